@@ -1,0 +1,39 @@
+"""Runs every bench, or those that are named: `python -m bench codec` runs `bench_codec.py`."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+import bench
+
+PREFIX = "bench_"
+
+
+def names() -> list[str]:
+    """The benches that there are, in the order of the alphabet."""
+    return sorted(
+        m.name.removeprefix(PREFIX) for m in iter_modules(bench.__path__) if m.name.startswith(PREFIX)
+    )
+
+
+def main(wanted: list[str]) -> int:
+    """Run the benches one after another in this process; each prints its own figures."""
+    known = names()
+    if unknown := [name for name in wanted if name not in known]:
+        print(
+            f"bench: there is no {', '.join(unknown)}; there is: {', '.join(known) or 'none'}",
+            file=sys.stderr,
+        )
+        return 2
+    if not known:
+        print("There is nothing to measure yet.")
+    for name in wanted or known:
+        print(f"== {name}", flush=True)
+        import_module(f"bench.{PREFIX}{name}").main()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,86 @@
+"""How the house tests read the house: its Python files, and what each of them imports.
+
+Reads by AST, so that an import inside a function or behind a condition counts like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = "ledgerd"
+
+# A room may import from rooms on floors below its own, and from itself; rooms on one floor are strangers.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("codec",),
+    ("protocol",),
+    ("state",),
+    ("chain",),
+    ("rpc", "p2p", "producer", "history", "snapshot"),
+    ("node",),
+    ("cli",),
+)
+LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name as its full path, and the line that asks for it."""
+
+    target: str
+    line: int
+
+
+def python_files(*folders: Path) -> Iterator[Path]:
+    """Every Python file under the folders, in a fixed order."""
+    for folder in folders:
+        yield from sorted(folder.rglob("*.py"))
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def module_name(path: Path, src: Path) -> str:
+    parts = path.relative_to(src).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path, src: Path) -> Iterator[Import]:
+    """What a file imports; `from a import b` gives `a.b`, relative names are made full."""
+    package = module_name(path, src).split(".")
+    if path.name != "__init__.py":
+        package.pop()
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, node.lineno)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = [*above, *([node.module] if node.module else [])]
+            for alias in node.names:
+                yield Import(".".join([*base, alias.name]), node.lineno)
+        elif isinstance(node, ast.Call) and called_name(node) in {"import_module", "__import__"}:
+            for argument in node.args[:1]:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield Import(argument.value, node.lineno)
+
+
+def called_name(call: ast.Call) -> str:
+    """The last word of what is called: `import_module` for `importlib.import_module(...)`."""
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def write_tree(root: Path, files: dict[str, str]) -> Path:
+    """A tree of files, planted for a test of the tests."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root

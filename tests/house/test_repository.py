@@ -1,0 +1,230 @@
+"""What the repository says about itself: its lock, its commands and its documents agree with each other."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.house.source_tree import FLOORS, PACKAGE, ROOT, imports, python_files, write_tree
+
+HOST = re.compile(
+    r"\w+://|--index-url|--extra-index-url|--find-links|@ file|\bpypi\b|pythonhosted", re.IGNORECASE
+)
+LOCAL_PATH = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|work|opt|mnt|tmp)/\w|[A-Z]:\\Users|file:///")
+PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)")
+COMMAND = re.compile(r"(?:^|`)make ([a-z]+)\b", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#]+)")
+NOT_OURS = {"__pycache__", "build", "dist", "node_modules"}
+
+# Where the name that is imported is not the name that is installed. None today.
+IMPORTED_AS: dict[str, str] = {}
+
+
+def lock_entries(lock: str) -> list[str]:
+    """Each pin with the lines that continue it; comments left out."""
+    lines = [line for line in lock.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
+    return [" ".join(line.split()) for line in lines]
+
+
+def faults_of_lock(lock: str) -> list[str]:
+    """Places in the lock that name an index or a path, or install what no hash vouches for."""
+    found = [
+        f"names a place: {line}" for line in lock.splitlines() if HOST.search(line) or LOCAL_PATH.search(line)
+    ]
+    for entry in lock_entries(lock):
+        if not PINNED.match(entry):
+            found.append(f"not pinned: {entry}")
+        elif "--hash=sha256:" not in entry:
+            found.append(f"no hash: {entry}")
+    return found
+
+
+def unsatisfied(project: str, lock: str) -> list[str]:
+    """What pyproject.toml asks for and the lock does not give."""
+    table = tomllib.loads(project)
+    wanted = [*table["build-system"]["requires"], *table["project"]["dependencies"]]
+    for extra in table["project"].get("optional-dependencies", {}).values():
+        wanted += extra
+    pins = {canonicalize_name(m[1]): m[2] for entry in lock_entries(lock) if (m := PINNED.match(entry))}
+    found = []
+    for requirement in map(Requirement, wanted):
+        pinned = pins.get(canonicalize_name(requirement.name))
+        if pinned is None:
+            found.append(f"{requirement}: not in the lock")
+        elif not requirement.specifier.contains(pinned, prereleases=True):
+            found.append(f"{requirement}: the lock has {pinned}")
+    return found
+
+
+def unused_dependencies(project: str, src: Path) -> list[str]:
+    """Runtime dependencies that no module imports."""
+    imported = {i.target.partition(".")[0] for path in python_files(src) for i in imports(path, src)}
+    names = [Requirement(line).name for line in tomllib.loads(project)["project"]["dependencies"]]
+    return [name for name in names if IMPORTED_AS.get(name, name.replace("-", "_")) not in imported]
+
+
+def targets(makefile: str) -> set[str]:
+    """The targets of the Makefile, several of which may stand before one colon."""
+    return {name for line in re.findall(r"^([a-z][a-z ]*):", makefile, re.MULTILINE) for name in line.split()}
+
+
+def unknown_commands(text: str, makefile: str) -> set[str]:
+    """Commands that a document tells the reader to run and the Makefile does not have."""
+    return set(COMMAND.findall(text)) - targets(makefile)
+
+
+def dead_links(document: Path) -> list[str]:
+    """Links to files that do not exist; links to the web are not followed."""
+    links = [link for link in LINK.findall(document.read_text(encoding="utf-8")) if "://" not in link]
+    return [link for link in links if not (document.parent / link).exists()]
+
+
+def own_files(root: Path) -> Iterator[Path]:
+    """The files of the repository; what tools leave behind, and the environment, are not read."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = [f for f in folders if f not in NOT_OURS and (not f.startswith(".") or f == ".ci")]
+        for name in sorted(files):
+            path = Path(folder, name)
+            if path.name != ".git" and path != Path(__file__):
+                yield path
+
+
+def local_paths(root: Path) -> list[str]:
+    """Lines of text files that name a place on somebody's machine."""
+    found = []
+    for path in own_files(root):
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        lines = enumerate(text.splitlines(), 1)
+        found += [f"{path.relative_to(root).as_posix()}:{n}" for n, line in lines if LOCAL_PATH.search(line)]
+    return found
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def documents() -> list[Path]:
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_lock_names_no_index_and_hashes_every_pin() -> None:
+    assert faults_of_lock(read("requirements.lock")) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--index-url https://index.example/simple",
+        "--find-links /opt/wheels",
+        "# from file:///opt/simple",
+        "rich @ file:///opt/rich.whl --hash=sha256:00",
+        "rich==15.0.0",
+        "rich>=15.0.0 --hash=sha256:00",
+        "-e .",
+    ],
+)
+def test_a_fault_in_the_lock_is_found(line: str) -> None:
+    assert faults_of_lock(f"orjson==3.11.0 \\\n    --hash=sha256:00\n{line}\n") != []
+
+
+def test_the_lock_satisfies_the_project() -> None:
+    assert unsatisfied(read("pyproject.toml"), read("requirements.lock")) == []
+
+
+@pytest.mark.parametrize(
+    ("lock", "fault"),
+    [
+        ("lmdb==1.5\nhatchling==2\npytest==9", "lmdb>=1.6: the lock has 1.5"),
+        ("hatchling==2\npytest==9", "lmdb>=1.6: not in the lock"),
+        ("lmdb==1.6\npytest==9", "hatchling>=1: not in the lock"),
+        ("lmdb==1.6\nhatchling==2\npytest==8", "pytest>=9: the lock has 8"),
+    ],
+)
+def test_a_lock_that_does_not_satisfy_the_project_is_found(lock: str, fault: str) -> None:
+    project = """
+        build-system.requires = ["hatchling>=1"]
+        project.dependencies = ["lmdb>=1.6"]
+        project.optional-dependencies.dev = ["pytest>=9"]
+    """
+
+    assert unsatisfied(project, lock) == [fault]
+
+
+def test_every_dependency_is_imported() -> None:
+    assert unused_dependencies(read("pyproject.toml"), ROOT / "src") == []
+
+
+def test_a_dependency_that_nothing_imports_is_found(tmp_path: Path) -> None:
+    src = write_tree(tmp_path, {f"{PACKAGE}/state/store.py": "import lmdb"})
+
+    assert unused_dependencies('project.dependencies = ["lmdb>=1.6", "rich"]', src) == ["rich"]
+
+
+def test_every_make_target_is_a_script_that_can_be_run() -> None:
+    names = targets(read("Makefile"))
+
+    assert names == {"run", "test", "check", "bench", "docs"}
+    assert [name for name in names if not os.access(ROOT / "scripts" / name, os.X_OK)] == []
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
+def test_the_commands_of_a_document_exist(document: Path) -> None:
+    assert unknown_commands(document.read_text(encoding="utf-8"), read("Makefile")) == set()
+
+
+def test_a_command_that_does_not_exist_is_found() -> None:
+    text = "They make do. Run `make test`, then `make coffee`:\n\nmake tea   # hot\n"
+
+    assert unknown_commands(text, "run test:\n\t@scripts/$@\n") == {"coffee", "tea"}
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
+def test_the_links_of_a_document_lead_somewhere(document: Path) -> None:
+    assert dead_links(document) == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    text = "[a](README.md) [b](docs/gone.md#part) [c](https://example.org/x)"
+
+    assert dead_links(write_tree(tmp_path, {"README.md": text}) / "README.md") == ["docs/gone.md"]
+
+
+def test_ci_ends_with_the_test_command_of_the_readme() -> None:
+    stages = re.findall(r"^stage (\w+) (.+)$", read(".ci/run"), re.MULTILINE)
+
+    assert [name for name, _ in stages] == ["setup", "lint", "format", "types", "layering", "test"]
+    assert f"\n{stages[-1][1]} " in read("README.md")
+
+
+@pytest.mark.parametrize("room", [room for floor in FLOORS for room in floor])
+def test_the_architecture_names_every_room(room: str) -> None:
+    assert f"`{room}`" in read("docs/architecture.md")
+
+
+def test_no_file_names_a_place_on_somebodys_machine() -> None:
+    assert local_paths(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["see /home/ann/ledgerd", "/root/x", "open('/tmp/x')", "C:\\Users\\ann", "file:///x", "(/work/a)"]
+)
+def test_a_place_on_somebodys_machine_is_found(tmp_path: Path, text: str) -> None:
+    tree = write_tree(tmp_path, {"docs/notes.md": f"first\n{text}\n", ".venv/pyvenv.cfg": text})
+
+    assert local_paths(tree) == ["docs/notes.md:2"]
+
+
+def test_a_path_of_the_repository_is_no_fault(tmp_path: Path) -> None:
+    text = "src/work/x https://example.org/home/a /var/lib/ledgerd ~/opt/x ./tmp/x PYTHON=/path/to/python3"
+
+    assert local_paths(write_tree(tmp_path, {"README.md": text})) == []
