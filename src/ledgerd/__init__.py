@@ -1,0 +1,1 @@
+"""A full node for the VIZ Ledger."""

@@ -1,0 +1,97 @@
+"""The codec of a type: its four directions, each an entry point with one documented error."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, ClassVar, Generic, TypeVar, overload
+
+import msgspec
+
+from ledgerd.codec.annotations import kind_of
+from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.kinds import Kind, Reading
+from ledgerd.codec.records import Field, Reader, RecordKind, Writer
+
+T = TypeVar("T")
+
+
+class Codec(Generic[T]):
+    """Python values of one type to bytes and JSON, and back."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        record = kind if isinstance(kind, RecordKind) else _boxed(kind)
+        self._boxed = record is not kind
+        self._record = record
+        self._read: Reader | None = None
+        self._write: Writer | None = None
+
+    def decode(self, data: bytes) -> T:
+        """The value of bytes; trailing bytes are ignored everywhere (spec 01, section 2.1)."""
+        return self.decode_from(data, 0)[0]
+
+    def decode_from(self, data: bytes, pos: int) -> tuple[T, int]:
+        """The value that begins at a place, and where it ends."""
+        read = self._read
+        if read is None:
+            read = self._read = self._record.reader
+        value, end = read(data, pos, Reading())
+        return (value.value if self._boxed else value), end
+
+    def decode_exactly(self, data: bytes) -> T:
+        """The value of bytes of our own making: nothing may follow it."""
+        value, end = self.decode_from(data, 0)
+        if end != len(data):
+            raise DecodeError(f"{len(data) - end} bytes follow the value")
+        return value
+
+    def encode(self, value: T) -> bytes:
+        """The canonical bytes of a value."""
+        write = self._write
+        if write is None:
+            write = self._write = self._record.writer
+        pieces: list[bytes] = []
+        write(self._record.record(value) if self._boxed else value, pieces.append)
+        return b"".join(pieces)
+
+    def to_json(self, value: T) -> str:
+        """The JSON text of a value, exactly as the reference prints it."""
+        if self._boxed:
+            return self._record.printer(self._record.record(value))
+        own = getattr(value, "json_text", None)
+        return str(own()) if own is not None else self._record.printer(value)
+
+    def from_json(self, value: object) -> T:
+        """The value that parsed JSON stands for."""
+        parsed: T = self.kind.parse(value)
+        return parsed
+
+
+class _Box(msgspec.Struct, frozen=True):
+    """A record of one field, so that every type is compiled in the same way."""
+
+    value: Any
+
+    TRANSPARENT: ClassVar[bool] = True
+
+
+def _boxed(kind: Kind) -> RecordKind:
+    return RecordKind(_Box, lambda: [Field("value", "", kind, kind.default)])
+
+
+@cache
+def _codec_of(annotation: Any) -> Codec[Any]:
+    return Codec(kind_of(annotation))
+
+
+@overload
+def codec_of(annotation: type[T]) -> Codec[T]: ...
+
+
+@overload
+def codec_of(annotation: object) -> Codec[Any]: ...
+
+
+def codec_of(annotation: Any) -> Codec[Any]:
+    """The codec of a type, compiled when it is first used."""
+    return _codec_of(annotation)

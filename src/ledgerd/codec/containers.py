@@ -1,0 +1,303 @@
+"""Kinds that hold others: vectors, ordered sets and maps, arrays of a fixed length, optionals (spec 01, 2.3, 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.json_scalars import as_array
+from ledgerd.codec.kinds import MAX_CONTAINER_MEMORY, Kind, Reading, read_fixed
+from ledgerd.codec.source import Source, count_parts
+from ledgerd.codec.strings import add_varint, past_the_end, too_long
+from ledgerd.codec.varint import pack_varint
+
+Order = Callable[[Any], Any]
+
+
+def add_count(source: Source, memory: int) -> str:
+    """Write the lines that read a count and refuse one that no input of this size can honour."""
+    count = source.fresh("n")
+    add_varint(source, count)
+    source.add(f"if {count} * {memory} >= {MAX_CONTAINER_MEMORY}:")
+    source.add(f"    raise {source.bind(too_long)}({count})")
+    # Every element takes a byte at least, so no list grows beyond the bytes that are really there.
+    source.add(f"if {count} > len(buf) - pos:")
+    source.add(f"    raise {source.bind(past_the_end)}()")
+    return count
+
+
+def add_loop(source: Source, count: str) -> str:
+    """Open a loop over the elements, whose index is named in errors; returns the index that was named before."""
+    index = source.fresh("i")
+    source.add(f"for {index} in range({count}):")
+    source.index = index
+    source.indent += 1
+    return index
+
+
+def parse_elements(value: object, parse: Callable[[object], Any]) -> list[Any]:
+    """The elements of a JSON array; an error names the index."""
+    out = []
+    for index, item in enumerate(as_array(value)):
+        try:
+            out.append(parse(item))
+        except DecodeError as problem:
+            raise problem.within(f"[{index}]") from None
+    return out
+
+
+class Vector(Kind):
+    """Elements one after the other, in the order that they have."""
+
+    memory = 24
+
+    def __init__(self, element: Kind) -> None:
+        self.element = element
+        self.title = f"vector of {element.title}"
+
+    def read(self, source: Source, target: str) -> None:
+        """Count, then elements."""
+        outer = source.index
+        count, items, item = add_count(source, self.element.memory), source.fresh("a"), source.fresh("e")
+        source.add(f"{items} = []")
+        add_loop(source, count)
+        self.element.read(source, item)
+        source.add(f"{items}.append({item})")
+        source.indent -= 1
+        source.index = outer
+        source.add(self.finish(source, target, items))
+
+    def finish(self, source: Source, target: str, items: str) -> str:  # noqa: ARG002
+        """The line that turns the list into the value."""
+        return f"{target} = tuple({items})"
+
+    def canonical(self, source: Source, value: str) -> str:  # noqa: ARG002
+        """The expression of the elements in the order in which they are written."""
+        return value
+
+    def write(self, source: Source, value: str) -> None:
+        """Count, then elements."""
+        items, item, outer = source.fresh("a"), source.fresh("e"), source.index
+        source.add(f"{items} = {self.canonical(source, value)}")
+        source.add(f"w({source.bind(pack_varint)}(len({items})))")
+        index = source.fresh("i")
+        source.add(f"for {index}, {item} in enumerate({items}):")
+        source.index = index
+        source.indent += 1
+        self.element.write(source, item)
+        source.indent -= 1
+        source.index = outer
+
+    def text(self, source: Source, value: str) -> str:
+        """A JSON array."""
+        item = source.fresh("e")
+        inner = self.element.text(source, item)
+        return f"'[' + ','.join([{inner} for {item} in {self.canonical(source, value)}]) + ']'"
+
+    def parse(self, value: object) -> tuple[Any, ...]:
+        """A JSON array."""
+        return tuple(parse_elements(value, self.element.parse))
+
+    def default(self) -> tuple[Any, ...]:
+        """Empty."""
+        return ()
+
+
+class SortedSet(Vector):
+    """A vector in ascending order without equals; unpacking sorts, and of equals the first stays."""
+
+    def __init__(self, element: Kind, order: Order) -> None:
+        super().__init__(element)
+        self.order = order
+        self.title = f"set of {element.title}"
+
+    def sort(self, items: Any, reading: Reading | None = None) -> tuple[Any, ...]:
+        """The canonical order; tells the reading when the bytes had another."""
+        if len(items) < 2:
+            return tuple(items)
+        unique: dict[Any, Any] = {}
+        for item in items:
+            unique.setdefault(self.order(item), item)
+        out = tuple(unique[key] for key in sorted(unique))
+        if reading is not None and (
+            len(out) != len(items) or any(a is not b for a, b in zip(out, items, strict=True))
+        ):
+            reading.normalised = True
+        return out
+
+    def finish(self, source: Source, target: str, items: str) -> str:
+        """Sort what was read."""
+        return f"{target} = {source.bind(self.sort)}({items}, reading)"
+
+    def canonical(self, source: Source, value: str) -> str:
+        """Sort what code has put together."""
+        return f"{source.bind(self.sort)}({value})"
+
+    def parse(self, value: object) -> tuple[Any, ...]:
+        """A JSON array in any order."""
+        return self.sort(parse_elements(value, self.element.parse))
+
+
+class SortedMap(Kind):
+    """Pairs in the order of their keys, each key once: of equals the first stays."""
+
+    memory = 24
+
+    def __init__(self, key: Kind, value: Kind, order: Order) -> None:
+        self.key = key
+        self.value = value
+        self.order = order
+        self.title = f"map of {key.title} to {value.title}"
+
+    def sort(self, items: dict[Any, Any], reading: Reading | None = None) -> dict[Any, Any]:
+        """The canonical order; tells the reading when the bytes had another."""
+        if len(items) < 2:
+            return items
+        keys = sorted(items, key=self.order)
+        if keys == list(items):
+            return items
+        if reading is not None:
+            reading.normalised = True
+        return {key: items[key] for key in keys}
+
+    def read(self, source: Source, target: str) -> None:
+        """Count, then pairs."""
+        outer = source.index
+        count = add_count(source, self.key.memory + self.value.memory)
+        items, key, value = source.fresh("m"), source.fresh("e"), source.fresh("e")
+        source.add(f"{items} = {{}}")
+        add_loop(source, count)
+        if self.key.letters and self.value.letters:
+            read_fixed(source, [(self.key, key), (self.value, value)])
+        else:
+            self.key.read(source, key)
+            self.value.read(source, value)
+        source.add(f"if {key} in {items}:")
+        source.add("    reading.normalised = True")
+        source.add("else:")
+        source.add(f"    {items}[{key}] = {value}")
+        source.indent -= 1
+        source.index = outer
+        source.add(f"{target} = {source.bind(self.sort)}({items}, reading)")
+
+    def write(self, source: Source, value: str) -> None:
+        """Count, then pairs."""
+        items, key, item = source.fresh("m"), source.fresh("e"), source.fresh("e")
+        source.add(f"{items} = {source.bind(self.sort)}({value})")
+        source.add(f"w({source.bind(pack_varint)}(len({items})))")
+        source.add(f"for {key}, {item} in {items}.items():")
+        source.indent += 1
+        self.key.write(source, key)
+        self.value.write(source, item)
+        source.indent -= 1
+
+    def text(self, source: Source, value: str) -> str:
+        """A JSON array of pairs."""
+        key, item = source.fresh("e"), source.fresh("e")
+        pair = f"'[' + {self.key.text(source, key)} + ',' + {self.value.text(source, item)} + ']'"
+        items = f"{source.bind(self.sort)}({value}).items()"
+        return f"'[' + ','.join([{pair} for {key}, {item} in {items}]) + ']'"
+
+    def parse(self, value: object) -> dict[Any, Any]:
+        """A JSON array of pairs; a pair that is too short keeps the defaults."""
+        items: dict[Any, Any] = {}
+        for key, item in parse_elements(value, self._pair):
+            items.setdefault(key, item)
+        return self.sort(items)
+
+    def _pair(self, value: object) -> tuple[Any, Any]:
+        pair = as_array(value)
+        return (
+            self.key.parse(pair[0]) if pair else self.key.default(),
+            self.value.parse(pair[1]) if len(pair) > 1 else self.value.default(),
+        )
+
+    def default(self) -> dict[Any, Any]:
+        """Empty."""
+        return {}
+
+
+class FixedArray(Kind):
+    """A set number of elements of a fixed size, with no count in front."""
+
+    def __init__(self, element: Kind, size: int) -> None:
+        self.element = element
+        self.size = size
+        self.letters = element.letters * size
+        self.memory = element.memory * size
+        self.title = f"{size} of {element.title}"
+
+    def build(self, parts: list[str], source: Source) -> str:
+        """A tuple of the elements."""
+        step = count_parts(self.element.letters)
+        built = [self.element.build(parts[i : i + step], source) for i in range(0, len(parts), step)]
+        return f"({', '.join(built)},)"
+
+    def parts(self, value: str) -> list[str]:
+        """The parts of each element."""
+        return [part for i in range(self.size) for part in self.element.parts(f"{value}[{i}]")]
+
+    def text(self, source: Source, value: str) -> str:
+        """A JSON array."""
+        item = source.fresh("e")
+        return f"'[' + ','.join([{self.element.text(source, item)} for {item} in {value}]) + ']'"
+
+    def parse(self, value: object) -> tuple[Any, ...]:
+        """A JSON array; what is missing is default, what is too much is dropped."""
+        items = parse_elements(value, self.element.parse)[: self.size]
+        return tuple(items) + tuple(self.element.default() for _ in range(self.size - len(items)))
+
+    def default(self) -> tuple[Any, ...]:
+        """Defaults all along."""
+        return tuple(self.element.default() for _ in range(self.size))
+
+
+class Optional(Kind):
+    """A value or its absence: a byte says which."""
+
+    def __init__(self, inner: Kind) -> None:
+        self.inner = inner
+        self.memory = inner.memory + 8
+        self.title = f"optional {inner.title}"
+
+    def read(self, source: Source, target: str) -> None:
+        """The byte, then the value."""
+        flag = source.fresh("n")
+        source.add(f"{flag} = buf[pos]")
+        source.add("pos += 1")
+        source.add(f"if {flag} > 1:")
+        source.add(f"    raise {source.bind(not_a_flag)}({flag})")
+        source.add(f"{target} = None")
+        source.add(f"if {flag}:")
+        source.indent += 1
+        self.inner.read(source, target)
+        source.indent -= 1
+
+    def write(self, source: Source, value: str) -> None:
+        """The byte, then the value."""
+        item = source.fresh("e")
+        source.add(f"{item} = {value}")
+        source.add(f"if {item} is None:")
+        source.add("    w(b'\\0')")
+        source.add("else:")
+        source.indent += 1
+        source.add("w(b'\\1')")
+        self.inner.write(source, item)
+        source.indent -= 1
+
+    def text(self, source: Source, value: str) -> str:
+        """The value's text, or null (a record's field is left out instead)."""
+        return f"('null' if {value} is None else {self.inner.text(source, value)})"
+
+    def parse(self, value: object) -> Any:
+        """Null is absence."""
+        return None if value is None else self.inner.parse(value)
+
+    def default(self) -> None:
+        """Absent."""
+
+
+def not_a_flag(byte: int) -> DecodeError:
+    """The error of a byte that is neither of the two a flag may be."""
+    return DecodeError(f"a flag is 0 or 1, not {byte}")

@@ -1,0 +1,95 @@
+"""What a kind is: the one description of a type from which its binary and JSON codecs are compiled.
+
+A kind writes source lines for the hot directions (bytes both ways, JSON text) and is called for JSON input,
+which only people and clients produce.  `records.py` puts the lines together; no kind here knows a ledger.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ledgerd.codec.source import Source, count_parts, packing
+
+MAX_CONTAINER_MEMORY = 10 * 1024 * 1024
+"""The reference refuses a container whose elements would fill 10 MiB of its memory (spec 01, section 2.3)."""
+
+MAX_DEPTH = 64
+"""Variants within variants: proposals of proposals, of which the law allows far fewer (spec 01, section 2.3)."""
+
+
+class Reading:
+    """What one decoding remembers: how deep it stands, and whether anything read was not in canonical form."""
+
+    __slots__ = ("depth", "normalised")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.normalised = False
+
+
+class Kind(ABC):
+    """One type on the wire and in JSON."""
+
+    letters = ""
+    """The `struct` letters of a kind of fixed size; empty where the size varies."""
+
+    memory = 8
+    """Bytes that a value takes in the reference's memory; they bound its containers (spec 01, section 2.3)."""
+
+    title = ""
+    """What the documents call it."""
+
+    def build(self, parts: list[str], source: Source) -> str:  # noqa: ARG002 - for kinds of several parts
+        """For a fixed kind: the expression that makes the value of its unpacked parts."""
+        return parts[0]
+
+    def parts(self, value: str) -> list[str]:
+        """For a fixed kind: the expressions of the parts to pack."""
+        return [value]
+
+    def read(self, source: Source, target: str) -> None:
+        """Write the lines that take a value at `pos` of `buf`, move `pos` past it, and set `target`."""
+        read_fixed(source, [(self, target)])
+
+    def write(self, source: Source, value: str) -> None:
+        """Write the lines that hand the bytes of the expression `value` to `w`."""
+        write_fixed(source, [(self, value)])
+
+    @abstractmethod
+    def text(self, source: Source, value: str) -> str:
+        """The expression that makes the JSON text of the expression `value`."""
+
+    @abstractmethod
+    def parse(self, value: object) -> Any:
+        """The value that parsed JSON stands for; a `DecodeError` where it stands for none."""
+
+    @abstractmethod
+    def default(self) -> Any:
+        """The value of a key that JSON leaves out."""
+
+
+def read_fixed(source: Source, run: list[tuple[Kind, str]]) -> None:
+    """Write the lines that unpack a run of fixed kinds with one call."""
+    layout = packing("".join(kind.letters for kind, _ in run))
+    names: list[str] = []
+    builds: list[str] = []
+    for kind, target in run:
+        own = [source.fresh("n") for _ in range(count_parts(kind.letters))]
+        expression = kind.build(own, source)
+        if [expression] == own:
+            own = [target]
+        else:
+            builds.append(f"{target} = {expression}")
+        names.extend(own)
+    source.add(f"{', '.join(names)}, = {source.bind(layout.unpack_from)}(buf, pos)")
+    source.add(f"pos += {layout.size}")
+    for line in builds:
+        source.add(line)
+
+
+def write_fixed(source: Source, run: list[tuple[Kind, str]]) -> None:
+    """Write the line that packs a run of fixed kinds with one call."""
+    layout = packing("".join(kind.letters for kind, _ in run))
+    parts = [part for kind, value in run for part in kind.parts(value)]
+    source.add(f"w({source.bind(layout.pack)}({', '.join(parts)}))")

@@ -1,0 +1,148 @@
+"""The network's own JSON grammar (spec 01, section 4): whether a text is valid, which is consensus, and what
+it says. Ordinary JSON takes a fast way through a strict parser, wherever that provably reads the same; all other
+text is read by `legacy_reader`, which is the law.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from math import isinf
+from typing import Any
+
+import orjson
+
+from ledgerd.codec.errors import ASSERTION, PARSE_ERROR
+from ledgerd.codec.json_errors import JsonError
+from ledgerd.codec.json_text import Json
+from ledgerd.codec.legacy_reader import Reader
+from ledgerd.codec.legacy_words import text_of
+
+MAX_OPEN = 100
+"""So many open brackets of one kind are too many, for the scan that counts them before parsing."""
+
+MAX_NESTING = 2 * MAX_OPEN
+"""Brackets in strings mislead that scan; no text that does not cheat it can nest as deeply as this."""
+
+_BRACKET = re.compile(rb"[{}\[\]]")
+_ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"000000000")
+_MANY_DIGITS = b"0" * 19
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SPACES = frozenset(b" \t\n\r")
+
+
+def is_valid(text: bytes) -> bool:
+    """Whether custom JSON and JSON metadata may be this text: one value, and not a byte behind it.
+
+    Raises DecodeError where the text ends too early or cannot be read: the operation is refused all the same.
+    """
+    if not text:
+        return False
+    # What a strict parser accepts and the law does not: space at the end, `1e+5`, numbers beyond 64 bits.
+    if text[-1] not in _SPACES and b"+" not in text and _MANY_DIGITS not in text.translate(_ALL_DIGITS_ZERO):
+        try:
+            orjson.loads(text)
+        except orjson.JSONDecodeError:
+            pass
+        else:
+            return True
+    reader = Reader(text)
+    try:
+        reader.read()
+    except JsonError as error:
+        if error.code == PARSE_ERROR:
+            return False
+        raise
+    return reader.pos == len(text)
+
+
+def parse(text: bytes, *, unicode_escapes: bool = False) -> Json:
+    r"""The first value of a text; what follows it is ignored.
+
+    Legacy strings do not know `\uXXXX`, `\b` and `\f`: the backslash alone falls away. With `unicode_escapes`
+    these mean what they mean in JSON.
+    """
+    try:
+        _check_depth(text)
+        value, found = _parse_strict(text, unicode_escapes)
+        if found:
+            return value
+        return Reader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING).read()
+    except JsonError as error:
+        raise error.under("", {"str": text_of(text)}) from None
+
+
+def _check_depth(text: bytes) -> None:
+    """Refuse what nests deeply, counting every bracket, inside strings too."""
+    if text.count(b"{") < MAX_OPEN and text.count(b"[") < MAX_OPEN:
+        return
+    level = {b"{": 0, b"[": 0}
+    for match in _BRACKET.finditer(text):
+        bracket = match[0]
+        if bracket in level:
+            level[bracket] += 1
+            if level[bracket] >= MAX_OPEN:
+                raise _too_deep()
+        else:
+            level[b"{" if bracket == b"}" else b"["] -= 1
+
+
+def _too_deep() -> JsonError:
+    return JsonError(ASSERTION, "open_object < 100 && open_array < 100: object graph too deep")
+
+
+def _parse_strict(text: bytes, unicode_escapes: bool) -> tuple[Json, bool]:
+    """The value of an ordinary JSON text, and whether it was one that both grammars read alike."""
+    if b"\\" in text and (not unicode_escapes or _SURROGATE.search(text)):
+        return None, False
+    try:
+        value: Json = _STRICT.decode(text_of(text))
+    except (ValueError, RecursionError):
+        return None, False
+    if (text.count(b"[") >= MAX_OPEN or text.count(b"{") >= MAX_OPEN) and _nesting(value) > MAX_NESTING:
+        raise _too_deep()
+    return value, True
+
+
+def _nesting(value: Json) -> int:
+    """How many arrays and objects stand inside one another, at most."""
+    depth, level = 0, [value]
+    while level := [item for item in level if isinstance(item, list | dict)]:
+        depth += 1
+        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
+
+
+def _first_of_each(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """An object; of repeated keys the first is the one that is found."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        found.update(reversed(pairs))
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) <= 20 and -(1 << 63) <= (value := int(digits)) < 1 << 64:
+        return value
+    raise ValueError(digits)
+
+
+def _real(digits: str) -> float | str:
+    """A number with an exponent is a word to the law; the plus sign would end it."""
+    if "e" in digits or "E" in digits:
+        if "+" in digits:
+            raise ValueError(digits)
+        return digits
+    value = float(digits)
+    if isinf(value):
+        raise ValueError(digits)
+    return value
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_first_of_each, parse_float=_real, parse_int=_integer, parse_constant=_constant
+)

@@ -1,0 +1,144 @@
+"""One value of the legacy JSON grammar, read exactly (spec 01, section 4), without recursion: a text may nest
+deeper than any stack. The fast way for texts that are ordinary JSON, and the two uses, are in `legacy_json`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ledgerd.codec.errors import ASSERTION, EOF, PARSE_ERROR
+from ledgerd.codec.json_errors import JsonError
+from ledgerd.codec.json_text import Json, dumps
+from ledgerd.codec.legacy_words import (
+    end_of_input,
+    read_bare,
+    read_number,
+    read_string,
+    read_token,
+    text_of,
+)
+
+_SPACE = re.compile(rb"[ \t\n\r]*")
+_BETWEEN = re.compile(rb"[ \t\n\r,]*")
+
+_NUMBER_STARTS = frozenset(b"-.0123456789")
+_TOKEN_STARTS = frozenset(b"ntf")
+_INPUT_ENDS = frozenset(b"\x04\xff")
+_QUOTE, _OBJECT, _ARRAY, _NUL = b'"{[\0'
+
+
+class Reader:
+    """A position in a text, and the arrays and objects that are open there."""
+
+    def __init__(self, text: bytes, *, unicode_escapes: bool = False, max_nesting: int | None = None) -> None:
+        self.text = text
+        self.pos = 0
+        self._unicode_escapes = unicode_escapes
+        self._max_nesting = max_nesting
+        self._open: list[list[Json] | dict[str, Json]] = []
+        self._keys: list[str] = []
+
+    def read(self) -> Json:
+        """Read one value and stop right behind it."""
+        try:
+            return self._read()
+        except JsonError as error:
+            raise self._unwound(error) from None
+
+    def _read(self) -> Json:
+        while True:
+            self._skip(_SPACE)
+            start = self._peek()
+            if start in {_OBJECT, _ARRAY}:
+                self.pos += 1
+                self._enter({} if start == _OBJECT else [])
+            else:
+                value = self._scalar(start)
+                if not self._open:
+                    return value
+                self._put(value)
+            while self._at_close():
+                closed = self._open.pop()
+                self.pos += 1
+                if not self._open:
+                    return closed
+                self._put(closed)
+            if isinstance(self._open[-1], dict):
+                self._keys.append(self._key())
+
+    def _enter(self, container: list[Json] | dict[str, Json]) -> None:
+        if self._max_nesting is not None and len(self._open) >= self._max_nesting:
+            raise JsonError(ASSERTION, "open_object < 100 && open_array < 100: object graph too deep")
+        self._open.append(container)
+
+    def _put(self, value: Json) -> None:
+        """Add a finished value to the innermost container; of repeated keys the first is the one found."""
+        container = self._open[-1]
+        if isinstance(container, dict):
+            container.setdefault(self._keys.pop(), value)
+        else:
+            container.append(value)
+
+    def _at_close(self) -> bool:
+        """Skip what may stand between values, and say whether the innermost container ends here."""
+        self._skip(_BETWEEN)
+        return self._peek() == (b"}" if isinstance(self._open[-1], dict) else b"]")[0]
+
+    def _key(self) -> str:
+        if self._peek() != _QUOTE:
+            read = text_of(self.text[self.pos : self.pos + 1])
+            error = JsonError(PARSE_ERROR, "Expected '\"' but read '${char}'", {"char": read})
+            raise error.under("while parsing token '${token}'", {"token": ""})
+        key, self.pos = read_string(self.text, self.pos + 1, self._unicode_escapes)
+        self._skip(_SPACE)
+        if self._peek() != b":"[0]:
+            raise JsonError(PARSE_ERROR, "Expected ':' after key \"${key}\"", {"key": key})
+        self.pos += 1
+        return key
+
+    def _scalar(self, start: int) -> Json:
+        value: Json
+        if start == _QUOTE:
+            value, self.pos = read_string(self.text, self.pos + 1, self._unicode_escapes)
+        elif start in _NUMBER_STARTS:
+            value, self.pos = read_number(self.text, self.pos)
+        elif start in _TOKEN_STARTS:
+            value, self.pos = read_token(self.text, self.pos)
+        elif start in _INPUT_ENDS:
+            raise JsonError(EOF, "unexpected end of file")
+        elif start == _NUL and not (self._open and isinstance(self._open[-1], list)):
+            return None  # and the NUL stays: only in an array would the reference read it for ever
+        else:
+            rest, self.pos = read_bare(self.text, self.pos)
+            signed = start - 256 if start > 127 else start
+            fault = "Unexpected char '${c}' in \"${s}\""
+            raise JsonError(PARSE_ERROR, fault, {"c": signed, "s": text_of(rest)})
+        return value
+
+    def _skip(self, pattern: re.Pattern[bytes]) -> None:
+        match = pattern.match(self.text, self.pos)
+        if match:
+            self.pos = match.end()
+
+    def _peek(self) -> int:
+        if self.pos >= len(self.text):
+            raise end_of_input()
+        return self.text[self.pos]
+
+    def _unwound(self, error: JsonError) -> JsonError:
+        """What becomes of an error on its way out: the end of the input inside an object is a parse error."""
+        for container in reversed(self._open):
+            if isinstance(container, list):
+                error.under("Attempting to parse array ${array}", {"array": container})
+            elif error.code == EOF:
+                error = JsonError(PARSE_ERROR, "Unexpected EOF: ${e}", {"e": _end_of_file_detail(error)})
+            else:
+                error.under("Error parsing object")
+        return error
+
+
+def _end_of_file_detail(error: JsonError) -> str:
+    """The end of the input as an error around it describes it; the thread's name means nothing."""
+    lines = [f"{layer.text}\n    {dumps(layer.data)}" for layer in error.layers]
+    lines[0] += "\n    th_0  sstream.cpp:109 peek"
+    return "\n".join(["11 eof_exception: End Of File", *lines])

@@ -1,0 +1,245 @@
+"""Records: a class of annotated fields becomes one function a direction, compiled when it is first needed.
+
+Neighbouring fields of fixed size are packed together, and a failure costs nothing until it happens: the number
+of the line that raised it tells which field it was.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ledgerd.codec.containers import Optional
+from ledgerd.codec.errors import CodecError, DecodeError, EncodeError
+from ledgerd.codec.json_scalars import as_object
+from ledgerd.codec.kinds import Kind, Reading, read_fixed, write_fixed
+from ledgerd.codec.source import Source, count_parts
+
+Reader = Callable[[bytes, int, Reading], tuple[Any, int]]
+Writer = Callable[[Any, Callable[[bytes], None]], None]
+Place = tuple[str, str | None]
+
+
+class Field(NamedTuple):
+    """One field of a record: its name in Python and in JSON, its kind, and its value when JSON leaves it out."""
+
+    attribute: str
+    name: str
+    kind: Kind
+    default: Callable[[], Any]
+
+
+class RecordKind(Kind):
+    """A class of annotated fields, in the order of the wire.
+
+    A class may have a JSON form of its own (`json_text`, `from_json`), may be `TRANSPARENT` (its JSON is that of
+    its only field), may state its size in the reference's memory (`MEMORY`), and may want to keep the bytes that it
+    was read from (`KEEPS_PACKED`, with a cached property `packed`).
+    """
+
+    def __init__(self, record: type[msgspec.Struct], resolve: Callable[[], list[Field]]) -> None:
+        self.record = record
+        self._resolve = resolve
+        self.title = getattr(record, "TITLE", record.__name__)
+
+    @cached_property
+    def fields(self) -> list[Field]:
+        """The fields, resolved late, since records may hold one another."""
+        return self._resolve()
+
+    @cached_property
+    def letters(self) -> str:  # type: ignore[override]  # a class constant in other kinds
+        """A record of fixed fields only, unless it keeps its bytes, is packed with its neighbours."""
+        if getattr(self.record, "KEEPS_PACKED", False) or not all(
+            field.kind.letters for field in self.fields
+        ):
+            return ""
+        return "".join(field.kind.letters for field in self.fields)
+
+    @cached_property
+    def memory(self) -> int:  # type: ignore[override]  # a class constant in other kinds
+        """What the class says, or what its fields take."""
+        return getattr(self.record, "MEMORY", 0) or max(1, sum(field.kind.memory for field in self.fields))
+
+    # -- inside other records
+
+    def build(self, parts: list[str], source: Source) -> str:
+        """The constructor over the built fields."""
+        built, start = [], 0
+        for field in self.fields:
+            end = start + count_parts(field.kind.letters)
+            built.append(field.kind.build(parts[start:end], source))
+            start = end
+        return f"{source.bind(self.record)}({', '.join(built)})"
+
+    def parts(self, value: str) -> list[str]:
+        """The parts of each field."""
+        return [part for field in self.fields for part in field.kind.parts(f"{value}.{field.attribute}")]
+
+    def read(self, source: Source, target: str) -> None:
+        """In place when it is fixed, else by its own function."""
+        if self.letters:
+            super().read(source, target)
+        else:
+            source.add(f"{target}, pos = {source.bind(self.reader)}(buf, pos, reading)")
+
+    def write(self, source: Source, value: str) -> None:
+        """In place when it is fixed, else by its own function."""
+        if self.letters:
+            item = source.fresh("r")
+            source.add(f"{item} = {value}")
+            super().write(source, item)
+        else:
+            source.add(f"{source.bind(self.writer)}({value}, w)")
+
+    def text(self, source: Source, value: str) -> str:
+        """Its own form, or its function."""
+        if hasattr(self.record, "json_text"):
+            return f"{value}.json_text()"
+        return f"{source.bind(self.printer)}({value})"
+
+    # -- the functions of the record itself
+
+    @cached_property
+    def reader(self) -> Reader:
+        """`(buf, pos, reading) -> (record, end)`."""
+        source = Source()
+        opening(source)
+        keeps = getattr(self.record, "KEEPS_PACKED", False)
+        if keeps:
+            source.add("start = pos")
+        names = [source.fresh("f") for _ in self.fields]
+        run: list[tuple[Kind, str]] = []
+        for field, name in zip(self.fields, names, strict=True):
+            source.field = field.name
+            if field.kind.letters:
+                run.append((field.kind, name))
+                continue
+            if run:
+                read_fixed(source, run)
+                run = []
+            field.kind.read(source, name)
+        if run:
+            read_fixed(source, run)
+        source.field = ""
+        source.add(f"made = {source.bind(self.record)}({', '.join(names)})")
+        if keeps:
+            source.add("if not reading.normalised:")
+            source.add("    made.__dict__['packed'] = buf[start:pos]")
+        source.add("return made, pos")
+        closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
+        compiled: Reader = source.compiled(f"read_{self.record.__name__}", "buf, pos, reading")
+        return compiled
+
+    @cached_property
+    def writer(self) -> Writer:
+        """`(record, w)`, where `w` takes pieces of bytes."""
+        source = Source()
+        opening(source)
+        run: list[tuple[Kind, str]] = []
+        for field in self.fields:
+            value = f"v.{field.attribute}"
+            if field.kind.letters:
+                run.append((field.kind, value))
+                continue
+            if run:
+                write_fixed(source, run)
+                run = []
+            source.field = field.name
+            field.kind.write(source, value)
+        if run:
+            write_fixed(source, run)
+        source.add("return None")
+        closing(source, "(StructError, CodecError)", EncodeError)
+        compiled: Writer = source.compiled(f"write_{self.record.__name__}", "v, w")
+        return compiled
+
+    @cached_property
+    def printer(self) -> Callable[[Any], str]:
+        """`(record) -> JSON text`; optional fields that are not set are left out."""
+        source = Source()
+        if getattr(self.record, "TRANSPARENT", False):
+            source.add(f"return {self.fields[0].kind.text(source, 'v.' + self.fields[0].attribute)}")
+        else:
+            pieces = []
+            for position, field in enumerate(self.fields):
+                value = f"v.{field.attribute}"
+                head = ("," if position else "{") + f'"{field.name}":'
+                piece = source.fresh("t")
+                if isinstance(field.kind, Optional):
+                    inner = field.kind.inner.text(source, value)
+                    source.add(f"{piece} = '' if {value} is None else {head!r} + {inner}")
+                    pieces.append(f"{{{piece}}}")
+                else:
+                    source.add(f"{piece} = {field.kind.text(source, value)}")
+                    pieces.append(f"{head.replace('{', '{{')}{{{piece}}}")
+            source.add(f"return f'{''.join(pieces) or '{{'}}}}}'")
+        compiled: Callable[[Any], str] = source.compiled(f"print_{self.record.__name__}", "v")
+        return compiled
+
+    def parse(self, value: object) -> Any:
+        """A JSON object; unknown keys are ignored, missing ones take their default."""
+        own = getattr(self.record, "from_json", None)
+        if own is not None:
+            return own(value)
+        if getattr(self.record, "TRANSPARENT", False):
+            return self.record(self.fields[0].kind.parse(value))
+        given = as_object(value)
+        made = []
+        for field in self.fields:
+            if field.name not in given:
+                made.append(field.default())
+                continue
+            try:
+                made.append(field.kind.parse(given[field.name]))
+            except DecodeError as problem:
+                raise problem.within(field.name) from None
+        return self.record(*made)
+
+    def default(self) -> Any:
+        """Every field's default."""
+        own = getattr(self.record, "json_default", None)
+        return own() if own is not None else self.record(*[field.default() for field in self.fields])
+
+
+def opening(source: Source) -> None:
+    """Begin the part of a function in which a failure is given its place."""
+    source.add("try:")
+    source.indent += 1
+
+
+def closing(source: Source, caught: str, error: type[CodecError]) -> None:
+    """End it: any failure leaves as the documented error, with the field it happened in."""
+    source.indent -= 1
+    places: list[Place] = list(source.places)
+    source.names.update(StructError=struct.error, CodecError=CodecError)
+    source.add(f"except {caught} as problem:")
+    source.add(
+        f"    raise {source.bind(locate)}(problem, {source.bind(places)}, {source.bind(error)}) from None"
+    )
+
+
+def locate(problem: Exception, places: list[Place], error: type[CodecError]) -> CodecError:
+    """The documented error for a failure, with the field of the line that raised it."""
+    if isinstance(problem, CodecError):
+        located = problem
+    elif isinstance(problem, KeyError):
+        located = error(f"{problem.args[0]} is not a value of this type")
+    elif error is DecodeError:
+        located = error("ends before its value does", code=8)
+    else:
+        located = error(f"does not fit: {problem}")
+    trace = problem.__traceback__
+    if trace is not None:
+        # Line 1 is the `def`, so the first place belongs to line 2.
+        field, index = places[min(trace.tb_lineno - 2, len(places) - 1)]
+        if index is not None and index in trace.tb_frame.f_locals:
+            located.within(f"[{trace.tb_frame.f_locals[index]}]")
+        if field:
+            located.within(field)
+    return located
+

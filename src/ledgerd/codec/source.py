@@ -1,0 +1,54 @@
+"""Source code that is being written: the lines of a codec function and the values that its names stand for."""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from typing import Any
+
+
+class Source:
+    """The body of one generated function."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+        self.lines: list[str] = []
+        self.places: list[tuple[str, str | None]] = []
+        self.indent = 0
+        self.field = ""
+        self.index: str | None = None
+        self._count = 0
+
+    def add(self, line: str) -> None:
+        """Append a line; remember which field, and which loop's index, it works for."""
+        self.lines.append("    " * self.indent + line)
+        self.places.append((self.field, self.index))
+
+    def fresh(self, stem: str) -> str:
+        """A local name that nothing else in the function uses."""
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    def bind(self, value: object) -> str:
+        """Make a value reachable from the function, under a name of its own."""
+        name = f"k{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def compiled(self, name: str, parameters: str) -> Any:
+        """The function that the lines make."""
+        body = "\n".join("    " + line for line in self.lines)
+        namespace: dict[str, Any] = dict(self.names)
+        exec(compile(f"def {name}({parameters}):\n{body}\n", f"<codec {name}>", "exec"), namespace)  # noqa: S102
+        return namespace[name]
+
+
+@cache
+def packing(letters: str) -> struct.Struct:
+    """The little-endian packing of a run of fixed fields."""
+    return struct.Struct("<" + letters)
+
+
+def count_parts(letters: str) -> int:
+    """How many values a run of `struct` letters unpacks to."""
+    return len(packing(letters).unpack(bytes(packing(letters).size)))

@@ -1,0 +1,157 @@
+"""Kinds of bytes: length-prefixed strings and byte vectors, and byte arrays of a fixed size (spec 01, 2.2, 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.json_scalars import as_string
+from ledgerd.codec.json_text import quote
+from ledgerd.codec.kinds import MAX_CONTAINER_MEMORY, Kind
+from ledgerd.codec.source import Source
+from ledgerd.codec.varint import ONE_BYTE, pack_varint, read_varint
+
+HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
+
+
+def past_the_end() -> DecodeError:
+    """The error of a length that promises more bytes than there are."""
+    return DecodeError("ends before its value does", code=8)
+
+
+def too_long(length: int) -> DecodeError:
+    """The error of a length that no value may have."""
+    return DecodeError(f"a length of {length} is above the limit")
+
+
+def add_varint(source: Source, target: str) -> None:
+    """Write the lines that read a varint: one byte nearly always."""
+    source.add(f"{target} = buf[pos]")
+    source.add("pos += 1")
+    source.add(f"if {target} > 127:")
+    source.add(f"    {target}, pos = {source.bind(read_varint)}(buf, pos - 1, reading)")
+
+
+def add_bytes(source: Source, target: str) -> None:
+    """Write the lines that read a length and that many bytes."""
+    length = source.fresh("n")
+    add_varint(source, length)
+    source.add(f"if {length} >= {MAX_CONTAINER_MEMORY}:")
+    source.add(f"    raise {source.bind(too_long)}({length})")
+    source.add(f"{target} = buf[pos:pos + {length}]")
+    source.add(f"if len({target}) != {length}:")
+    source.add(f"    raise {source.bind(past_the_end)}()")
+    source.add(f"pos += {length}")
+
+
+def write_bytes(source: Source, value: str) -> None:
+    """Write the lines that hand over a length and the bytes of a local name."""
+    length = source.fresh("n")
+    source.add(f"{length} = len({value})")
+    short, long = source.bind(ONE_BYTE), source.bind(pack_varint)
+    source.add(f"w(({short}[{length}] if {length} < 128 else {long}({length})) + {value})")
+
+
+class Text(Kind):
+    """A byte string. Bytes that are not UTF-8 travel through `str` as surrogate escapes, and back unchanged."""
+
+    memory = 32
+    title = "string"
+
+    def read(self, source: Source, target: str) -> None:
+        """Length, then bytes."""
+        raw = source.fresh("b")
+        add_bytes(source, raw)
+        source.add(f"{target} = {raw}.decode('utf-8', 'surrogateescape')")
+
+    def write(self, source: Source, value: str) -> None:
+        """Length, then bytes."""
+        raw = source.fresh("b")
+        source.add(f"{raw} = {value}.encode('utf-8', 'surrogateescape')")
+        write_bytes(source, raw)
+
+    def text(self, source: Source, value: str) -> str:
+        """A JSON string."""
+        return f"{source.bind(quote)}({value})"
+
+    def parse(self, value: object) -> str:
+        """Numbers and words become their text."""
+        return as_string(value)
+
+    def default(self) -> str:
+        """The empty text."""
+        return ""
+
+
+def hex_bytes(value: object) -> bytes:
+    """Bytes from hex digits of either case; an odd last digit is ignored (spec 01, section 3.1)."""
+    digits = as_string(value)
+    bad = next((digit for digit in digits if digit not in HEX_DIGITS), None)
+    if bad is not None:
+        raise DecodeError(f"Invalid hex character '{bad}'", code=0)
+    return bytes.fromhex(digits[: len(digits) // 2 * 2])
+
+
+class ByteVector(Kind):
+    """Bytes with a length in front; hex in JSON."""
+
+    memory = 24
+    title = "bytes"
+
+    def read(self, source: Source, target: str) -> None:
+        """Length, then bytes."""
+        add_bytes(source, target)
+
+    def write(self, source: Source, value: str) -> None:
+        """Length, then bytes."""
+        raw = source.fresh("b")
+        source.add(f"{raw} = {value}")
+        write_bytes(source, raw)
+
+    def text(self, source: Source, value: str) -> str:  # noqa: ARG002
+        """Lower-case hex."""
+        return f"f'\"{{{value}.hex()}}\"'"
+
+    def parse(self, value: object) -> bytes:
+        """Hex digits."""
+        return hex_bytes(value)
+
+    def default(self) -> bytes:
+        """Nothing."""
+        return b""
+
+
+class FixedBytes(Kind):
+    """A byte array of a fixed size: hashes, keys, signatures. JSON is hex unless the kind has its own text."""
+
+    def __init__(
+        self,
+        size: int,
+        title: str,
+        *,
+        print_text: Callable[[Any], str] | None = None,
+        parse_text: Callable[[str], bytes] | None = None,
+    ) -> None:
+        self.size = size
+        self.title = title
+        self.letters = f"{size}s"
+        self.memory = size
+        self.print_text = print_text
+        self.parse_text = parse_text
+
+    def text(self, source: Source, value: str) -> str:
+        """Hex, or the kind's own text."""
+        if self.print_text is None:
+            return f"f'\"{{{value}.hex()}}\"'"
+        return f"f'\"{{{source.bind(self.print_text)}({value})}}\"'"
+
+    def parse(self, value: object) -> bytes:
+        """Longer hex is cut, shorter leaves zeros behind it."""
+        if self.parse_text is not None:
+            return self.parse_text(as_string(value))
+        return hex_bytes(value)[: self.size].ljust(self.size, b"\0")
+
+    def default(self) -> bytes:
+        """Zeros."""
+        return bytes(self.size)

@@ -1,0 +1,1 @@
+"""The vocabulary of the ledger: names, assets, keys, authorities, operations, transactions, blocks, parameters."""

@@ -1,0 +1,144 @@
+"""Assets and prices: amounts with a symbol, and their checked arithmetic (spec 01, sections 1, 2.5, 3.3).
+
+Amounts are 64-bit and checked: a sum that does not fit is an error, never a wrap.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ledgerd.codec.json_scalars import as_string
+from ledgerd.codec.numbers import Int64, UInt64
+from ledgerd.protocol.asset_text import asset_text, parse_asset_text
+from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow, require
+
+TOKEN_SYMBOL = 0x5A495603
+"""`VIZ`, three decimals."""
+
+SHARES_SYMBOL = 0x53455241485306
+"""`SHARES`, six decimals."""
+
+MAX_AMOUNT = 2**63 - 1
+MIN_AMOUNT = -(2**63)
+
+
+def checked(amount: int) -> int:
+    """An amount that fits 64 bits, or the error of one that does not."""
+    if amount > MAX_AMOUNT:
+        raise Overflow("")
+    if amount < MIN_AMOUNT:
+        raise Underflow("")
+    return amount
+
+
+class Asset(msgspec.Struct, frozen=True):
+    """An amount of the smallest units of a symbol."""
+
+    amount: Int64
+    symbol: UInt64
+
+    TITLE: ClassVar[str] = "asset"
+
+    @property
+    def is_token(self) -> bool:
+        """Whether it is VIZ."""
+        return self.symbol == TOKEN_SYMBOL
+
+    @property
+    def is_shares(self) -> bool:
+        """Whether it is SHARES."""
+        return self.symbol == SHARES_SYMBOL
+
+    def __add__(self, other: Asset) -> Asset:
+        """Checked sum of the same symbol."""
+        self._same_symbol(other)
+        return Asset(checked(self.amount + other.amount), self.symbol)
+
+    def __sub__(self, other: Asset) -> Asset:
+        """Checked difference of the same symbol."""
+        self._same_symbol(other)
+        return Asset(checked(self.amount - other.amount), self.symbol)
+
+    def __neg__(self) -> Asset:
+        """Checked negation."""
+        return Asset(checked(-self.amount), self.symbol)
+
+    def __lt__(self, other: Asset) -> bool:
+        """Amounts of the same symbol."""
+        self._same_symbol(other)
+        return self.amount < other.amount
+
+    def __le__(self, other: Asset) -> bool:
+        """Amounts of the same symbol."""
+        self._same_symbol(other)
+        return self.amount <= other.amount
+
+    def __gt__(self, other: Asset) -> bool:
+        """Amounts of the same symbol."""
+        return other < self
+
+    def __ge__(self, other: Asset) -> bool:
+        """Amounts of the same symbol."""
+        return other <= self
+
+    def _same_symbol(self, other: Asset) -> None:
+        require(self.symbol == other.symbol, "a.symbol == b.symbol: ")
+
+    def json_text(self) -> str:
+        """`"1.000 VIZ"`."""
+        return f'"{asset_text(self.amount, self.symbol)}"'
+
+    @classmethod
+    def from_json(cls, value: object) -> Asset:
+        """The reading of a text such as `1.000 VIZ`."""
+        return cls(*parse_asset_text(as_string(value)))
+
+    @classmethod
+    def json_default(cls) -> Asset:
+        """What a missing asset is."""
+        return tokens(0)
+
+    def __str__(self) -> str:
+        """As people and JSON see it."""
+        return asset_text(self.amount, self.symbol)
+
+
+def tokens(amount: int) -> Asset:
+    """So many thousandths of a VIZ."""
+    return Asset(amount, TOKEN_SYMBOL)
+
+
+def shares(amount: int) -> Asset:
+    """So many millionths of a SHARES."""
+    return Asset(amount, SHARES_SYMBOL)
+
+
+def symbol_name(symbol: int) -> bytes:
+    """The letters of a symbol, without its decimals."""
+    return symbol.to_bytes(8, "little")[1:].split(b"\0", 1)[0]
+
+
+class Price(msgspec.Struct, frozen=True):
+    """What one amount is worth in another symbol."""
+
+    base: Asset
+    quote: Asset
+
+    TITLE: ClassVar[str] = "price"
+
+    def convert(self, asset: Asset) -> Asset:
+        """The worth of an asset at this price; the direction follows from the symbol's letters (spec 01, section 1)."""
+        name = symbol_name(asset.symbol)
+        if name == symbol_name(self.base.symbol):
+            source, target = self.base, self.quote
+        elif name == symbol_name(self.quote.symbol):
+            source, target = self.quote, self.base
+        else:
+            raise RuleViolation("false: invalid asset * price")
+        require(source.amount > 0, "b.base.amount.value > 0: " if source is self.base else "b.quote.amount.value > 0: ")
+        # The reference multiplies unsigned 128-bit numbers: a negative amount becomes a huge one.
+        worth = (asset.amount % 2**128) * (target.amount % 2**128) % 2**128 // source.amount
+        require(worth < 2**64, "result.hi == 0: ")
+        return Asset((worth + 2**63) % 2**64 - 2**63, target.symbol)

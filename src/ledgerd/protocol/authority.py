@@ -1,0 +1,48 @@
+"""Authorities: who must sign, as weights of accounts and keys that have to reach a threshold (spec 01, section 2.6)."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from ledgerd.codec import sorted_by
+from ledgerd.codec.numbers import UInt16, UInt32
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName, is_valid_name, text_order
+
+
+def key_order(key: bytes) -> bytes:
+    """Keys are ordered by their bytes."""
+    return key
+
+
+class Authority(msgspec.Struct, frozen=True):
+    """A threshold, and the accounts and keys whose weights count towards it."""
+
+    weight_threshold: UInt32
+    account_auths: Annotated[dict[AccountName, UInt16], sorted_by(text_order)]
+    key_auths: Annotated[dict[PublicKey, UInt16], sorted_by(key_order)]
+
+    TITLE: ClassVar[str] = "authority"
+
+    def check(self) -> None:
+        """Only the names of its accounts are looked at, not weights, keys or threshold (spec 01, section 6)."""
+        for account in self.account_auths:
+            require_valid_name(account)
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether all of its members together cannot reach the threshold."""
+        return sum(self.account_auths.values()) + sum(self.key_auths.values()) < self.weight_threshold
+
+
+def authority_of(key: PublicKey) -> Authority:
+    """One key that suffices alone."""
+    return Authority(1, {}, {key: 1})
+
+
+def require_valid_name(name: str) -> None:
+    """Every account name in an operation has this check first."""
+    require(is_valid_name(name), f"is_valid_account_name(name): Account name {name} is invalid")

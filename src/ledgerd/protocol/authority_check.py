@@ -1,0 +1,227 @@
+"""Whether the keys that signed are the ones that operations ask for (spec 01, section 10).
+
+Members are counted in their order and counting stops at the threshold, so a later key stays unused, and an unused
+key fails the transaction: order is part of the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from ledgerd.codec.json_text import quote
+from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName, word_order
+from ledgerd.protocol.operations.base import Authorities, Operation
+
+GetAuthority = Callable[[AccountName], Authority]
+
+MAX_DEPTH = 2
+"""How far a member's own members are asked."""
+
+PRE_APPROVED = AccountName("temp")
+"""The account whose active and regular authority need no signature (spec 01, section 10.2, quirk)."""
+
+
+class MissingAuthority(RuleViolation):
+    """Accounts whose authority was asked for and not given."""
+
+    kind = ""
+
+    def __init__(self, accounts: Iterable[AccountName]) -> None:
+        self.accounts = tuple(accounts)
+        super().__init__(f"Missing {self.kind} Authority [{','.join(quote(each) for each in self.accounts)}]")
+
+
+class MissingActive(MissingAuthority):
+    """No sufficient active authority."""
+
+    code, name, what = 3010000, "tx_missing_active_auth", "missing required active authority"
+    kind = "Active"
+
+
+class MissingMaster(MissingAuthority):
+    """No sufficient master authority."""
+
+    code, name, what = 3020000, "tx_missing_master_auth", "missing required master authority"
+    kind = "Master"
+
+
+class MissingRegular(MissingAuthority):
+    """No sufficient regular authority."""
+
+    code, name, what = 3030000, "tx_missing_regular_auth", "missing required regular authority"
+    kind = "Regular"
+
+
+class MissingOther(RuleViolation):
+    """An authority that an operation spells out was not given."""
+
+    code, name, what = 3040000, "tx_missing_other_auth", "missing required other authority"
+
+    def __init__(self, authority: Authority) -> None:
+        self.authority = authority
+        super().__init__("Missing Authority")
+
+
+class IrrelevantSignature(RuleViolation):
+    """A key signed that nothing asked for."""
+
+    code, name, what = 3050000, "tx_irrelevant_sig", "irrelevant signature included"
+
+
+class IrrelevantApproval(RuleViolation):
+    """An account approved whose approval nothing asked for."""
+
+    code, name, what = 3070000, "tx_irrelevant_approval", "irrelevant approval included"
+
+
+class Approvals(NamedTuple):
+    """The accounts that have agreed to a proposal, by the authority that they agreed with."""
+
+    active: tuple[AccountName, ...] = ()
+    master: tuple[AccountName, ...] = ()
+    regular: tuple[AccountName, ...] = ()
+
+
+NO_APPROVALS = Approvals()
+
+
+class Accounts(NamedTuple):
+    """Where authorities are looked up; each raises for an account that does not exist."""
+
+    active: GetAuthority
+    master: GetAuthority
+    regular: GetAuthority
+
+
+class Signing:
+    """What has been given, what of it has been used, and how members are looked up."""
+
+    def __init__(self, get: GetAuthority, provided: Iterable[PublicKey], *, available: Collection[PublicKey] = ()) -> None:
+        self.get = get
+        self.used = dict.fromkeys(provided, False)
+        self.available = available
+        self.approved: dict[AccountName, bool] = {PRE_APPROVED: True}
+
+    def signed(self, key: PublicKey) -> bool:
+        """Whether a key has signed (or could sign); it counts as used from now on."""
+        if key in self.used or key in self.available:
+            self.used[key] = True
+            return True
+        return False
+
+    def name_satisfied(self, name: AccountName) -> bool:
+        """Whether an account has approved, or its authority is reached."""
+        if name in self.approved:
+            self.approved[name] = True
+            return True
+        return self.satisfied(self.get(name))
+
+    def satisfied(self, authority: Authority, depth: int = 0) -> bool:
+        """Whether an authority is reached. Marks that a failing branch has left stay."""
+        threshold, total = authority.weight_threshold, 0
+        for key, weight in authority.key_auths.items():
+            if self.signed(key):
+                total += weight
+                if total >= threshold:
+                    return True
+        for name, weight in authority.account_auths.items():
+            if name not in self.approved:
+                if depth == MAX_DEPTH or not self.satisfied(self.get(name), depth + 1):
+                    continue
+                self.approved[name] = True
+            total += weight
+            if total >= threshold:
+                return True
+        # The reference adds weights in 32 bits, which 16-bit weights cannot overflow in a transaction's size.
+        return total >= threshold
+
+    def require_all_used(self) -> None:
+        """No signature and no approval may be idle."""
+        if not all(self.used.values()):
+            raise IrrelevantSignature("Unnecessary signature(s) detected")
+        if not all(self.approved.values()):
+            raise IrrelevantApproval("Unnecessary approval(s) detected")
+
+    def used_keys(self) -> set[PublicKey]:
+        """The keys that something asked for."""
+        return {key for key, used in self.used.items() if used}
+
+
+def required_authorities(operations: Iterable[Operation]) -> Authorities:
+    """What operations ask for together; names once each and in word order."""
+    active: set[AccountName] = set()
+    master: set[AccountName] = set()
+    regular: set[AccountName] = set()
+    other: list[Authority] = []
+    for operation in operations:
+        asked = operation.authorities()
+        active.update(asked.active)
+        master.update(asked.master)
+        regular.update(asked.regular)
+        other.extend(asked.other)
+    return Authorities(in_word_order(active), in_word_order(master), in_word_order(regular), tuple(other))
+
+
+def in_word_order(names: Iterable[AccountName]) -> tuple[AccountName, ...]:
+    """Names in the order in which the reference walks its sets."""
+    return tuple(sorted(names, key=word_order))
+
+
+def verify_authority(
+    operations: Iterable[Operation],
+    keys: Iterable[PublicKey],
+    accounts: Accounts,
+    approvals: Approvals = NO_APPROVALS,
+) -> None:
+    """Raise unless the keys and approvals are just what the operations ask for."""
+    required = required_authorities(operations)
+    if required.regular:
+        _verify_regular(required, keys, accounts, approvals)
+        return
+    signing = Signing(accounts.active, keys)
+    signing.approved |= dict.fromkeys((*approvals.active, *approvals.master), False)
+    for authority in required.other:
+        if not signing.satisfied(authority):
+            raise MissingOther(authority)
+    missing = [
+        name
+        for name in required.active
+        if not (signing.name_satisfied(name) or signing.satisfied(accounts.master(name)))
+    ]
+    if missing:
+        raise MissingActive(missing)
+    for name in required.master:
+        if name in approvals.master or signing.satisfied(accounts.master(name)):
+            signing.approved[name] = True
+        else:
+            missing.append(name)
+    if missing:
+        raise MissingMaster(missing)
+    signing.require_all_used()
+
+
+def _verify_regular(
+    required: Authorities, keys: Iterable[PublicKey], accounts: Accounts, approvals: Approvals
+) -> None:
+    """Regular authority stands alone: nothing else may be asked for in the same transaction."""
+    require(not required.active, "required_active.size() == 0: ")
+    require(not required.master, "required_master.size() == 0: ")
+    require(not required.other, "other.size() == 0: ")
+    signing = Signing(accounts.regular, keys)
+    signing.approved |= dict.fromkeys(approvals.regular, False)
+    missing = [
+        name
+        for name in required.regular
+        if not (
+            signing.name_satisfied(name)
+            or signing.satisfied(accounts.active(name))
+            or signing.satisfied(accounts.master(name))
+        )
+    ]
+    if missing:
+        raise MissingRegular(missing)
+    signing.require_all_used()

@@ -1,0 +1,64 @@
+"""Base58 in Bitcoin's alphabet, as liberal in what it reads as the reference is (spec 01, section 5.2).
+
+Checksums and what the bytes mean are not known here.
+"""
+
+from __future__ import annotations
+
+from ledgerd.codec.errors import PARSE_ERROR, DecodeError, EncodeError
+
+ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+MAX_TEXT = 2_097_152
+"""The size of the largest block. The reference reads any length; no longer text can be part of the ledger."""
+
+MAX_DATA = 4_096
+"""Only keys and memos are ever written, and a memo has less than 2,048 bytes."""
+
+_WHITESPACE = " \t\n\v\f\r"
+_SYMBOLS = ALPHABET.encode()
+_NO_DIGIT = 0xFF
+_DIGITS = bytes(_SYMBOLS.find(byte) & 0xFF for byte in range(256))
+
+
+def encode(data: bytes) -> str:
+    """The text of some bytes; a leading zero byte is a leading `1`."""
+    if len(data) > MAX_DATA:
+        raise EncodeError(f"{len(data)} bytes are too many for base58: at most {MAX_DATA}")
+    number = int.from_bytes(data, "big")
+    text = bytearray()
+    while number:
+        number, digit = divmod(number, 58)
+        text.append(_SYMBOLS[digit])
+    zeros = len(data) - len(data.lstrip(b"\0"))
+    text.extend(_SYMBOLS[:1] * zeros)
+    text.reverse()
+    return text.decode()
+
+
+def decode(text: str) -> bytes:
+    """The bytes of a text: cut at the first NUL, whitespace around it skipped (spec 02, section 4.15)."""
+    body = text.partition("\0")[0].strip(_WHITESPACE)
+    if len(body) > MAX_TEXT:
+        raise DecodeError(f"{len(body)} characters are too many for base58: at most {MAX_TEXT}", PARSE_ERROR)
+    digits = body.encode("ascii", "replace").translate(_DIGITS)
+    if _NO_DIGIT in digits:
+        raise DecodeError(f"Unable to decode base58 std::string {text}", PARSE_ERROR)
+    zeros = len(digits) - len(digits.lstrip(b"\0"))
+    number = _number(list(digits))
+    return bytes(zeros) + number.to_bytes((number.bit_length() + 7) // 8, "big")
+
+
+def _number(digits: list[int]) -> int:
+    """The number that digits to the base 58 write.
+
+    Neighbours are joined, pair by pair, into digits of the squared base: a long text, which anyone may send,
+    then costs a few long multiplications and not one for each of its characters.
+    """
+    base = 58
+    while len(digits) > 1:
+        if len(digits) % 2:
+            digits.insert(0, 0)
+        digits = [high * base + low for high, low in zip(digits[::2], digits[1::2], strict=True)]
+        base *= base
+    return digits[0] if digits else 0

@@ -1,0 +1,188 @@
+"""Blocks: header, signature, id, and the merkle root of their transactions (spec 01, section 11)."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import msgspec
+
+from ledgerd.codec import Void, codec_of, one_of, sorted_by
+from ledgerd.protocol.hashing import ripemd160
+from ledgerd.protocol.identifiers import BlockId, MerkleRoot, block_number_of
+from ledgerd.protocol.keys import PrivateKey, PublicKey
+from ledgerd.protocol.signatures import Signature, recover, sign
+from ledgerd.protocol.times import Time
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.versions import HardforkVersionVote, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NO_TRANSACTIONS = MerkleRoot(bytes(20))
+
+
+class RunningVersion(msgspec.Struct, frozen=True):
+    """The version that the producer runs, told when it changes."""
+
+    version: Version
+
+    TRANSPARENT: ClassVar[bool] = True
+
+
+class HardforkVote(msgspec.Struct, frozen=True):
+    """The hardfork that the producer votes for, and when."""
+
+    vote: HardforkVersionVote
+
+    TRANSPARENT: ClassVar[bool] = True
+
+
+HeaderExtension = Annotated[Void | RunningVersion | HardforkVote, one_of(memory=28)]
+
+EXTENSION_ORDER = {Void: 0, RunningVersion: 1, HardforkVote: 2}
+
+
+def extension_order(extension: object) -> int:
+    """Header extensions are ordered, and equal, by their tag (spec 01, section 2.7)."""
+    return EXTENSION_ORDER[type(extension)]
+
+
+HeaderExtensions = Annotated[tuple[HeaderExtension, ...], sorted_by(extension_order)]
+
+
+class BlockHeader(msgspec.Struct, frozen=True):
+    """What a validator signs."""
+
+    previous: BlockId
+    timestamp: Time
+    validator: str
+    transaction_merkle_root: MerkleRoot
+    extensions: HeaderExtensions
+
+    TITLE: ClassVar[str] = "block header"
+
+    @property
+    def digest(self) -> bytes:
+        """The hash that the validator signs; no chain id is in it."""
+        return hashlib.sha256(codec_of(BlockHeader).encode(self)).digest()
+
+
+class SignedHeader(msgspec.Struct, frozen=True, dict=True):
+    """A header with its validator's signature: all that a block's id depends on."""
+
+    previous: BlockId
+    timestamp: Time
+    validator: str
+    transaction_merkle_root: MerkleRoot
+    extensions: HeaderExtensions
+    validator_signature: Signature
+
+    TITLE: ClassVar[str] = "signed block header"
+    KEEPS_PACKED: ClassVar[bool] = True
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The canonical bytes."""
+        return codec_of(SignedHeader).encode(self)
+
+    @property
+    def number(self) -> int:
+        """One more than the number in the previous block's id, in 32 bits."""
+        return (block_number_of(self.previous) + 1) & 0xFFFFFFFF
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The hash that the validator signed: the header without the signature."""
+        return hashlib.sha256(self.packed[: -len(self.validator_signature)]).digest()
+
+    @cached_property
+    def id(self) -> BlockId:
+        """The block's number, then the hash of the signed header; so it covers the signature."""
+        hashed = hashlib.sha224(self.packed).digest()
+        return BlockId(self.number.to_bytes(4, "big") + hashed[4:20])
+
+    @cached_property
+    def signee(self) -> PublicKey:
+        """The key that signed."""
+        return recover(self.validator_signature, self.digest)
+
+
+class Block(msgspec.Struct, frozen=True, dict=True):
+    """A signed header and its transactions."""
+
+    previous: BlockId
+    timestamp: Time
+    validator: str
+    transaction_merkle_root: MerkleRoot
+    extensions: HeaderExtensions
+    validator_signature: Signature
+    transactions: tuple[Transaction, ...]
+
+    TITLE: ClassVar[str] = "signed block"
+    MEMORY: ClassVar[int] = 200
+    KEEPS_PACKED: ClassVar[bool] = True
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The canonical bytes; what is measured, logged and relayed."""
+        return codec_of(Block).encode(self)
+
+    @cached_property
+    def header(self) -> SignedHeader:
+        """The block without its transactions."""
+        return SignedHeader(
+            self.previous,
+            self.timestamp,
+            self.validator,
+            self.transaction_merkle_root,
+            self.extensions,
+            self.validator_signature,
+        )
+
+    @property
+    def number(self) -> int:
+        """One more than the number in the previous block's id."""
+        return self.header.number
+
+    @property
+    def id(self) -> BlockId:
+        """The id of the signed header."""
+        return self.header.id
+
+    @property
+    def signee(self) -> PublicKey:
+        """The key that signed."""
+        return self.header.signee
+
+    @cached_property
+    def merkle_root(self) -> MerkleRoot:
+        """The root that the transactions have; the header must say the same."""
+        return merkle_root([transaction.merkle_digest for transaction in self.transactions])
+
+
+def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:
+    """Neighbours are hashed together, an odd last one is carried up, and the root is hashed once more."""
+    if not leaves:
+        return NO_TRANSACTIONS
+    level = list(leaves)
+    while len(level) > 1:
+        paired = [
+            hashlib.sha256(level[i] + level[i + 1]).digest() for i in range(0, len(level) - 1, 2)
+        ]
+        level = paired + level[len(paired) * 2 :]
+    return MerkleRoot(ripemd160(level[0]))
+
+
+def sign_block(header: BlockHeader, transactions: tuple[Transaction, ...], key: PrivateKey) -> Block:
+    """The block that a validator makes of a header and its transactions."""
+    return Block(
+        header.previous,
+        header.timestamp,
+        header.validator,
+        header.transaction_merkle_root,
+        header.extensions,
+        sign(key, header.digest),
+        transactions,
+    )

@@ -1,0 +1,45 @@
+"""The errors of the law: a transaction or block breaks a rule of the protocol.
+
+A violation carries what the network's clients see: the reference's code, its name, what it is in words, and the
+message of this case (spec 01, section 14; spec 05, section 6).
+"""
+
+from __future__ import annotations
+
+
+class RuleViolation(Exception):
+    """A transaction or block breaks a rule; says which, with its values."""
+
+    code = 10
+    name = "assert_exception"
+    what = "Assert Exception"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Overflow(RuleViolation):
+    """A sum, difference or product above the largest amount."""
+
+    code = 19
+    name = "overflow_exception"
+    what = "Integer Overflow"
+
+
+class Underflow(RuleViolation):
+    """A sum, difference or product below the smallest amount."""
+
+    code = 20
+    name = "underflow_exception"
+    what = "Integer Underflow"
+
+
+class OperatorError(Exception):
+    """Something that the operator has to change; printed without a traceback, with what to do."""
+
+
+def require(condition: object, message: str) -> None:
+    """Raise unless the rule holds; the message is the reference's, its condition text included."""
+    if not condition:
+        raise RuleViolation(message)

@@ -1,0 +1,43 @@
+"""The hash functions of the protocol, bytes to bytes. What is hashed, in which layout, is said elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from ledgerd.protocol import ripemd160 as portable
+
+
+def sha224(data: bytes) -> bytes:
+    """28 bytes; block ids are made of it."""
+    return hashlib.sha224(data).digest()
+
+
+def sha256(data: bytes) -> bytes:
+    """32 bytes; digests, transaction ids and checksums are made of it."""
+    return hashlib.sha256(data).digest()
+
+
+def sha512(data: bytes) -> bytes:
+    """64 bytes; shared secrets and brain keys are made of it."""
+    return hashlib.sha512(data).digest()
+
+
+def fastest_ripemd160() -> Callable[[bytes], bytes]:
+    """OpenSSL's function, or the portable one where OpenSSL was built without it or may not use it."""
+    try:
+        blank = hashlib.new("ripemd160", usedforsecurity=False)
+    except ValueError:
+        return portable.ripemd160
+
+    def ripemd160_of_openssl(data: bytes) -> bytes:
+        # Looking an algorithm up by name costs more than hashing a key; copying a blank state does not.
+        state = blank.copy()
+        state.update(data)
+        return state.digest()
+
+    return ripemd160_of_openssl
+
+
+ripemd160 = fastest_ripemd160()
+"""20 bytes; the checksum of a public key's text is made of it."""

@@ -1,0 +1,83 @@
+"""What every operation has: a tag, a name, checks that need no state, and the authorities that it asks for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import msgspec
+
+from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+
+class Authorities(NamedTuple):
+    """Who must agree to an operation (spec 01, section 10.1)."""
+
+    active: tuple[AccountName, ...] = ()
+    master: tuple[AccountName, ...] = ()
+    regular: tuple[AccountName, ...] = ()
+    other: tuple[Authority, ...] = ()
+
+
+def active(*names: AccountName) -> Authorities:
+    """The active authority of each."""
+    return Authorities(active=names)
+
+
+def master(*names: AccountName) -> Authorities:
+    """The master authority of each."""
+    return Authorities(master=names)
+
+
+def regular(*names: AccountName) -> Authorities:
+    """The regular authority of each."""
+    return Authorities(regular=names)
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """One thing that a transaction does, or that the chain did (a virtual one).
+
+    The class keyword `tag` is the number on the wire; the order of the fields is the order on the wire.
+    """
+
+    VIRTUAL: ClassVar[bool] = False
+
+    def check(self, network: ChainParameters) -> None:
+        """Raise unless the operation is sound in itself, whatever the state (the reference's `validate`)."""
+        raise NotImplementedError
+
+    def authorities(self) -> Authorities:
+        """Who must agree."""
+        raise NotImplementedError
+
+
+class VirtualOperation(Operation, frozen=True):
+    """Something that the chain did by itself; it is never part of a transaction (spec 01, section 7.8)."""
+
+    VIRTUAL: ClassVar[bool] = True
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """No virtual operation can be sent."""
+        raise RuleViolation("false: This is a virtual operation")
+
+    def authorities(self) -> Authorities:
+        """Nobody asked for it."""
+        return Authorities()
+
+
+def tag_of(operation: type[Operation]) -> int:
+    """The number of an operation on the wire."""
+    tag = operation.__struct_config__.tag
+    if not isinstance(tag, int):
+        raise TypeError(f"{operation.__name__} has no tag")
+    return tag
+
+
+def name_of(operation: type[Operation]) -> str:
+    """The name of an operation in JSON: that of its class, in lower case with underscores."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", operation.__name__).lower()

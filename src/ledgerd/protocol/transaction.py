@@ -1,0 +1,115 @@
+"""Transactions: their form, their ids and digests, their signatures and the block that they refer to (spec 01, 9)."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.numbers import UInt16, UInt32
+from ledgerd.codec.varint import pack_varint
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.identifiers import BlockId, TransactionId, block_number_of
+from ledgerd.protocol.keys import PrivateKey, PublicKey
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.signatures import Signature, recover, sign
+from ledgerd.protocol.times import Time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ledgerd.protocol.parameters import ChainParameters
+
+SIGNATURE_SIZE = 65
+
+
+class DuplicateSignature(RuleViolation):
+    """Two signatures of one key."""
+
+    code = 3060000
+    name = "tx_duplicate_sig"
+
+
+class Transaction(msgspec.Struct, frozen=True, dict=True):
+    """Operations that happen together or not at all, on the chain that a recent block names."""
+
+    ref_block_num: UInt16
+    ref_block_prefix: UInt32
+    expiration: Time
+    operations: tuple[Operation, ...]
+    extensions: Extensions
+    signatures: tuple[Signature, ...]
+
+    TITLE: ClassVar[str] = "signed transaction"
+    MEMORY: ClassVar[int] = 88
+    KEEPS_PACKED: ClassVar[bool] = True
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The canonical bytes, signatures included; what is measured and relayed."""
+        return codec_of(Transaction).encode(self)
+
+    @cached_property
+    def unsigned(self) -> bytes:
+        """The bytes that are signed and make the id: all before the signatures."""
+        count = len(self.signatures)
+        return self.packed[: len(self.packed) - SIGNATURE_SIZE * count - len(pack_varint(count))]
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The hash of the unsigned bytes."""
+        return hashlib.sha256(self.unsigned).digest()
+
+    @property
+    def id(self) -> TransactionId:
+        """The first twenty bytes of the digest."""
+        return TransactionId(self.digest[:20])
+
+    @cached_property
+    def merkle_digest(self) -> bytes:
+        """The leaf of a block's merkle tree."""
+        return hashlib.sha256(self.packed).digest()
+
+    def signature_digest(self, chain_id: bytes) -> bytes:
+        """What signatures sign: the chain, then the unsigned bytes."""
+        return hashlib.sha256(chain_id + self.unsigned).digest()
+
+    def check(self, network: ChainParameters) -> None:
+        """Raise unless every operation is sound in itself; extensions are not looked at."""
+        require(self.operations, "operations.size() > 0: A transaction must have at least one operation")
+        for operation in self.operations:
+            operation.check(network)
+
+    def signature_keys(self, chain_id: bytes) -> frozenset[PublicKey]:
+        """The keys that signed; each may do so once."""
+        digest = self.signature_digest(chain_id)
+        keys: set[PublicKey] = set()
+        for signature in self.signatures:
+            key = recover(signature, digest)
+            if key in keys:
+                raise DuplicateSignature("Duplicate Signature detected")
+            keys.add(key)
+        return frozenset(keys)
+
+    def signed(self, chain_id: bytes, keys: Iterable[PrivateKey]) -> Transaction:
+        """The transaction with the signatures of these keys added."""
+        digest = self.signature_digest(chain_id)
+        signatures = tuple(sign(key, digest) for key in keys)
+        return msgspec.structs.replace(self, signatures=self.signatures + signatures)
+
+
+def reference_to(block: BlockId) -> tuple[int, int]:
+    """What a transaction says of the block that it builds on: number and prefix (spec 01, section 9)."""
+    return block_number_of(block) & 0xFFFF, int.from_bytes(block[4:8], "little")
+
+
+def unsigned_transaction(
+    reference: BlockId, expiration: int, operations: Iterable[Operation]
+) -> Transaction:
+    """A transaction that is yet to be signed."""
+    number, prefix = reference_to(reference)
+    return Transaction(number, prefix, expiration, tuple(operations), (), ())
