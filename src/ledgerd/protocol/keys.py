@@ -11,6 +11,7 @@ import coincurve
 
 from ledgerd.codec import declare
 from ledgerd.codec.errors import ASSERTION, OUT_OF_RANGE, PARSE_ERROR, DecodeError, EncodeError
+from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.protocol import base58
 from ledgerd.protocol.errors import RuleViolation
@@ -54,21 +55,22 @@ def public_key_from_text(text: str, prefix: str = ADDRESS_PREFIX) -> PublicKey:
 
 def _parse_public_key(text: str, prefix: str) -> PublicKey:
     if len(text.encode("utf-8", "surrogateescape")) <= len(prefix):
-        raise DecodeError("base58str.size() > prefix_len: ", ASSERTION)
+        raise JsonError(ASSERTION, "base58str.size() > prefix_len: ")
     if not text.startswith(prefix):
-        raise DecodeError("base58str.substr(0, prefix_len) == prefix: ", ASSERTION)
+        raise JsonError(ASSERTION, "base58str.substr(0, prefix_len) == prefix: ", {"base58str": text})
     if len(text) > _LONGEST_TEXT:  # the ledger itself reads keys from memos alone, which are shorter
         raise DecodeError(f"a public key of {len(text)} characters", PARSE_ERROR)
     binary = base58.decode(text[len(prefix) :])
     if 0 < len(binary) < KEY_SIZE + _CHECKSUM_SIZE:
         left = len(binary) if len(binary) < KEY_SIZE else len(binary) - KEY_SIZE
         # The reference counts what it lacks from the wrong end.
-        raise DecodeError(f"read datastream of length {len(binary)} over by {1 - left}", OUT_OF_RANGE)
+        values = {"method": "read", "len": len(binary), "over": 1 - left}
+        raise JsonError(OUT_OF_RANGE, "${method} datastream of length ${len} over by ${over}", values)
     # From here on, nothing at all and bytes after the checksum are both let through to the checksum.
     key, checksum = binary[:KEY_SIZE], binary[KEY_SIZE : KEY_SIZE + _CHECKSUM_SIZE]
     if ripemd160(key)[:_CHECKSUM_SIZE] != checksum:
-        raise DecodeError(
-            "fc::ripemd160::hash(key_data.data, key_data.size())._hash[0] == bin_key.check: ", ASSERTION
+        raise JsonError(
+            ASSERTION, "fc::ripemd160::hash(key_data.data, key_data.size())._hash[0] == bin_key.check: "
         )
     return PublicKey(key)
 
