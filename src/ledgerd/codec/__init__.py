@@ -1,6 +1,15 @@
 """Codecs compiled from annotations: Python types to bytes and JSON, and back. Knows no ledger."""
 
-from ledgerd.codec.annotations import array_of, declare, kind_of, missing, one_of, record_kind, sorted_by
+from ledgerd.codec.annotations import (
+    array_of,
+    declare,
+    kind_of,
+    missing,
+    missing_by,
+    one_of,
+    record_kind,
+    sorted_by,
+)
 from ledgerd.codec.codec import Codec, codec_of
 from ledgerd.codec.errors import CodecError, DecodeError, EncodeError
 from ledgerd.codec.variants import Void
@@ -16,6 +25,7 @@ __all__ = [
     "declare",
     "kind_of",
     "missing",
+    "missing_by",
     "one_of",
     "record_kind",
     "sorted_by",

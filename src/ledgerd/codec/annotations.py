@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -41,6 +42,17 @@ class missing:  # noqa: N801 - reads as a word in annotations
     def default(self) -> Any:
         """The value."""
         return self.value
+
+
+class missing_by(missing):  # noqa: N801 - reads as a word in annotations
+    """Marks a field whose value, when JSON leaves it out, is what this function then says."""
+
+    def __init__(self, default: Callable[[], Any]) -> None:
+        super().__init__(default)
+
+    def default(self) -> Any:
+        """What the function says now."""
+        return self.value()
 
 
 class one_of:  # noqa: N801 - reads as a word in annotations
