@@ -1,6 +1,6 @@
 """The network's own JSON grammar (spec 01, section 4): whether a text is valid, which is consensus, and what
-it says. Ordinary JSON takes a fast way through a strict parser, wherever that provably reads the same; all other
-text is read by `legacy_reader`, which is the law.
+it says. Ordinary JSON takes a fast way through a strict parser, wherever that provably reads the same; the
+rest is read by `legacy_reader`, which is the law.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 import orjson
 
-from ledgerd.codec.errors import ASSERTION, PARSE_ERROR
+from ledgerd.codec.errors import PARSE_ERROR
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_text import Json
-from ledgerd.codec.legacy_reader import Reader
+from ledgerd.codec.legacy_reader import Reader, too_deep
 from ledgerd.codec.legacy_words import text_of
 
 MAX_OPEN = 100
@@ -82,13 +82,9 @@ def _check_depth(text: bytes) -> None:
         if bracket in level:
             level[bracket] += 1
             if level[bracket] >= MAX_OPEN:
-                raise _too_deep()
+                raise too_deep()
         else:
             level[b"{" if bracket == b"}" else b"["] -= 1
-
-
-def _too_deep() -> JsonError:
-    return JsonError(ASSERTION, "open_object < 100 && open_array < 100: object graph too deep")
 
 
 def _parse_strict(text: bytes, unicode_escapes: bool) -> tuple[Json, bool]:
@@ -100,7 +96,7 @@ def _parse_strict(text: bytes, unicode_escapes: bool) -> tuple[Json, bool]:
     except (ValueError, RecursionError):
         return None, False
     if (text.count(b"[") >= MAX_OPEN or text.count(b"{") >= MAX_OPEN) and _nesting(value) > MAX_NESTING:
-        raise _too_deep()
+        raise too_deep()
     return value, True
 
 

@@ -27,6 +27,11 @@ _INPUT_ENDS = frozenset(b"\x04\xff")
 _QUOTE, _OBJECT, _ARRAY, _NUL = b'"{[\0'
 
 
+def too_deep() -> JsonError:
+    """The refusal of brackets within brackets beyond what the reference dares to read."""
+    return JsonError(ASSERTION, "open_object < 100 && open_array < 100: object graph too deep")
+
+
 class Reader:
     """A position in a text, and the arrays and objects that are open there."""
 
@@ -68,7 +73,7 @@ class Reader:
 
     def _enter(self, container: list[Json] | dict[str, Json]) -> None:
         if self._max_nesting is not None and len(self._open) >= self._max_nesting:
-            raise JsonError(ASSERTION, "open_object < 100 && open_array < 100: object graph too deep")
+            raise too_deep()
         self._open.append(container)
 
     def _put(self, value: Json) -> None:
