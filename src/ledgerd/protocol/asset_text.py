@@ -1,6 +1,6 @@
-"""Assets as text, `1.500 VIZ`: printed and parsed as the reference does, oddities included (spec 01, section 3.3).
+"""Assets as text, `1.500 VIZ`: printed and parsed as the reference does, oddities included (spec 01, 3.3).
 
-A symbol is here the number of its eight bytes: the decimals, six bytes of text, and a zero (spec 01, section 2.5).
+A symbol is here the number of its eight bytes: decimals, six bytes of text, and a zero (spec 01, 2.5).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_DECIMALS = 15
 MAX_SYMBOL_BYTES = 6
 
 _SPACES = " \t\n\v\f\r"
-_POWERS = tuple(10**decimals for decimals in range(MAX_DECIMALS))
+_POWERS: tuple[int, ...] = tuple(10**decimals for decimals in range(MAX_DECIMALS))
 
 
 def _decimals(symbol: int) -> int:
@@ -54,7 +54,7 @@ def asset_text(amount: int, symbol: int) -> str:
 
 
 def _negative_text(amount: int, decimals: int, ending: str) -> str:
-    """The reference takes the fraction's leading zeros from a power of ten, less the fraction: -1500 is -1.00."""
+    """Cut the first digit from a power of ten plus a negative rest, as the reference does: -1500 is -1.00."""
     whole, rest = divmod(-amount, _POWERS[decimals])
     return f"{-whole}.{str(_POWERS[decimals] - rest)[1:]}{ending}"
 

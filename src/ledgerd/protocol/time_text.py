@@ -1,7 +1,7 @@
-"""Points in time as text, `2018-09-29T10:23:27`: printed and parsed as the reference does (spec 01, section 3.4).
+"""Points in time as text, `2018-09-29T10:23:27`: printed and parsed as the reference does (spec 01, 3.4).
 
-Time is a 32-bit number of seconds since 1970. The parser accepts what the reference's date library accepts: fields
-that overflow into the next, names of months, and a compact form without delimiters.
+Time is a 32-bit number of seconds since 1970. The parser accepts what the reference's date library accepts:
+fields that overflow into the next, names of months, and a compact form without delimiters.
 """
 
 from __future__ import annotations
@@ -27,20 +27,19 @@ NO_MONTH = 13
 _CLOCK = tuple(f"{hour:02}:{minute:02}:" for hour in range(24) for minute in range(60))
 _TWO_DIGITS = tuple(f"{number:02}" for number in range(60))
 
+_POWERS: tuple[int, ...] = tuple(10**power for power in range(FRACTION_DIGITS))
 _DECIMAL = re.compile(r"([+-]?)([0-9]+)")
 _DATE_FIELD = re.compile(r"[^-,. /]+")
 _TIME_FIELD = re.compile(r"[^-:,.]+")
 _LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+_MONTH_NAMES = "january february march april may june july august september october november december"
 _MONTHS = {
-    name: number
-    for number, month in enumerate(month_name)
-    if month
-    for name in (month.lower(), month[:3].lower())
+    name: number for number, month in enumerate(_MONTH_NAMES.split(), start=1) for name in (month, month[:3])
 }
 
 
 class TimeTextError(JsonError):
-    """A text that is no time. The reference's date library raised it: `name` and `what` are that library's."""
+    """A text that is no time. A library of the reference refused it: `name` and `what` are its own."""
 
     def __init__(self, what: str, name: str) -> None:
         layout = "${what}: unable to convert ISO-formatted std::string to fc::time_point_sec"
@@ -180,7 +179,7 @@ def _compact_clock(text: str) -> int:
 def _fraction(field: str) -> int:
     """Microseconds of the digits behind the point; what is finer is cut off unread."""
     field = field[:FRACTION_DIGITS]
-    return _integer(field, 64) * 10 ** (FRACTION_DIGITS - len(field))
+    return _integer(field, 64) * _POWERS[FRACTION_DIGITS - len(field)]
 
 
 def _ticks(hours: int, minutes: int, seconds: int, fraction: int) -> int:
