@@ -64,17 +64,13 @@ def exactly_valid(text: bytes) -> bool:
     return reader.pos == len(text)
 
 
-@pytest.mark.parametrize(
-    "text", cases(VALID) + VALID_BYTES + [t.encode() for t in RECORDED["is_valid"]["true"]]
-)
+@pytest.mark.parametrize("text", cases(VALID) + VALID_BYTES + [t.encode() for t in RECORDED["is_valid"]["true"]])
 def test_a_valid_text(text: bytes) -> None:
     assert is_valid(text)
     assert exactly_valid(text)
 
 
-@pytest.mark.parametrize(
-    "text", cases(INVALID) + INVALID_BYTES + [t.encode() for t in RECORDED["is_valid"]["false"]]
-)
+@pytest.mark.parametrize("text", cases(INVALID) + INVALID_BYTES + [t.encode() for t in RECORDED["is_valid"]["false"]])
 def test_an_invalid_text(text: bytes) -> None:
     assert not is_valid(text)
 
@@ -168,13 +164,7 @@ def test_closing_brackets_inside_strings_do_not_buy_endless_depth(tail: bytes) -
     cheat = b'"' + b"]" * 90 + b'"'
 
     def nested(depth: int) -> bytes:
-        return (
-            (b"[" * 80 + cheat + b",") * (depth // 80)
-            + b"[" * (depth % 80)
-            + b"1"
-            + b"]" * (depth - 1)
-            + tail
-        )
+        return (b"[" * 80 + cheat + b",") * (depth // 80) + b"[" * (depth % 80) + b"1" + b"]" * (depth - 1) + tail
 
     assert parse(nested(MAX_NESTING))
     with pytest.raises(JsonError) as refused:

@@ -112,9 +112,7 @@ def as_bool(value: object) -> bool:
     if value == "true":
         return True
     if isinstance(value, str):
-        raise JsonError(
-            BAD_CAST, 'Cannot convert std::string to bool (only "true" or "false" can be converted)'
-        )
+        raise JsonError(BAD_CAST, 'Cannot convert std::string to bool (only "true" or "false" can be converted)')
     raise _bad_cast(value, "Invalid cast from ${type} to bool")
 
 

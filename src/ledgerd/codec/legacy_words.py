@@ -48,9 +48,7 @@ def _standard_escaped(text: bytes, pos: int) -> tuple[bytes, int]:
     unit = _UNICODE.match(text, pos)
     if unit is None:
         following = text[pos + 1 : pos + 2]
-        return (
-            (_STANDARD_ESCAPES[following], pos + 2) if following in _STANDARD_ESCAPES else _escaped(text, pos)
-        )
+        return (_STANDARD_ESCAPES[following], pos + 2) if following in _STANDARD_ESCAPES else _escaped(text, pos)
     code, end = int(unit[1], 16), unit.end()
     if 0xD800 <= code < 0xDC00 and (low := _UNICODE.match(text, end)) and 0xDC00 <= int(low[1], 16) < 0xE000:
         code = 0x10000 + ((code - 0xD800) << 10) + int(low[1], 16) - 0xDC00

@@ -33,9 +33,7 @@ _DATE_FIELD = re.compile(r"[^-,. /]+")
 _TIME_FIELD = re.compile(r"[^-:,.]+")
 _LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _MONTH_NAMES = "january february march april may june july august september october november december"
-_MONTHS = {
-    name: number for number, month in enumerate(_MONTH_NAMES.split(), start=1) for name in (month, month[:3])
-}
+_MONTHS = {name: number for number, month in enumerate(_MONTH_NAMES.split(), start=1) for name in (month, month[:3])}
 
 
 class TimeTextError(JsonError):
@@ -70,9 +68,7 @@ def parse_time_text(text: str) -> int:
     delimited = letters[4:5] == "-"
     day = _delimited_date(calendar_part) if delimited else _compact_date(calendar_part)
     if not clock_part:
-        raise TimeTextError(
-            "basic_string::at: __n (which is 0) >= this->size() (which is 0)", "St12out_of_range"
-        )
+        raise TimeTextError("basic_string::at: __n (which is 0) >= this->size() (which is 0)", "St12out_of_range")
     ticks = _delimited_clock(clock_part) if delimited else _compact_clock(clock_part)
     ticks += day * DAY * MICROSECONDS
     seconds = abs(ticks) // MICROSECONDS
