@@ -25,9 +25,7 @@ HARDFORK_MASK = 0xFFFF0000
 
 _MAX_UINT32 = 0xFFFFFFFF
 _UINT32_DIGITS = 10
-_STREAM = re.compile(
-    r"\s*([+-]?[0-9]+)\s*(\S)\s*([+-]?[0-9]+)\s*(\S)\s*([+-]?[0-9]+)?(.*)", re.ASCII | re.DOTALL
-)
+_STREAM = re.compile(r"\s*([+-]?[0-9]+)\s*(\S)\s*([+-]?[0-9]+)\s*(\S)\s*([+-]?[0-9]+)?(.*)", re.ASCII | re.DOTALL)
 _SEPARATORS = (("_", "_"), (".", "."))
 
 
@@ -67,8 +65,7 @@ def parse_version_text(text: str) -> int:
     if not read or first is None or second is None or (read[2], read[4]) not in _SEPARATORS:
         raise JsonError(
             ASSERTION,
-            "(dot_a == '.' || dot_a == '_') && dot_a == dot_b: "
-            "Variant does not contain proper dotted decimal format",
+            "(dot_a == '.' || dot_a == '_') && dot_a == dot_b: Variant does not contain proper dotted decimal format",
         )
     release, rest = _read_number(read[5] or "0"), read[6]
     _require(first <= 0xFF, "major <= 0xFF: Major version is out of range")

@@ -1,0 +1,45 @@
+"""The answer of `get_config`, byte for byte as the reference gave it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ledgerd.protocol.config_document import config_of, config_text
+from ledgerd.protocol.parameters import MAINNET, NETWORKS, chain_id_of
+
+VECTORS = Path(__file__).resolve().parents[1] / "vectors"
+
+
+@pytest.mark.parametrize("network", ["mainnet", "testnet"])
+def test_the_document_is_the_recorded_one(network: str) -> None:
+    recorded = (VECTORS / f"get_config-{network}.json").read_text(encoding="utf-8").rstrip("\n")
+
+    assert config_text(NETWORKS[network]) == recorded
+
+
+def test_the_answer_on_mainnet_has_the_known_hash() -> None:
+    answer = f'{{"jsonrpc":"2.0","result":{config_text(MAINNET)},"id":1}}'
+
+    assert len(answer) == 2112
+    digest = "e2e6b2ed788c2c01a7c766ddb4bfc4a21364f491cf64e11f007c3032c8392261"
+    assert hashlib.sha256(answer.encode()).hexdigest() == digest
+
+
+def test_the_document_has_56_keys() -> None:
+    assert len(config_of(MAINNET)) == 56
+
+
+def test_a_private_network_tells_what_it_chose() -> None:
+    private = msgspec.structs.replace(
+        MAINNET, name="VILLAGE", chain_id=chain_id_of("VILLAGE"), max_top_validators=4, max_support_validators=3
+    )
+
+    document = config_of(private)
+
+    assert document["CHAIN_NAME"] == "VILLAGE"
+    assert document["CHAIN_ID"] == chain_id_of("VILLAGE").hex()
+    assert document["CHAIN_MAX_VALIDATORS"] == 7
