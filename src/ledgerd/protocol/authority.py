@@ -30,7 +30,7 @@ class Authority(msgspec.Struct, frozen=True):
     def check(self) -> None:
         """Only the names of its accounts are looked at, not weights, keys or threshold (spec 01, section 6)."""
         for account in self.account_auths:
-            require_valid_name(account)
+            require(is_valid_name(account), "is_valid_account_name(item.first): ")
 
     @property
     def is_impossible(self) -> bool:
