@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import field
 
+from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -30,11 +32,10 @@ class Transfer(Operation, frozen=True, tag=2):
         require_valid_name(self.sender)
         require_valid_name(self.recipient)
         require(
-            self.amount.symbol != SHARES_SYMBOL, "amount.symbol != SHARES_SYMBOL: transferring of SHARES is not allowed."
+            self.amount.symbol != SHARES_SYMBOL,
+            "amount.symbol != SHARES_SYMBOL: transferring of SHARES is not allowed.",
         )
-        require(
-            self.amount.amount > 0, "amount.amount > 0: Cannot transfer a negative amount (aka: stealing)"
-        )
+        require(self.amount.amount > 0, "amount.amount > 0: Cannot transfer a negative amount (aka: stealing)")
         require_memo(self.memo)
 
     def authorities(self) -> Authorities:
@@ -42,4 +43,104 @@ class Transfer(Operation, frozen=True, tag=2):
         return master(self.sender) if self.amount.is_shares else active(self.sender)
 
 
-OPERATIONS: tuple[type[Operation], ...] = (Transfer,)
+class TransferToVesting(Operation, frozen=True, tag=3):
+    """Turns tokens into shares, one's own or another's."""
+
+    sender: AccountName = field(name="from")
+    recipient: AccountName = field(name="to")
+    amount: Asset
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, of which the recipient's may be empty; amount."""
+        require_valid_name(self.sender)
+        require(self.amount.is_token, "is_asset_type(amount, TOKEN_SYMBOL): Amount must be TOKEN_SYMBOL")
+        if self.recipient:
+            require_valid_name(self.recipient)
+        require(self.amount.amount > 0, "amount > asset(0, TOKEN_SYMBOL): Must transfer a nonzero amount")
+
+    def authorities(self) -> Authorities:
+        """Active."""
+        return active(self.sender)
+
+
+class WithdrawVesting(Operation, frozen=True, tag=4):
+    """Starts to turn shares back into tokens, or stops it with zero."""
+
+    account: AccountName
+    vesting_shares: Asset
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, amount."""
+        require_valid_name(self.account)
+        require(
+            self.vesting_shares.is_shares,
+            "is_asset_type(vesting_shares, SHARES_SYMBOL): Amount must be SHARES",
+        )
+        require(
+            self.vesting_shares.amount >= 0,
+            "vesting_shares.amount >= 0: Cannot withdraw negative SHARES",
+        )
+
+    def authorities(self) -> Authorities:
+        """Active."""
+        return active(self.account)
+
+
+class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
+    """Sends a part of what is withdrawn to another account, as tokens or as shares again."""
+
+    from_account: AccountName
+    to_account: AccountName
+    percent: UInt16
+    auto_vest: bool
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, percent."""
+        require_valid_name(self.from_account)
+        require_valid_name(self.to_account)
+        require(
+            self.percent <= FULL_PERCENT,
+            "0 <= percent && percent <= CHAIN_100_PERCENT: Percent must be valid percent",
+        )
+
+    def authorities(self) -> Authorities:
+        """Active."""
+        return active(self.from_account)
+
+
+class DelegateVestingShares(Operation, frozen=True, tag=19):
+    """Lends shares to another account, or takes them back."""
+
+    delegator: AccountName
+    delegatee: AccountName
+    vesting_shares: Asset
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Two names that differ, amount."""
+        require_valid_name(self.delegator)
+        require_valid_name(self.delegatee)
+        require(
+            self.delegator != self.delegatee,
+            "delegator != delegatee: You cannot delegate SHARES to yourself",
+        )
+        require(
+            self.vesting_shares.is_shares,
+            "is_asset_type(vesting_shares, SHARES_SYMBOL): Delegation must be SHARES",
+        )
+        require(
+            self.vesting_shares.amount >= 0,
+            "vesting_shares.amount >= 0: Delegation cannot be negative",
+        )
+
+    def authorities(self) -> Authorities:
+        """Active."""
+        return active(self.delegator)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (
+    Transfer,
+    TransferToVesting,
+    WithdrawVesting,
+    SetWithdrawVestingRoute,
+    DelegateVestingShares,
+)

@@ -1,0 +1,61 @@
+"""What tests say of an operation: that it is sound, that a rule refuses it, that bytes and JSON say the same.
+
+Bytes are written as the wire has them, tag first; JSON as the node prints it, `["transfer", {...}]`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.varint import pack_varint
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import Operation, name_of, tag_of
+from ledgerd.protocol.parameters import MAINNET, ChainParameters
+
+Changed = TypeVar("Changed", bound=Operation)
+
+
+def accepts(operation: Operation, network: ChainParameters = MAINNET) -> None:
+    """The operation is sound in itself."""
+    operation.check(network)
+
+
+def refuses(operation: Operation, message: str, network: ChainParameters = MAINNET) -> None:
+    """The first rule that the operation breaks says exactly this."""
+    with pytest.raises(RuleViolation) as refusal:
+        operation.check(network)
+    assert refusal.value.message == message
+
+
+def round_trips(operation: Operation, raw: str, printed: list[Any]) -> None:
+    """The operation, its bytes in hex and its JSON each give the others, the order of the keys included."""
+    kind = type(operation)
+    codec = codec_of(kind)
+    wire = bytes.fromhex(raw)
+    tag = pack_varint(tag_of(kind))
+    assert tag + codec.encode(operation) == wire
+    assert codec.decode_exactly(wire.removeprefix(tag)) == operation
+    name, body = printed
+    assert name_of(kind) == name
+    assert codec.to_json(operation) == json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    assert codec.from_json(body) == operation
+
+
+def changed(operation: Changed, **fields: Any) -> Changed:
+    """The operation with other values in these fields."""
+    return msgspec.structs.replace(operation, **fields)
+
+
+def asks_for_names(operation: Operation, *fields: str) -> None:
+    """Each of these fields has to hold a valid name."""
+    for field in fields:
+        refuses(
+            changed(operation, **{field: AccountName("a")}),
+            "is_valid_account_name(name): Account name a is invalid",
+        )
