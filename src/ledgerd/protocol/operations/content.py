@@ -1,0 +1,117 @@
+"""Operations on content: votes, posts and their removal (spec 01, section 7.1).
+
+They ended with hardfork 4; the blocks of before still hold them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from ledgerd.codec import one_of, sorted_by
+from ledgerd.codec.numbers import Int16
+from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.beneficiary import Beneficiary, require_ordered_beneficiaries
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.extensions import by_alternative
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import Authorities, Operation, regular
+from ledgerd.protocol.percent import FULL_PERCENT
+from ledgerd.protocol.texts import byte_length, is_json, is_utf8, require_permlink
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+MAX_TITLE_LENGTH = 256
+
+
+class ContentPayoutBeneficiaries(msgspec.Struct, frozen=True):
+    """The accounts that share what an author earns."""
+
+    beneficiaries: tuple[Beneficiary, ...]
+
+    def check(self) -> None:
+        """One at least, in the order of their names."""
+        require_ordered_beneficiaries(self.beneficiaries)
+
+
+ContentExtension = Annotated[ContentPayoutBeneficiaries, one_of(memory=28)]
+
+
+class Vote(Operation, frozen=True, tag=0):
+    """Says how much of a voter's energy goes for, or against, a post."""
+
+    voter: AccountName
+    author: AccountName
+    permlink: str
+    weight: Int16
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, weight, permlink."""
+        require_valid_name(self.voter)
+        require_valid_name(self.author)
+        require(abs(self.weight) <= FULL_PERCENT, "abs(weight) <= CHAIN_100_PERCENT: Weight is not a percentage")
+        require_permlink(self.permlink)
+
+    def authorities(self) -> Authorities:
+        """Regular."""
+        return regular(self.voter)
+
+
+class Content(Operation, frozen=True, tag=1):
+    """Writes or rewrites a post, or a comment on one."""
+
+    parent_author: AccountName
+    parent_permlink: str
+    author: AccountName
+    permlink: str
+    title: str
+    body: str
+    curation_percent: Int16
+    json_metadata: str
+    extensions: Annotated[tuple[ContentExtension, ...], sorted_by(by_alternative)]
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Texts, names, permlinks, percent, metadata, beneficiaries."""
+        self._check_texts()
+        if self.parent_author:
+            require_valid_name(self.parent_author)
+        require_valid_name(self.author)
+        require_permlink(self.parent_permlink)
+        require_permlink(self.permlink)
+        require(self.curation_percent >= 0, "curation_percent >= 0: ")
+        require(self.curation_percent <= FULL_PERCENT, "curation_percent <= CHAIN_100_PERCENT: ")
+        if self.json_metadata:
+            require(is_json(self.json_metadata), "fc::json::is_valid(json_metadata): JSON Metadata not valid JSON")
+        for extension in self.extensions:
+            extension.check()
+
+    def _check_texts(self) -> None:
+        require(byte_length(self.title) < MAX_TITLE_LENGTH, "title.size() < 256: Title larger than size limit")
+        require(is_utf8(self.title), "fc::is_utf8(title): Title not formatted in UTF8")
+        require(self.body, "body.size() > 0: Body is empty")
+        require(is_utf8(self.body), "fc::is_utf8(body): Body not formatted in UTF8")
+
+    def authorities(self) -> Authorities:
+        """Regular."""
+        return regular(self.author)
+
+
+class DeleteContent(Operation, frozen=True, tag=9):
+    """Takes a post away."""
+
+    author: AccountName
+    permlink: str
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """The permlink, then the name."""
+        require_permlink(self.permlink)
+        require_valid_name(self.author)
+
+    def authorities(self) -> Authorities:
+        """Regular."""
+        return regular(self.author)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (Vote, Content, DeleteContent)
