@@ -1,0 +1,114 @@
+"""Operations that create accounts and change their keys and metadata (spec 01, section 7.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.authority import Authority, require_valid_name
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName, is_valid_created_name, is_valid_domain
+from ledgerd.protocol.operations.base import Authorities, Operation, active, master, regular
+from ledgerd.protocol.texts import require_json_metadata
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+
+class AccountUpdate(Operation, frozen=True, tag=5):
+    """Changes the authorities that are given, the memo key and the metadata of an account."""
+
+    account: AccountName
+    master: Authority | None
+    active: Authority | None
+    regular: Authority | None
+    memo_key: PublicKey
+    json_metadata: str
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name and metadata; the authorities are not looked at."""
+        require_valid_name(self.account)
+        require_json_metadata(self.json_metadata)
+
+    def authorities(self) -> Authorities:
+        """Active, but master for a change of the master authority."""
+        return active(self.account) if self.master is None else master(self.account)
+
+
+class AccountCreate(Operation, frozen=True, tag=20):
+    """Creates an account for a fee, for shares that are delegated to it, or for both."""
+
+    fee: Asset
+    delegation: Asset
+    creator: AccountName
+    new_account_name: AccountName
+    master: Authority
+    active: Authority
+    regular: Authority
+    memo_key: PublicKey
+    json_metadata: str
+    referrer: AccountName
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, price, authorities, metadata; the referrer is not looked at."""
+        require_created_name(self.new_account_name)
+        require_valid_name(self.new_account_name)
+        require_valid_name(self.creator)
+        require_domain(self.new_account_name, self.creator)
+        self._check_price()
+        self.master.check()
+        self.active.check()
+        self.regular.check()
+        require_json_metadata(self.json_metadata)
+
+    def _check_price(self) -> None:
+        require(
+            self.fee.is_token,
+            "is_asset_type(fee, TOKEN_SYMBOL): Account creation fee must be TOKEN_SYMBOL",
+        )
+        require(
+            self.delegation.is_shares,
+            "is_asset_type(delegation, SHARES_SYMBOL): Delegation must be SHARES",
+        )
+        require(self.fee.amount >= 0, "fee.amount >= 0: Account creation fee cannot be negative")
+        require(self.delegation.amount >= 0, "delegation.amount >= 0: Delegation cannot be negative")
+
+    def authorities(self) -> Authorities:
+        """Active."""
+        return active(self.creator)
+
+
+class AccountMetadata(Operation, frozen=True, tag=21):
+    """Replaces the metadata of an account."""
+
+    account: AccountName
+    json_metadata: str
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name and metadata, which may not be empty here."""
+        require_valid_name(self.account)
+        require(self.json_metadata, "json_metadata.size() > 0: json_metadata can't be empty")
+        require_json_metadata(self.json_metadata)
+
+    def authorities(self) -> Authorities:
+        """Regular."""
+        return regular(self.account)
+
+
+def require_created_name(name: str) -> None:
+    """A new account's name is longer than names have to be elsewhere (spec 01, section 6)."""
+    require(is_valid_created_name(name), f"is_valid_create_account_name(name): Account name {name} is invalid")
+
+
+def require_domain(name: str, creator: str) -> None:
+    """A name with a dot is created by the account that it is a subaccount of (spec 01, section 6)."""
+    require(
+        is_valid_domain(name, creator),
+        f"is_valid_domain_name( name, creator ): Domain name {name} is invalid, creator name {creator}",
+    )
+
+
+OPERATIONS: tuple[type[Operation], ...] = (AccountUpdate, AccountCreate, AccountMetadata)

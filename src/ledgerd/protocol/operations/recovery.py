@@ -1,0 +1,89 @@
+"""Operations that give a stolen account back to its owner (spec 01, section 7.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.protocol.authority import Authority, require_valid_name
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+
+class RequestAccountRecovery(Operation, frozen=True, tag=12):
+    """The recovery account proposes a new master authority for an account that was stolen."""
+
+    recovery_account: AccountName
+    account_to_recover: AccountName
+    new_master_authority: Authority
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, authority."""
+        require_valid_name(self.recovery_account)
+        require_valid_name(self.account_to_recover)
+        self.new_master_authority.check()
+
+    def authorities(self) -> Authorities:
+        """Active."""
+        return active(self.recovery_account)
+
+
+class RecoverAccount(Operation, frozen=True, tag=13):
+    """The owner takes the account back: by the proposed master authority, and by one of before the theft."""
+
+    account_to_recover: AccountName
+    new_master_authority: Authority
+    recent_master_authority: Authority
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Two authorities that differ, can be reached, and are not open."""
+        require_valid_name(self.account_to_recover)
+        require(
+            self.new_master_authority != self.recent_master_authority,
+            "!(new_master_authority == recent_master_authority): "
+            "Cannot set new master authority to the recent master authority",
+        )
+        require(
+            not self.new_master_authority.is_impossible,
+            "!new_master_authority.is_impossible(): new master authority cannot be impossible",
+        )
+        require(
+            not self.recent_master_authority.is_impossible,
+            "!recent_master_authority.is_impossible(): recent master authority cannot be impossible",
+        )
+        require(
+            self.new_master_authority.weight_threshold,
+            "new_master_authority.weight_threshold: new master authority cannot be trivial",
+        )
+        self.new_master_authority.check()
+        self.recent_master_authority.check()
+
+    def authorities(self) -> Authorities:
+        """Both authorities that it names."""
+        return Authorities(other=(self.new_master_authority, self.recent_master_authority))
+
+
+class ChangeRecoveryAccount(Operation, frozen=True, tag=14):
+    """Names another account that may help with a recovery; it takes effect much later."""
+
+    account_to_recover: AccountName
+    new_recovery_account: AccountName
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names."""
+        require_valid_name(self.account_to_recover)
+        require_valid_name(self.new_recovery_account)
+
+    def authorities(self) -> Authorities:
+        """Master."""
+        return master(self.account_to_recover)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (RequestAccountRecovery, RecoverAccount, ChangeRecoveryAccount)
