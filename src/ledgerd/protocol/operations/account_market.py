@@ -1,0 +1,135 @@
+"""Operations that offer accounts, and the right to create subaccounts, for sale (spec 01, section 7.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+
+class SetAccountPrice(Operation, frozen=True, tag=54):
+    """Puts an account on sale, changes its price, or takes it off."""
+
+    account: AccountName
+    account_seller: AccountName
+    account_offer_price: Asset
+    account_on_sale: bool
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, price."""
+        require_valid_name(self.account)
+        require_valid_name(self.account_seller)
+        _require_account_price(self.account_offer_price)
+
+    def authorities(self) -> Authorities:
+        """Master."""
+        return master(self.account)
+
+
+class SetSubaccountPrice(Operation, frozen=True, tag=55):
+    """Puts the creation of subaccounts on sale, changes its price, or takes it off."""
+
+    account: AccountName
+    subaccount_seller: AccountName
+    subaccount_offer_price: Asset
+    subaccount_on_sale: bool
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, price."""
+        require_valid_name(self.account)
+        require_valid_name(self.subaccount_seller)
+        require(
+            self.subaccount_offer_price.is_token,
+            "is_asset_type(subaccount_offer_price, TOKEN_SYMBOL): Subaccount offer price must be TOKEN_SYMBOL",
+        )
+        require(
+            self.subaccount_offer_price.amount > 0,
+            "subaccount_offer_price.amount > 0: Cannot set subaccount offer price with negative or zero amount",
+        )
+
+    def authorities(self) -> Authorities:
+        """Master."""
+        return master(self.account)
+
+
+class BuyAccount(Operation, frozen=True, tag=56):
+    """Buys an account that is on sale, or bids for it, or has a subaccount created."""
+
+    buyer: AccountName
+    account: AccountName
+    account_offer_price: Asset
+    account_authorities_key: PublicKey
+    tokens_to_shares: Asset
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, price, what the account is given in shares."""
+        require_valid_name(self.buyer)
+        require_valid_name(self.account)
+        require(
+            self.account_offer_price.is_token,
+            "is_asset_type(account_offer_price, TOKEN_SYMBOL): Account offer price must be TOKEN_SYMBOL",
+        )
+        require(
+            self.account_offer_price.amount > 0,
+            "account_offer_price.amount > 0: Offer price cannot be negative or zero amount",
+        )
+        require(
+            self.tokens_to_shares.is_token,
+            "is_asset_type(tokens_to_shares, TOKEN_SYMBOL): Token to shares must be TOKEN_SYMBOL",
+        )
+        require(
+            self.tokens_to_shares.amount > 0,
+            "tokens_to_shares.amount > 0: Token to shares cannot be negative or zero amount",
+        )
+
+    def authorities(self) -> Authorities:
+        """Active."""
+        return active(self.buyer)
+
+
+class TargetAccountSale(Operation, frozen=True, tag=61):
+    """Puts an account on sale for one buyer alone."""
+
+    account: AccountName
+    account_seller: AccountName
+    target_buyer: AccountName
+    account_offer_price: Asset
+    account_on_sale: bool
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, price."""
+        require_valid_name(self.account)
+        require_valid_name(self.account_seller)
+        require_valid_name(self.target_buyer)
+        _require_account_price(self.account_offer_price)
+
+    def authorities(self) -> Authorities:
+        """Master."""
+        return master(self.account)
+
+
+def _require_account_price(price: Asset) -> None:
+    require(
+        price.is_token,
+        "is_asset_type(account_offer_price, TOKEN_SYMBOL): Account offer price must be TOKEN_SYMBOL",
+    )
+    require(
+        price.amount > 0,
+        "account_offer_price.amount > 0: Cannot set account offer price with negative or zero amount",
+    )
+
+
+OPERATIONS: tuple[type[Operation], ...] = (
+    SetAccountPrice,
+    SetSubaccountPrice,
+    BuyAccount,
+    TargetAccountSale,
+)
