@@ -127,9 +127,7 @@ class ChainPropertiesHf4(ChainPropertiesInit, frozen=True):
         """As before, then the new ones."""
         super().check(network)
         _require_percent(self.inflation_validator_percent, "inflation_validator_percent")
-        _require_percent(
-            self.inflation_ratio_committee_vs_reward_fund, "inflation_ratio_committee_vs_reward_fund"
-        )
+        _require_percent(self.inflation_ratio_committee_vs_reward_fund, "inflation_ratio_committee_vs_reward_fund")
         require(
             self.inflation_recalc_period <= BLOCKS_PER_YEAR,
             "inflation_recalc_period <= CHAIN_BLOCKS_PER_YEAR: ",

@@ -1,0 +1,87 @@
+"""Operations of awards: shares from the reward fund, for energy (spec 01, section 7.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.codec.numbers import UInt16, UInt64
+from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
+from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.beneficiary import Beneficiary, require_beneficiaries
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import Authorities, Operation, regular
+from ledgerd.protocol.percent import FULL_PERCENT
+from ledgerd.protocol.texts import require_memo
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+MAX_CUSTOM_SEQUENCE = 2**63 - 1
+
+
+class Award(Operation, frozen=True, tag=47):
+    """Awards an account with what some percents of the initiator's energy are worth."""
+
+    initiator: AccountName
+    receiver: AccountName
+    energy: UInt16
+    custom_sequence: UInt64
+    memo: str
+    beneficiaries: tuple[Beneficiary, ...]
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, energy, sequence, memo, beneficiaries."""
+        require_valid_name(self.initiator)
+        require_valid_name(self.receiver)
+        require(self.energy <= FULL_PERCENT, "energy <= CHAIN_100_PERCENT: ")
+        _require_note(self.custom_sequence, self.memo)
+        require_beneficiaries(self.beneficiaries)
+
+    def authorities(self) -> Authorities:
+        """Whose energy it is."""
+        return regular(self.initiator)
+
+
+class FixedAward(Operation, frozen=True, tag=60):
+    """Awards an account with a set amount, for as much energy as it takes."""
+
+    initiator: AccountName
+    receiver: AccountName
+    reward_amount: Asset
+    max_energy: UInt16
+    custom_sequence: UInt64
+    memo: str
+    beneficiaries: tuple[Beneficiary, ...]
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, amount, energy, sequence, memo, beneficiaries."""
+        require_valid_name(self.initiator)
+        require_valid_name(self.receiver)
+        require(
+            self.reward_amount.symbol == TOKEN_SYMBOL,
+            "is_asset_type(reward_amount, TOKEN_SYMBOL): Reward amount must be TOKEN_SYMBOL",
+        )
+        require(
+            self.reward_amount.amount > 0,
+            "reward_amount.amount > 0: Reward amount cannot be negative or zero amount",
+        )
+        require(self.max_energy <= FULL_PERCENT, "max_energy <= CHAIN_100_PERCENT: ")
+        _require_note(self.custom_sequence, self.memo)
+        require_beneficiaries(self.beneficiaries)
+
+    def authorities(self) -> Authorities:
+        """Whose energy it is."""
+        return regular(self.initiator)
+
+
+def _require_note(custom_sequence: int, memo: str) -> None:
+    """What the initiator adds for the receiver's programs and eyes."""
+    require(
+        custom_sequence <= MAX_CUSTOM_SEQUENCE,
+        "custom_sequence <= uint64_t(std::numeric_limits<int64_t>::max()): ",
+    )
+    require_memo(memo)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (Award, FixedAward)

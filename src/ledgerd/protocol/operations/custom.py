@@ -1,0 +1,43 @@
+"""The operation whose meaning is not the ledger's: JSON for programs beside it (spec 01, section 7.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ledgerd.codec import sorted_by
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.names import AccountName, word_order
+from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.texts import byte_length, is_json, is_utf8
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+MAX_ID_LENGTH = 32
+
+
+class Custom(Operation, frozen=True, tag=10):
+    """JSON that some accounts vouch for, with the id of the program that it is meant for."""
+
+    required_active_auths: Annotated[tuple[AccountName, ...], sorted_by(word_order)]
+    required_regular_auths: Annotated[tuple[AccountName, ...], sorted_by(word_order)]
+    id: str
+    json: str
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Somebody signs, a short id, valid JSON. Names are not looked at, nor what bytes the id has."""
+        require(
+            self.required_active_auths or self.required_regular_auths,
+            "(required_active_auths.size() + required_regular_auths.size()) > 0: "
+            "at least one account must be specified",
+        )
+        require(byte_length(self.id) <= MAX_ID_LENGTH, "id.size() <= 32: id is too long")
+        require(is_utf8(self.json), "fc::is_utf8(json): JSON Metadata not formatted in UTF8")
+        require(is_json(self.json), "fc::json::is_valid(json): JSON Metadata not valid JSON")
+
+    def authorities(self) -> Authorities:
+        """All who are named. No transaction with both kinds is ever verified (spec 01, section 10.2)."""
+        return Authorities(active=self.required_active_auths, regular=self.required_regular_auths)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (Custom,)

@@ -1,0 +1,101 @@
+"""Operations of invites: tokens that whoever knows a secret may claim (spec 01, section 7.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
+from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.accounts import require_domain
+from ledgerd.protocol.operations.base import Authorities, Operation, active
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+
+class CreateInvite(Operation, frozen=True, tag=43):
+    """Puts tokens behind a key."""
+
+    creator: AccountName
+    balance: Asset
+    invite_key: PublicKey
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, symbol, amount."""
+        require_valid_name(self.creator)
+        require(
+            self.balance.symbol == TOKEN_SYMBOL,
+            "is_asset_type(balance, TOKEN_SYMBOL): Invite creation balance must be TOKEN_SYMBOL",
+        )
+        require(
+            self.balance.amount > 0,
+            "balance > asset(0, TOKEN_SYMBOL): Invite creation balance must be nonzero amount",
+        )
+
+    def authorities(self) -> Authorities:
+        """The creator."""
+        return active(self.creator)
+
+
+class ClaimInviteBalance(Operation, frozen=True, tag=44):
+    """Pays the tokens of an invite out."""
+
+    initiator: AccountName
+    receiver: AccountName
+    invite_secret: str
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names."""
+        require_valid_name(self.initiator)
+        require_valid_name(self.receiver)
+
+    def authorities(self) -> Authorities:
+        """Who claims."""
+        return active(self.initiator)
+
+
+class InviteRegistration(Operation, frozen=True, tag=45):
+    """Creates an account, whose shares are the tokens of an invite."""
+
+    initiator: AccountName
+    new_account_name: AccountName
+    invite_secret: str
+    new_account_key: PublicKey
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, and who may create one with a dot. Two bytes suffice here."""
+        require_valid_name(self.initiator)
+        require_valid_name(self.new_account_name)
+        require_domain(self.new_account_name, self.initiator)
+
+    def authorities(self) -> Authorities:
+        """Who registers."""
+        return active(self.initiator)
+
+
+class UseInviteBalance(Operation, frozen=True, tag=58):
+    """Turns the tokens of an invite into shares."""
+
+    initiator: AccountName
+    receiver: AccountName
+    invite_secret: str
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names."""
+        require_valid_name(self.initiator)
+        require_valid_name(self.receiver)
+
+    def authorities(self) -> Authorities:
+        """Who claims."""
+        return active(self.initiator)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (
+    CreateInvite,
+    ClaimInviteBalance,
+    InviteRegistration,
+    UseInviteBalance,
+)

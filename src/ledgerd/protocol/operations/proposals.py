@@ -1,0 +1,150 @@
+"""Operations of proposals: other operations that wait for approvals (spec 01, section 7.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from ledgerd.codec import sorted_by
+from ledgerd.protocol.authority import Authority, key_order, require_valid_name
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName, word_order
+from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.texts import byte_length, is_utf8
+from ledgerd.protocol.times import Time
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+MAX_TITLE_LENGTH = 256
+MAX_MEMO_LENGTH = 4_096
+
+Names = Annotated[tuple[AccountName, ...], sorted_by(word_order)]
+Keys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
+
+
+class OperationWrapper(msgspec.Struct, frozen=True):
+    """An operation inside another one."""
+
+    op: Operation
+
+
+class ProposalCreate(Operation, frozen=True, tag=22):
+    """Proposes operations, under a title that is the author's own."""
+
+    author: AccountName
+    title: str
+    memo: str
+    expiration_time: Time
+    proposed_operations: tuple[OperationWrapper, ...]
+    review_period_time: Time | None
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:
+        """Author, title, every proposed operation, memo; how deep proposals may nest is the chain's rule."""
+        require_valid_name(self.author)
+        require(self.title, NO_TITLE)
+        require(byte_length(self.title) < MAX_TITLE_LENGTH, "title.size() < 256: Title larger than size limit")
+        require(is_utf8(self.title), TITLE_NOT_UTF8)
+        require(self.proposed_operations, "!proposed_operations.empty(): ")
+        for proposed in self.proposed_operations:
+            proposed.op.check(network)
+        require(byte_length(self.memo) < MAX_MEMO_LENGTH, "memo.size() < 4096: Memo larger than size limit")
+        require(is_utf8(self.memo), "fc::is_utf8(memo): Memo not formatted in UTF8")
+
+    def authorities(self) -> Authorities:
+        """The author; those whom the proposed operations ask for approve later."""
+        return active(self.author)
+
+
+class ProposalUpdate(Operation, frozen=True, tag=23):
+    """Adds approvals to a proposal, or takes them back; each needs the authority that it stands for."""
+
+    author: AccountName
+    title: str
+    active_approvals_to_add: Names
+    active_approvals_to_remove: Names
+    master_approvals_to_add: Names
+    master_approvals_to_remove: Names
+    regular_approvals_to_add: Names
+    regular_approvals_to_remove: Names
+    key_approvals_to_add: Keys
+    key_approvals_to_remove: Keys
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Author, title of any length, something to do, and nothing both added and taken back."""
+        _require_title(self.author, self.title)
+        require(
+            self.active_approvals_to_add
+            or self.active_approvals_to_remove
+            or self.master_approvals_to_add
+            or self.master_approvals_to_remove
+            or self.regular_approvals_to_add
+            or self.regular_approvals_to_remove
+            or self.key_approvals_to_add
+            or self.key_approvals_to_remove,
+            NO_APPROVALS,
+        )
+        _require_disjoint(self.active_approvals_to_add, self.active_approvals_to_remove)
+        _require_disjoint(self.master_approvals_to_add, self.master_approvals_to_remove)
+        _require_disjoint(self.regular_approvals_to_add, self.regular_approvals_to_remove)
+        _require_disjoint(self.key_approvals_to_add, self.key_approvals_to_remove)
+
+    def authorities(self) -> Authorities:
+        """Everybody who is named, and every key; not the author."""
+        keys = dict.fromkeys(sorted(self.key_approvals_to_add + self.key_approvals_to_remove), 1)
+        return Authorities(
+            active=self.active_approvals_to_add + self.active_approvals_to_remove,
+            master=self.master_approvals_to_add + self.master_approvals_to_remove,
+            regular=self.regular_approvals_to_add + self.regular_approvals_to_remove,
+            other=(Authority(len(keys), {}, keys),) if keys else (),
+        )
+
+
+class ProposalDelete(Operation, frozen=True, tag=24):
+    """Withdraws a proposal, or vetoes it."""
+
+    author: AccountName
+    title: str
+    requester: AccountName
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Author and title; the requester's name is not looked at."""
+        _require_title(self.author, self.title)
+
+    def authorities(self) -> Authorities:
+        """Who wants it gone."""
+        return active(self.requester)
+
+
+NO_TITLE = "!title.empty(): Title is empty"
+TITLE_NOT_UTF8 = "fc::is_utf8(title): Title not formatted in UTF8"
+NO_APPROVALS = (
+    "!(active_approvals_to_add.empty() && active_approvals_to_remove.empty() && "
+    "master_approvals_to_add.empty() && master_approvals_to_remove.empty() && "
+    "regular_approvals_to_add.empty() && regular_approvals_to_remove.empty() && "
+    "key_approvals_to_add.empty() && key_approvals_to_remove.empty()): "
+)
+
+
+def _require_title(author: AccountName, title: str) -> None:
+    """What an operation on an existing proposal says of it; no such title is too long here."""
+    require_valid_name(author)
+    require(title, NO_TITLE)
+    require(is_utf8(title), TITLE_NOT_UTF8)
+
+
+def _require_disjoint(added: Iterable[str | bytes], removed: Iterable[str | bytes]) -> None:
+    require(
+        set(added).isdisjoint(removed),
+        "to_remove.find(a) == to_remove.end(): Cannot add and remove approval at the same time.",
+    )
+
+
+OPERATIONS: tuple[type[Operation], ...] = (ProposalCreate, ProposalUpdate, ProposalDelete)
