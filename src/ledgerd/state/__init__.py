@@ -1,0 +1,45 @@
+"""The store: tables of objects, sorted indexes, undo and the durable commit. Knows no rule of the ledger.
+
+`Store` is the one writer, `Reader` is for other processes; both are a `View`. What the state holds is declared with
+`Table`, `unique` and `ordered`, beside the records in `objects/`.
+"""
+
+from ledgerd.state.disk import Space
+from ledgerd.state.errors import (
+    NotUnique,
+    StorageError,
+    StoreCorrupt,
+    StoreFull,
+    StoreLocked,
+    StoreMisuse,
+    StoreOutdated,
+    UnknownKey,
+)
+from ledgerd.state.reader import Reader, Snapshot
+from ledgerd.state.sessions import Session
+from ledgerd.state.store import Store
+from ledgerd.state.tables import Entity, Index, ObjectId, Table, ordered, unique
+from ledgerd.state.view import View
+
+__all__ = [
+    "Entity",
+    "Index",
+    "NotUnique",
+    "ObjectId",
+    "Reader",
+    "Session",
+    "Snapshot",
+    "Space",
+    "StorageError",
+    "Store",
+    "StoreCorrupt",
+    "StoreFull",
+    "StoreLocked",
+    "StoreMisuse",
+    "StoreOutdated",
+    "Table",
+    "UnknownKey",
+    "View",
+    "ordered",
+    "unique",
+]

@@ -1,0 +1,211 @@
+"""The database file: opening it, its one open write transaction, its growth, and what its errors mean.
+
+Knows sub-databases and bytes; nothing of objects.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple, NoReturn, TypeAlias
+
+import lmdb
+from lmdb import _Database
+
+from ledgerd.state.errors import StorageError, StoreCorrupt, StoreFull
+
+DATA_FILE = "data.mdb"
+MAX_DATABASES = 512
+MAX_READERS = 512
+
+FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC}
+DAMAGED = (
+    lmdb.BadTxnError,
+    lmdb.CorruptedError,
+    lmdb.InvalidError,
+    lmdb.PageNotFoundError,
+    lmdb.VersionMismatchError,
+)
+
+Database = _Database
+Transaction: TypeAlias = "lmdb.Transaction[bytes]"
+
+
+class Space(NamedTuple):
+    """How much room the file has, in bytes: hints, since the map grows by itself."""
+
+    initial: int = 4 << 30
+    min_free: int = 256 << 20
+    increment: int = 1 << 30
+
+
+def damaged(folder: Path, error: object) -> StoreCorrupt:
+    """What to say of files that cannot be read."""
+    return StoreCorrupt(
+        f"the state in {folder} is damaged or is no state of this program ({error}): remove the folder, "
+        "then replay the block log or import a snapshot"
+    )
+
+
+def failure(folder: Path, error: Exception) -> StorageError:
+    """The meaning of an error of the database or of the system."""
+    code = getattr(error, "code", None) or getattr(error, "errno", None)
+    if code in FULL:
+        return StoreFull(
+            f"no room left for the state in {folder} ({error}): free some space and start again; "
+            "the state is that of the last commit"
+        )
+    if isinstance(error, DAMAGED):
+        return damaged(folder, error)
+    return StorageError(
+        f"the state in {folder} cannot be written or read ({error}): check the disk, its free space and "
+        "its permissions; the state is that of the last commit"
+    )
+
+
+class Disk:
+    """The environment of the writer. One write transaction is open whenever something was read or written."""
+
+    def __init__(self, folder: Path, space: Space) -> None:
+        self.folder = folder
+        self.space = space
+        self._transaction: Transaction | None = None
+        self._after_begin: Callable[[Transaction], None] = lambda _: None
+        try:
+            self.environment = lmdb.Environment(
+                str(folder), map_size=space.initial, max_dbs=MAX_DATABASES, max_readers=MAX_READERS
+            )
+            self.environment.reader_check()
+        except (lmdb.Error, OSError) as error:
+            raise failure(folder, error) from error
+        self._check_length()
+        self.is_new = self.environment.stat()["entries"] == 0
+        """Whether nothing was ever committed."""
+
+    def on_begin(self, action: Callable[[Transaction], None]) -> None:
+        """What to write first into each new transaction: what an abandoned one has lost."""
+        self._after_begin = action
+
+    def open_databases(self, names: Iterable[str]) -> dict[str, Database]:
+        """The sub-databases of these names, made with the next commit where they are missing."""
+        try:
+            transaction = self.transaction
+            handles: dict[str, Database] = {
+                name: self.environment.open_db(name.encode(), txn=transaction) for name in names
+            }
+        except lmdb.Error as error:
+            self.fail(error)
+        return handles
+
+    @property
+    def transaction(self) -> Transaction:
+        """The open write transaction; begun, in a map with room to spare, when there is none."""
+        if self._transaction is None:
+            while True:
+                self._make_room()
+                self._transaction = self.environment.begin(write=True)
+                try:
+                    self._after_begin(self._transaction)
+                    break
+                except lmdb.MapFullError:
+                    self.grow()
+        return self._transaction
+
+    def put_all(self, database: Database, removed: Iterable[bytes], added: Iterable[tuple[bytes, bytes]]) -> None:
+        """Change entries; when the map is full, it grows and `on_begin` writes what was written before."""
+        try:
+            put_all(self.transaction, database, removed, added)
+        except lmdb.MapFullError:
+            self.grow()
+        except lmdb.Error as error:
+            self.fail(error)
+
+    def commit(self) -> None:
+        """Make the transaction durable, or raise `StoreFull` with the file as it was."""
+        if self._transaction is None:
+            return
+        transaction, self._transaction = self._transaction, None
+        try:
+            transaction.commit()
+        except lmdb.MapFullError:
+            transaction.abort()
+            raise
+        except (lmdb.Error, OSError) as error:
+            transaction.abort()
+            raise failure(self.folder, error) from error
+
+    def fail(self, error: Exception) -> NoReturn:
+        """Give the transaction up, and say why."""
+        self.abort()
+        raise failure(self.folder, error) from error
+
+    def abort(self) -> None:
+        """Give up what the transaction holds."""
+        if self._transaction is not None:
+            transaction, self._transaction = self._transaction, None
+            transaction.abort()
+
+    def grow(self) -> None:
+        """Enlarge the map; the open transaction is given up."""
+        self.abort()
+        self.environment.reader_check()
+        self.environment.set_mapsize(self.environment.info()["map_size"] + self.space.increment)
+
+    def _make_room(self) -> None:
+        info = self.environment.info()
+        used = self._used()
+        missing = used + self.space.min_free - info["map_size"]
+        if missing > 0:
+            steps = -(-missing // self.space.increment)
+            self.environment.set_mapsize(info["map_size"] + steps * self.space.increment)
+
+    def _used(self) -> int:
+        last_page: int = self.environment.info()["last_pgno"]
+        page_size: int = self.environment.stat()["psize"]
+        return (last_page + 1) * page_size
+
+    def _check_length(self) -> None:
+        """Find a file that was cut off before a page beyond its end is touched, which would end the process.
+
+        The last pages may be missing by right, when the last commit freed them before it wrote them: so a short
+        file is lengthened with nothing, and read through.
+        """
+        path = self.folder / DATA_FILE
+        used = self._used()
+        if path.stat().st_size >= used:
+            return
+        try:
+            os.truncate(path, used)
+            read_through(self.environment)
+        except (lmdb.Error, OSError) as error:
+            self.environment.close()
+            raise damaged(self.folder, error) from error
+
+    def close(self) -> None:
+        """Give up what is not committed, and let the file go."""
+        self.abort()
+        self.environment.close()
+
+
+def put_all(
+    transaction: Transaction,
+    database: Database,
+    removed: Iterable[bytes],
+    added: Iterable[tuple[bytes, bytes]],
+) -> None:
+    """First what goes, then what comes, since one may take the place of the other."""
+    for key in removed:
+        transaction.delete(key, db=database)
+    for key, value in added:
+        transaction.put(key, value, db=database)
+
+
+def read_through(environment: lmdb.Environment) -> None:
+    """Touch every entry of every sub-database."""
+    with environment.begin() as transaction:
+        for name in environment.dbs(transaction):
+            database = environment.open_db(name, txn=transaction, create=False)
+            for key, value in transaction.cursor(database):
+                _ = len(key) + len(value)

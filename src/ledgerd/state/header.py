@@ -1,0 +1,120 @@
+"""What the file says of itself: its format and layout, the counters of each table, and small named values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ledgerd.state.disk import damaged
+from ledgerd.state.errors import StoreOutdated
+from ledgerd.state.tables import Table, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ledgerd.state.cache import TableCache
+    from ledgerd.state.disk import Database, Disk, Transaction
+
+HEADER = "header"
+FORMAT_KEY = b"format"
+LAYOUT_KEY = b"layout"
+REVISION_KEY = b"revision"
+COUNTERS = b"counters:"
+VALUE = b"value:"
+FORMAT = b"ledgerd state 1"
+
+Counters = tuple[int, ...]
+"""The next id of a table, then the next rank of each of its ordered indexes."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_counters = msgspec.msgpack.Decoder(tuple[int, ...]).decode
+_decode_revision = msgspec.msgpack.Decoder(int).decode
+
+
+def database_names(tables: Iterable[Table[Any]]) -> list[str]:
+    """The sub-databases of the tables, their indexes and the header."""
+    names = [HEADER]
+    for table in tables:
+        names.append(table.title)
+        names += [index.title for index in table.indexes]
+    return names
+
+
+def check_header(transaction: Transaction, database: Database, tables: tuple[Table[Any], ...], place: str) -> bool:
+    """Whether there is a state; `StoreOutdated` when it is not one of these tables."""
+    found = transaction.get(FORMAT_KEY, db=database)
+    if found is None:
+        return False
+    if found != FORMAT or transaction.get(LAYOUT_KEY, db=database) != layout(tables).encode():
+        raise StoreOutdated(
+            f"the state in {place} was written by another version of this program: remove it, then replay the "
+            "block log or import a snapshot"
+        )
+    return True
+
+
+class Header:
+    """The header of a store that is open for writing."""
+
+    def __init__(self, disk: Disk, databases: dict[str, Database], tables: tuple[Table[Any], ...]) -> None:
+        self._database = databases[HEADER]
+        transaction = disk.transaction
+        if not check_header(transaction, self._database, tables, str(disk.folder)):
+            if not disk.is_new:
+                raise damaged(disk.folder, "it has no header")
+            transaction.put(FORMAT_KEY, FORMAT, db=self._database)
+            transaction.put(LAYOUT_KEY, layout(tables).encode(), db=self._database)
+        self.revision = read_revision(transaction, self._database)
+        self.values: dict[str, bytes] = {}
+        self._counters: dict[str, Counters] = {}
+        self._changed: set[str] = set()
+        for key, value in transaction.cursor(self._database):
+            if key.startswith(VALUE):
+                self.values[key[len(VALUE) :].decode()] = value
+            elif key.startswith(COUNTERS):
+                self._counters[key[len(COUNTERS) :].decode()] = _decode_counters(value)
+
+    def load_counters(self, cache: TableCache[Any]) -> None:
+        """Set a table's counters to the committed ones."""
+        cache.next_id, *ranks = self._counters.get(cache.table.title, cache.counters)
+        cache.next_ranks = ranks
+
+    def set_value(self, name: str, value: bytes) -> None:
+        """Keep a named value for the next commit."""
+        self.values[name] = value
+        self._changed.add(name)
+
+    def write(self, transaction: Transaction, caches: Iterable[TableCache[Any]], revision: int) -> None:
+        """Put what changed into the transaction."""
+        for cache in caches:
+            title = cache.table.title
+            if self._counters.get(title) != cache.counters:
+                transaction.put(COUNTERS + title.encode(), _encode(cache.counters), db=self._database)
+        for name in self._changed:
+            transaction.put(VALUE + name.encode(), self.values[name], db=self._database)
+        if revision != self.revision:
+            transaction.put(REVISION_KEY, _encode(revision), db=self._database)
+
+    def committed(self, caches: Iterable[TableCache[Any]], revision: int) -> None:
+        """What was written is on the disk."""
+        self._counters = {cache.table.title: cache.counters for cache in caches}
+        self._changed.clear()
+        self.revision = revision
+
+
+def read_revision(transaction: Transaction, database: Database) -> int:
+    """The revision of the committed state."""
+    raw = transaction.get(REVISION_KEY, db=database)
+    return 0 if raw is None else _decode_revision(raw)
+
+
+def read_next_id(transaction: Transaction, database: Database, table: Table[Any]) -> int:
+    """The committed counter of a table's ids."""
+    raw = transaction.get(COUNTERS + table.title.encode(), db=database)
+    return 0 if raw is None else _decode_counters(raw)[0]
+
+
+def read_value(transaction: Transaction, database: Database, name: str) -> bytes | None:
+    """A committed named value."""
+    return transaction.get(VALUE + name.encode(), db=database)

@@ -1,0 +1,143 @@
+"""Orders of index keys: each part of a key becomes bytes whose plain order is the order of the ledger.
+
+The bytes of a part never begin with those of another value of the part, so parts can stand one after the other
+and a shorter key is a prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+MAX_KEY_BYTES = 511
+"""What the database takes as a key."""
+
+NAME_BYTES = 32
+WORD_BYTES = 8
+
+_COMPLEMENT = bytes(range(255, -1, -1))
+
+
+class Order(NamedTuple):
+    """How one part of a key is ordered."""
+
+    title: str
+    encode: Callable[[Any], bytes]
+    is_own_id: bool = False
+
+
+def _unsigned(width: int) -> Order:
+    def encode(value: int) -> bytes:
+        return value.to_bytes(width, "big")
+
+    return Order(f"uint{width * 8}", encode)
+
+
+def _signed(width: int) -> Order:
+    half = 1 << (width * 8 - 1)
+
+    def encode(value: int) -> bytes:
+        return (value + half).to_bytes(width, "big")
+
+    return Order(f"int{width * 8}", encode)
+
+
+def fixed_bytes(width: int) -> Order:
+    """Compared as memory: keys, digests and transaction ids."""
+
+    def encode(value: bytes) -> bytes:
+        if len(value) != width:
+            raise ValueError(f"{len(value)} bytes where {width} are ordered")
+        return value
+
+    return Order(f"bytes{width}", encode)
+
+
+def descending(order: Order) -> Order:
+    """The largest first."""
+    encode = order.encode
+
+    def encode_complement(value: Any) -> bytes:  # noqa: ANN401 - of whatever type the order is for
+        return encode(value).translate(_COMPLEMENT)
+
+    return Order(f"{order.title} desc", encode_complement)
+
+
+def text_bytes(text: str) -> bytes:
+    """The bytes of a text from the wire."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _up_to_nul(raw: bytes) -> bytes:
+    return raw[: raw.index(0) + 1] if 0 in raw else raw + b"\0"
+
+
+def _name_text(name: str) -> bytes:
+    return _up_to_nul(text_bytes(name)[:NAME_BYTES])
+
+
+@lru_cache(1 << 16)
+def _name_words(name: str) -> bytes:
+    raw = _up_to_nul(text_bytes(name)[:NAME_BYTES])[:NAME_BYTES].ljust(NAME_BYTES, b"\0")
+    return b"".join(raw[start : start + WORD_BYTES][::-1] for start in range(0, NAME_BYTES, WORD_BYTES))
+
+
+def _c_text(text: str) -> bytes:
+    return _up_to_nul(text_bytes(text))
+
+
+def _boolean(value: object) -> bytes:
+    return b"\1" if value else b"\0"
+
+
+UINT8 = _unsigned(1)
+UINT16 = _unsigned(2)
+UINT32 = _unsigned(4)
+UINT64 = _unsigned(8)
+UINT128 = _unsigned(16)
+INT16 = _signed(2)
+INT32 = _signed(4)
+INT64 = _signed(8)
+TIME = UINT32
+BOOL = Order("bool", _boolean)
+
+OBJECT_ID = INT64
+"""The id of another object."""
+
+OWN_ID = Order("own id", INT64.encode, is_own_id=True)
+"""The id of the object itself: an index whose key ends with it cannot meet an equal key."""
+
+NAME_TEXT = Order("name text", _name_text)
+"""Order L of spec 02, section 2.2: byte by byte."""
+
+NAME_WORD = Order("name word", _name_words)
+"""Order W of spec 02, section 2.2: four little-endian words, which is not alphabetical."""
+
+C_TEXT = Order("c text", _c_text)
+"""The order of `strcmp`: what follows a NUL is not seen (spec 02, section 2.2)."""
+
+
+def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
+    """From a key, or the first parts of one, to its bytes."""
+    encoders = tuple(order.encode for order in orders)
+
+    if len(encoders) == 1:
+        only = encoders[0]
+        return lambda key: only(key[0]) if key else b""
+
+    def encode(key: tuple[Any, ...]) -> bytes:
+        return b"".join([encoder(part) for encoder, part in zip(encoders, key, strict=False)])
+
+    return encode
+
+
+def integer_of(raw: bytes) -> int:
+    """The number that `INT64` has ordered."""
+    return int.from_bytes(raw, "big") - (1 << 63)
+
+
+def end_of_prefix(prefix: bytes) -> bytes | None:
+    """The first bytes after everything that begins with this; nothing when there are none."""
+    stripped = prefix.rstrip(b"\xff")
+    return stripped[:-1] + bytes((stripped[-1] + 1,)) if stripped else None

@@ -1,0 +1,48 @@
+"""One writer at a time: a lock on a file beside the state, which the system drops when its process ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+from ledgerd.state.errors import StoreLocked
+
+LOCK_FILE = "writer.lock"
+
+
+def lock_writer(folder: Path) -> IO[bytes]:
+    """Hold the folder for writing until the file that this returns is closed."""
+    file = (folder / LOCK_FILE).open("a+b")
+    try:
+        _lock(file)
+    except OSError as error:
+        file.seek(0)
+        holder = file.read(32).decode("ascii", "replace").strip()
+        file.close()
+        raise StoreLocked(
+            f"{folder} is in use by another node{f' (process {holder})' if holder else ''}: "
+            "stop that one, or give this one another data directory"
+        ) from error
+    file.truncate(0)
+    file.write(b"%d" % os.getpid())
+    file.flush()
+    return file
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _LOCKED_BYTE = 1 << 30
+    """Beyond the text, which others must be able to read."""
+
+    def _lock(file: IO[bytes]) -> None:
+        file.seek(_LOCKED_BYTE)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

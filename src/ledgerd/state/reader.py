@@ -1,0 +1,179 @@
+"""The state as other processes read it: consistent snapshots of the last commit, which never hold up the writer.
+
+Open a reader in the process that uses it: it must not be carried over a fork.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import lmdb
+
+from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, Transaction, damaged, failure
+from ledgerd.state.errors import StorageError, UnknownKey
+from ledgerd.state.header import HEADER, check_header, database_names, read_next_id, read_revision, read_value
+from ledgerd.state.keys import INT64, integer_of
+from ledgerd.state.ranges import Range, entries
+from ledgerd.state.records import RecordForm
+from ledgerd.state.tables import E, Index, Key, Table
+from ledgerd.state.view import Source, View, index_of, searched_key, span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
+"""A reader reserves addresses for a file of any size, so that the writer's growth never moves it; nothing is
+allocated by that. Where the system cannot do so, a reader follows the growth between snapshots."""
+
+SPARE_TRANSACTIONS = 16
+
+Forms = dict[Table[Any], RecordForm[Any]]
+
+
+class Snapshot(View):
+    """The state of one commit. Its objects are the caller's own: changing them changes nothing else."""
+
+    def __init__(self, transaction: Transaction, databases: dict[str, Database], forms: Forms) -> None:
+        self._transaction = transaction
+        self._databases = databases
+        self._forms = forms
+
+    def find(self, table: Table[E], object_id: int) -> E | None:
+        raw = self._raw(table, object_id)
+        return None if raw is None else self._form(table).decode(raw)
+
+    def _form(self, table: Table[E]) -> RecordForm[E]:
+        return self._forms[table]
+
+    def _raw(self, table: Table[Any], object_id: int) -> bytes | None:
+        try:
+            key = INT64.encode(object_id)
+        except OverflowError:
+            return None
+        return self._transaction.get(key, db=self._databases[table.title])
+
+    def lookup(self, index: Index[E], *key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
+        if not index.is_unique or len(key) < len(index.order):
+            return self.first(index, lower=key, upper=key)
+        wanted = searched_key(index, key)
+        raw = None if wanted is None else self._transaction.get(wanted, db=self._databases[index.title])
+        return None if raw is None else self.get(index.table, integer_of(raw))
+
+    def scan(
+        self,
+        source: Source[E],
+        *,
+        lower: Key = (),
+        upper: Key = (),
+        reverse: bool = False,
+        after: E | None = None,
+    ) -> Iterator[E]:
+        index = index_of(source)
+        position = None if after is None else self.position(index, after)
+        walk = Range(*span(index, lower, upper), position, reverse)
+        if index is index.table.by_id:
+            decode = self._form(index.table).decode
+            found = entries(self._transaction, self._databases[index.table.title], walk)
+            return (decode(raw) for _, raw in found)
+        found = entries(self._transaction, self._databases[index.title], walk)
+        return (self.get(index.table, integer_of(raw)) for _, raw in found)
+
+    def position(self, source: Source[E], entity: E) -> bytes:
+        index = index_of(source)
+        key = index.entry_key(entity)
+        if index.is_unique:
+            return key
+        raw = self._raw(index.table, entity.id)
+        if raw is None:
+            raise UnknownKey
+        place = [each for each in index.table.indexes if not each.is_unique].index(index)
+        return key + INT64.encode(self._form(index.table).ranks(raw)[place])
+
+    def meta(self, name: str) -> bytes | None:
+        return read_value(self._transaction, self._databases[HEADER], name)
+
+    def next_id(self, table: Table[Any]) -> int:
+        return read_next_id(self._transaction, self._databases[HEADER], table)
+
+    @property
+    def revision(self) -> int:
+        return read_revision(self._transaction, self._databases[HEADER])
+
+
+class Reader:
+    """A state, open for reading beside its writer."""
+
+    def __init__(self, folder: Path, tables: tuple[Table[Any], ...]) -> None:
+        self._folder = folder
+        self._forms: Forms = {table: RecordForm(table) for table in tables}
+        if not (folder / DATA_FILE).exists():
+            raise StorageError(f"there is no state in {folder}: start the node first")
+        try:
+            self._environment = lmdb.Environment(
+                str(folder),
+                map_size=RESERVED_ADDRESSES,
+                readonly=True,
+                max_dbs=MAX_DATABASES,
+                max_readers=MAX_READERS,
+                max_spare_txns=SPARE_TRANSACTIONS,
+            )
+        except (lmdb.Error, OSError) as error:
+            raise failure(folder, error) from error
+        try:
+            self._databases = self._open_databases(tables)
+        except BaseException:
+            self._environment.close()
+            raise
+
+    @classmethod
+    def open(cls, path: Path | str, tables: Sequence[Table[Any]]) -> Reader:
+        """Open a state that a `Store` has begun."""
+        return cls(Path(path), tuple(tables))
+
+    def _open_databases(self, tables: tuple[Table[Any], ...]) -> dict[str, Database]:
+        with self._transaction() as transaction:
+            try:
+                header = self._environment.open_db(HEADER.encode(), txn=transaction, create=False)
+                if not check_header(transaction, header, tables, str(self._folder)):
+                    raise damaged(self._folder, "it has no header")
+                return {
+                    name: self._environment.open_db(name.encode(), txn=transaction, create=False)
+                    for name in database_names(tables)
+                }
+            except lmdb.Error as error:
+                raise damaged(self._folder, error) from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """The state of the last commit, unchanged until the end of the block.
+
+        Keep it short: while it is open, the file cannot use the room again that the writer frees.
+        """
+        with self._transaction() as transaction:
+            yield Snapshot(transaction, self._databases, self._forms)
+
+    def _transaction(self) -> Transaction:
+        try:
+            return self._environment.begin()
+        except lmdb.MapResizedError:
+            self._environment.set_mapsize(0)
+        except lmdb.Error as error:
+            raise failure(self._folder, error) from error
+        return self._environment.begin()
+
+    def close(self) -> None:
+        """Let the state go; snapshots that are open end."""
+        self._environment.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,140 @@
+"""Declarations: which records the state holds, and in which orders they can be walked. No data lives here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.numbers import Int64
+from ledgerd.state.errors import StoreMisuse
+from ledgerd.state.keys import MAX_KEY_BYTES, OWN_ID, Order, key_encoder
+
+ObjectId = Int64
+
+RANK_BYTES = 8
+"""What an entry of an ordered index carries besides its key: the place among equal keys."""
+
+Key = tuple[Any, ...]
+
+
+class Entity(msgspec.Struct):
+    """An object of the state. Its id comes first, and is given by `create`.
+
+    Change the fields of an object inside `editing` only. A field that holds a container is replaced, never
+    changed in place: the value before a change is kept by copying the object alone, not what it refers to.
+    """
+
+    id: ObjectId = 0
+
+    if TYPE_CHECKING:
+
+        def __copy__(self) -> Self: ...
+
+
+E = TypeVar("E", bound=Entity)
+
+
+class RecordCodec(Protocol[E]):
+    """What a table needs of a codec."""
+
+    def encode(self, value: E, /) -> bytes: ...
+    def decode(self, data: bytes, /) -> E: ...
+
+
+class Table(Generic[E]):
+    """All objects of one type, by id."""
+
+    def __init__(self, record: type[E], number: int, codec: RecordCodec[E] | None = None) -> None:
+        if record.__struct_fields__[:1] != ("id",):
+            raise TypeError(f"{record.__name__} does not begin with its id")
+        self.record = record
+        self.number = number
+        self.title = record.__name__
+        self.indexes: list[Index[E]] = []
+        self._codec = codec
+        self.by_id: Index[E] = Index(self, "by_id", lambda each: (each.id,), (OWN_ID,), is_unique=True)
+
+    @cached_property
+    def codec(self) -> RecordCodec[E]:
+        """How its objects are stored; compiled when first needed."""
+        return self._codec or codec_of(self.record)
+
+    def __repr__(self) -> str:
+        return f"<table {self.title}>"
+
+
+class Index(Generic[E]):
+    """An order of a table's objects."""
+
+    def __init__(
+        self,
+        table: Table[E],
+        name: str,
+        key: Callable[[E], Key],
+        order: tuple[Order, ...],
+        *,
+        is_unique: bool,
+    ) -> None:
+        self.table = table
+        self.title = f"{table.title}.{name}"
+        self.key = key
+        self.order = order
+        self.is_unique = is_unique
+        self.is_exclusive = is_unique and not order[-1].is_own_id
+        self.encode_key = key_encoder(order)
+        self._longest = MAX_KEY_BYTES if is_unique else MAX_KEY_BYTES - RANK_BYTES
+
+    def entry_key(self, entity: E) -> bytes:
+        """The bytes of an object's key."""
+        raw = self.encode_key(self.key(entity))
+        if len(raw) > self._longest:
+            raise StoreMisuse(f"a key of {len(raw)} bytes in {self.title}: more than {self._longest}")
+        return raw
+
+    def __repr__(self) -> str:
+        return f"<index {self.title}>"
+
+
+def unique(table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Order, ...]) -> Index[E]:
+    """Declare an index in which every key stands once. Where the key ends with the object's own id, say `OWN_ID`."""
+    return _declare(Index(table, name, key, order, is_unique=True))
+
+
+def ordered(table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Order, ...]) -> Index[E]:
+    """Declare an index with equal keys, whose places among each other follow spec 02, section 2.3."""
+    return _declare(Index(table, name, key, order, is_unique=False))
+
+
+def _declare(index: Index[E]) -> Index[E]:
+    if any(each.title == index.title for each in index.table.indexes):
+        raise TypeError(f"{index.title} is declared twice")
+    index.table.indexes.append(index)
+    return index
+
+
+def layout(tables: tuple[Table[Any], ...]) -> str:
+    """What the files depend on: tables, fields and indexes, as a text to compare."""
+    lines = []
+    for table in sorted(tables, key=lambda each: each.number):
+        fields = ", ".join(f"{name}: {kind}" for name, kind in _annotations(table.record).items())
+        lines.append(f"{table.number} {table.title}({fields})")
+        lines += [
+            f"  {index.title} {'unique' if index.is_unique else 'ordered'}"
+            f"({', '.join(order.title for order in index.order)})"
+            for index in table.indexes
+        ]
+    return "\n".join(lines)
+
+
+def _annotations(record: type[Entity]) -> dict[str, str]:
+    """The annotations of a record as they are written, its bases' first."""
+    found: dict[str, str] = {}
+    for base in reversed(record.__mro__):
+        for name, kind in inspect.get_annotations(base).items():
+            found[name] = kind if isinstance(kind, str) else getattr(kind, "__name__", "?")
+    return {name: found[name] for name in record.__struct_fields__}

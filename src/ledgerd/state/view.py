@@ -1,0 +1,105 @@
+"""Reading the state: the one interface that the writer and the readers in other processes share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+from ledgerd.state.errors import UnknownKey
+from ledgerd.state.keys import MAX_KEY_BYTES, end_of_prefix
+from ledgerd.state.tables import E, Index, Key, Table
+
+Source = Table[E] | Index[E]
+
+
+class View(ABC):
+    """Objects by id, by key and in order."""
+
+    @abstractmethod
+    def find(self, table: Table[E], object_id: int) -> E | None:
+        """The object of an id, if there is one."""
+
+    @abstractmethod
+    def lookup(self, index: Index[E], *key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
+        """The first object with this key, or whose key begins with it."""
+
+    @abstractmethod
+    def scan(
+        self,
+        source: Source[E],
+        *,
+        lower: Key = (),
+        upper: Key = (),
+        reverse: bool = False,
+        after: E | None = None,
+    ) -> Iterator[E]:
+        """The objects of an index in its order; of a table in the order of ids.
+
+        A bound may be the first parts of a key, and takes in all that begins with it: from the `lower_bound` of
+        `lower` to the `upper_bound` of `upper`. `after` goes on behind the place where an object stands now.
+
+        The body of the loop may change, create and remove anything. The scan then goes on behind the place that
+        the last object had when it was met: what has moved ahead of that place is met again, and what has moved
+        behind it is not.
+        """
+
+    @abstractmethod
+    def position(self, source: Source[E], entity: E) -> bytes:
+        """Where an object stands in an index: of two objects, the one with the lesser position comes first."""
+
+    @abstractmethod
+    def meta(self, name: str) -> bytes | None:
+        """A named value of the last commit, or of the next one if it was set since."""
+
+    @property
+    @abstractmethod
+    def revision(self) -> int:
+        """The number of the newest session: the block at which the state stands."""
+
+    @abstractmethod
+    def next_id(self, table: Table[Any]) -> int:
+        """The id that the next new object of a table will have."""
+
+    def get(self, table: Table[E], object_id: int) -> E:
+        """The object of an id; `UnknownKey` when there is none."""
+        entity = self.find(table, object_id)
+        if entity is None:
+            raise UnknownKey
+        return entity
+
+    def at(self, index: Index[E], *key: Any) -> E:  # noqa: ANN401 - as declared by the index
+        """The first object with this key; `UnknownKey` when there is none."""
+        entity = self.lookup(index, *key)
+        if entity is None:
+            raise UnknownKey
+        return entity
+
+    def first(self, source: Source[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> E | None:
+        """The first object of a scan."""
+        return next(self.scan(source, lower=lower, upper=upper, reverse=reverse), None)
+
+    def following(self, source: Source[E], entity: E) -> E | None:
+        """The object behind this one as they stand now: a step of an iterator."""
+        return next(self.scan(source, after=entity), None)
+
+
+def index_of(source: Source[E]) -> Index[E]:
+    """The index of a source; a table's is that of its ids."""
+    return source.by_id if isinstance(source, Table) else source
+
+
+def span(index: Index[E], lower: Key, upper: Key) -> tuple[bytes, bytes | None]:
+    """The first entry of a scan and the first one behind it, as bytes."""
+    low = index.encode_key(lower)[:MAX_KEY_BYTES]
+    high = end_of_prefix(index.encode_key(upper)[:MAX_KEY_BYTES]) if upper else None
+    return low, high
+
+
+def searched_key(index: Index[Any], key: Key) -> bytes | None:
+    """The bytes of a key to look for; nothing when no object can have it, as it cannot be stored."""
+    try:
+        raw = index.encode_key(key)
+    except (OverflowError, UnicodeEncodeError):
+        return None
+    return raw if len(raw) <= MAX_KEY_BYTES else None
