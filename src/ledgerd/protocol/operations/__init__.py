@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.operations import transfers
+from ledgerd.protocol.operations import (
+    account_market,
+    accounts,
+    awards,
+    committee,
+    content,
+    custom,
+    escrow,
+    invites,
+    paid_subscriptions,
+    proposals,
+    recovery,
+    transfers,
+    validators,
+    virtual,
+)
 from ledgerd.protocol.operations.base import Authorities, Operation, VirtualOperation
+from ledgerd.protocol.operations.variant import declare_operations
 
-FAMILIES: tuple[tuple[type[Operation], ...], ...] = (transfers.OPERATIONS,)
+FAMILIES = (
+    account_market,
+    accounts,
+    awards,
+    committee,
+    content,
+    custom,
+    escrow,
+    invites,
+    paid_subscriptions,
+    proposals,
+    recovery,
+    transfers,
+    validators,
+    virtual,
+)
+"""One module a family: a new operation joins the `OPERATIONS` of its own."""
 
-__all__ = ["FAMILIES", "Authorities", "Operation", "VirtualOperation"]
+OPERATIONS = declare_operations(family.OPERATIONS for family in FAMILIES)
+"""Every operation; the place of each is its tag."""
+
+__all__ = ["FAMILIES", "OPERATIONS", "Authorities", "Operation", "VirtualOperation"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable
 
 from ledgerd.codec import declare, record_kind
-from ledgerd.codec.records import RecordKind
-from ledgerd.codec.variants import NamedVariant
+from ledgerd.codec.variants import NamedVariant, Record
 from ledgerd.protocol.operations.base import Operation, name_of, tag_of
 
 OLD_NAMES = {
@@ -22,26 +21,21 @@ OPERATION_MEMORY = 396
 """Bytes that an operation takes in the reference's memory (spec 01, section 2.3)."""
 
 
-@cache
-def operations() -> tuple[type[Operation], ...]:
-    """Every operation, in the order of the tags."""
-    from ledgerd.protocol.operations import FAMILIES  # noqa: PLC0415 - the families name this variant
-
-    known = sorted((each for family in FAMILIES for each in family), key=tag_of)
+def declare_operations(families: Iterable[Iterable[type[Operation]]]) -> tuple[type[Operation], ...]:
+    """Make the families one variant; returns every operation in the order of the tags."""
+    known = tuple(sorted((each for family in families for each in family), key=tag_of))
     if [tag_of(each) for each in known] != list(range(len(known))):
         raise TypeError("the tags of the operations are not 0, 1, 2, ... without a gap")
-    return tuple(known)
+    declare(
+        Operation,
+        NamedVariant(
+            lambda: {tag_of(each): record_kind(each) for each in known}, OPERATION_MEMORY, _name_of, OLD_NAMES
+        ),
+    )
+    return known
 
 
-def _kinds() -> dict[int, RecordKind]:
-    return {tag_of(operation): record_kind(operation) for operation in operations()}
-
-
-OPERATION_KIND = NamedVariant(
-    _kinds,
-    OPERATION_MEMORY,
-    lambda record: name_of(record) if issubclass(record, Operation) else record.__name__,
-    OLD_NAMES,
-)
-
-declare(Operation, OPERATION_KIND)
+def _name_of(record: Record) -> str:
+    if not issubclass(record, Operation):
+        raise TypeError(f"{record.__name__} is not an operation")
+    return name_of(record)

@@ -1,0 +1,219 @@
+"""The chain: one way in for blocks and transactions, one way out for what has become of them.
+
+It belongs to one thread, and reads no clock: the caller says what time it is.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, Self
+
+from ledgerd.chain.block_log import BlockLog
+from ledgerd.chain.blocks import Blocks
+from ledgerd.chain.events import Event
+from ledgerd.chain.fork_choice import ForkChoice
+from ledgerd.chain.fork_database import ForkDatabase
+from ledgerd.chain.generation import generate_block
+from ledgerd.chain.genesis import create_genesis
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.pending import Clock, Pending
+from ledgerd.chain.skip import Skip
+from ledgerd.chain.trunk import Trunk
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.state.objects import TABLES
+from ledgerd.state.store import Store
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.keys import PrivateKey, PublicKey
+    from ledgerd.protocol.names import AccountName
+    from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.protocol.transaction import Transaction
+    from ledgerd.state.disk import Space
+
+log = logging.getLogger(__name__)
+
+STATE_FOLDER = "state"
+CHAIN_ID = "chain id"
+
+Listener = Callable[[Event], None]
+
+
+class Log(Protocol):
+    """Where irreversible blocks go."""
+
+    @property
+    def head_number(self) -> int: ...
+    def append(self, number: int, packed: bytes, /) -> None: ...
+    def read(self, number: int, /) -> bytes | None: ...
+    def sync(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Chain:
+    """State, branches, waiting transactions and the log, kept in step."""
+
+    def __init__(
+        self,
+        store: Store,
+        block_log: Log,
+        network: ChainParameters,
+        clock: Clock,
+        checkpoints: Mapping[int, BlockId] | None = None,
+    ) -> None:
+        self.store = store
+        self.network = network
+        self.ledger = Ledger(store, network)
+        self.trunk = Trunk(self.ledger, checkpoints or {})
+        self.forks = ForkDatabase()
+        self.block_log = block_log
+        self.blocks = Blocks(self.trunk, self.forks, block_log)
+        self.pending = Pending(self.ledger, clock)
+        self._choice = ForkChoice(self.trunk, self.forks, self.blocks, self.pending)
+        self._listeners: list[Listener] = []
+
+    @classmethod
+    def open(
+        cls,
+        data_dir: Path,
+        network: ChainParameters,
+        *,
+        clock: Clock,
+        genesis_time: int = 0,
+        checkpoints: Mapping[int, BlockId] | None = None,
+        space: Space | None = None,
+    ) -> Chain:
+        """Open the chain of a data directory, or begin one there.
+
+        Raises:
+            OperatorError: The directory belongs to another chain.
+            StorageError: The state cannot be used; its text says what to do.
+        """
+        folder = data_dir / STATE_FOLDER
+        store = Store.open(folder, TABLES) if space is None else Store.open(folder, TABLES, space=space)
+        try:
+            block_log = BlockLog.open(folder)
+        except BaseException:
+            store.close()
+            raise
+        chain = cls(store, block_log, network, clock, checkpoints)
+        try:
+            chain._begin(genesis_time)  # noqa: SLF001 - the second half of its own construction
+        except BaseException:
+            chain.close()
+            raise
+        return chain
+
+    def _begin(self, genesis_time: int) -> None:
+        known = self.store.meta(CHAIN_ID)
+        if known is None:
+            create_genesis(self.ledger, genesis_time)
+            self.store.set_meta(CHAIN_ID, self.network.chain_id)
+            self.store.commit()
+        elif known != self.network.chain_id:
+            raise OperatorError(
+                f"this state belongs to the chain {known.hex()}, not to {self.network.name} "
+                f"({self.network.chain_id.hex()}): use another --data-dir, or another chain"
+            )
+        self.forks.is_emergency = self.ledger.globals.emergency_consensus_active
+        for number in range(max(1, self.irreversible), self.head_number + 1):
+            block = self.blocks.at(number)
+            if block is not None:
+                if self.forks.head is None:
+                    self.forks.start(block)
+                else:
+                    self.forks.push(block)
+
+    # -- where it stands
+
+    @property
+    def head_number(self) -> int:
+        """The number of the head block."""
+        return self.trunk.head_number
+
+    @property
+    def head_id(self) -> BlockId:
+        """The id of the head block."""
+        return self.trunk.head_id
+
+    @property
+    def irreversible(self) -> int:
+        """The number of the last irreversible block."""
+        return self.trunk.irreversible
+
+    # -- in
+
+    def push_block(self, block: Block, skip: Skip = Skip.NOTHING, *, commit: bool = True) -> bool:
+        """Take a block in; whether the head has moved.
+
+        With `commit` off, what it did becomes durable, and is told, with a later `commit`: for a batch of blocks.
+        """
+        with self.pending.set_aside(skip):
+            try:
+                return self._choice.push(block, skip)
+            finally:
+                self._follow_head()
+                if commit:
+                    self._commit()
+
+    def push_transaction(
+        self, transaction: Transaction, skip: Skip = Skip.NOTHING, keys: Iterable[PublicKey] | None = None
+    ) -> None:
+        """Accept a transaction to wait for a block, or raise the rule that it breaks."""
+        self.pending.push(transaction, skip, keys)
+
+    def generate_block(self, when: int, name: AccountName, key: PrivateKey, skip: Skip = Skip.NOTHING) -> Block:
+        """Make the block of a slot of ours; it still has to be pushed."""
+        return generate_block(self.ledger, self.pending, when, name, key, skip)
+
+    def pop_block(self) -> None:
+        """Take the head block off; its transactions wait again."""
+        with self.pending.set_aside(Skip.NOTHING):
+            self.pending.give_back(self.trunk.pop().transactions)
+            self.forks.pop()
+            self._commit()
+
+    def commit(self) -> None:
+        """Make durable, and tell, what has happened since the last commit."""
+        with self.pending.set_aside(Skip.NOTHING):
+            self._commit()
+
+    # -- out
+
+    def subscribe(self, listener: Listener) -> None:
+        """Be told every committed fact, in order."""
+        self._listeners.append(listener)
+
+    def _commit(self) -> None:
+        """The log first: the state may forget an irreversible block only when the log is sure to have it."""
+        if not self.trunk.happened:
+            return
+        for block in self.trunk.take_settled():
+            if block.number > self.block_log.head_number:
+                self.block_log.append(block.number, block.packed)
+        self.block_log.sync()
+        self.store.commit()
+        happened, self.trunk.happened = self.trunk.happened, []
+        for event in happened:
+            for listener in self._listeners:
+                listener(event)
+
+    def _follow_head(self) -> None:
+        """The fork database looks no further down than to the irreversible block."""
+        self.forks.is_emergency = self.ledger.globals.emergency_consensus_active
+        if self.head_id != NO_BLOCK:
+            self.forks.narrow(self.head_number - self.irreversible + 1)
+
+    def close(self) -> None:
+        """Let the files go; what was not committed is lost."""
+        self.block_log.close()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

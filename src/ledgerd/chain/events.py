@@ -1,0 +1,51 @@
+"""What the chain tells others: facts of committed blocks, in order (spec 02, section 18).
+
+History, RPC and peers hang on these; nothing else reaches out of the chain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import BlockId, TransactionId
+from ledgerd.protocol.operations import Operation
+
+NO_TRANSACTION = TransactionId(bytes(20))
+AFTER_TRANSACTIONS = 65535
+"""The place in the block of what happens after its transactions: a 16-bit minus one (spec 02, section 18.1)."""
+
+
+class AppliedOperation(NamedTuple):
+    """An operation that took effect, with its numbering: virtual ones count from one."""
+
+    transaction_id: TransactionId
+    block: int
+    transaction_in_block: int
+    operation_in_transaction: int
+    virtual_operation: int
+    timestamp: int
+    operation: Operation
+
+
+class BlockApplied(NamedTuple):
+    """A block became the head."""
+
+    block: Block
+    operations: tuple[AppliedOperation, ...]
+
+
+class BlocksUndone(NamedTuple):
+    """A fork switch took blocks back; the head is again the one named here."""
+
+    head_number: int
+    head_id: BlockId
+
+
+class IrreversibleAdvanced(NamedTuple):
+    """No block up to this one will ever be taken back."""
+
+    number: int
+
+
+Event = BlockApplied | BlocksUndone | IrreversibleAdvanced

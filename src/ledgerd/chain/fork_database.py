@@ -1,0 +1,259 @@
+"""The blocks that may still win: every branch above the irreversible block, linked by their parents (spec 03, section 8).
+
+In memory only. It knows links and numbers, nothing of validity; which branch wins is decided in `fork_choice`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+
+MAX_REACH = 2400
+"""How far below its head the database looks at blocks at all, until the chain sets a narrower window."""
+
+MAX_UNLINKED = 2400
+"""Blocks whose parents are unknown are kept, in case those arrive; no more than this, the oldest go first.
+The reference keeps any number."""
+
+
+class UnlinkableBlock(RuleViolation):
+    """The parent of a block is not known."""
+
+    code, name, what = 4080000, "unlinkable_block_exception", "unlinkable block"
+
+
+class BlockTooOld(RuleViolation):
+    """A block below everything that could still be switched to."""
+
+    code, name, what = 4080100, "block_too_old_exception", "block is too old for fork database"
+
+
+class ForkItem:
+    """A block with its place among the others."""
+
+    __slots__ = ("block", "id", "number", "parent")
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.id = block.id
+        self.number = block.number
+        self.parent: BlockId | None = None
+        """Set when the parent was in the database; a parent that was removed since counts as missing."""
+
+
+class ForkDatabase:
+    """Blocks by id and by number, and the head of the longest branch."""
+
+    def __init__(self) -> None:
+        self.head: ForkItem | None = None
+        self.is_emergency = False
+        """In an emergency, of two heads of the same number the one with the smaller id wins."""
+        self._reach = MAX_REACH
+        self._linked: dict[BlockId, ForkItem] = {}
+        self._by_number: dict[int, list[ForkItem]] = {}
+        self._unlinked: dict[BlockId, ForkItem] = {}
+        self._waiting: dict[BlockId, list[BlockId]] = {}
+
+    def __contains__(self, block_id: object) -> bool:
+        return block_id in self._linked
+
+    def __len__(self) -> int:
+        return len(self._linked) + len(self._unlinked)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.head = None
+        self._linked.clear()
+        self._by_number.clear()
+        self._unlinked.clear()
+        self._waiting.clear()
+
+    def start(self, block: Block) -> None:
+        """Begin at a block that needs no parent."""
+        item = ForkItem(block)
+        self._link(item)
+        self.head = item
+
+    def insert_base(self, block: Block) -> None:
+        """Take in a block of the main branch whose parent may be gone, and let its children find it."""
+        if block.id not in self._linked:
+            item = ForkItem(block)
+            self._link(item)
+            self._link_waiting(item)
+        self._adopt_children(self._linked[block.id])
+
+    def push(self, block: Block) -> ForkItem:
+        """Take a block in; returns the head of the longest branch, which need not be it.
+
+        A block without a known parent is kept aside, and the error says so all the same.
+        """
+        item = ForkItem(block)
+        try:
+            self._push(item)
+        except UnlinkableBlock:
+            self._keep_unlinked(item)
+            raise
+        if self.head is None:
+            raise UnlinkableBlock("the fork database has no head")
+        return self.head
+
+    def pop(self) -> None:
+        """Step the head back to its parent."""
+        parent = None if self.head is None else self.parent_of(self.head)
+        if parent is None:
+            raise RuleViolation("popping would leave the fork database without a head")
+        self.head = parent
+
+    def remove(self, block_id: BlockId) -> None:
+        """Forget a linked block; the head may go on pointing at it."""
+        item = self._linked.pop(block_id, None)
+        if item is not None:
+            self._unnumber(item)
+
+    def narrow(self, reach: int) -> None:
+        """Keep only what lies no deeper than this below the head."""
+        self._reach = reach
+        if self.head is None:
+            return
+        lowest = max(0, self.head.number - reach)
+        for number in sorted(number for number in self._by_number if number < lowest):
+            for item in self._by_number.pop(number):
+                del self._linked[item.id]
+        for item in [item for item in self._unlinked.values() if item.number < lowest]:
+            self._forget_unlinked(item)
+
+    # -- looking up
+
+    def is_known(self, block_id: BlockId) -> bool:
+        """Whether a block is here, linked or waiting."""
+        return block_id in self._linked or block_id in self._unlinked
+
+    def fetch(self, block_id: BlockId) -> Block | None:
+        """A block, linked or waiting."""
+        item = self._linked.get(block_id) or self._unlinked.get(block_id)
+        return None if item is None else item.block
+
+    def items_at(self, number: int) -> list[ForkItem]:
+        """The linked blocks of a number, in the order of their arrival."""
+        return list(self._by_number.get(number, ()))
+
+    def parent_of(self, item: ForkItem) -> ForkItem | None:
+        """The block below, if it is still here."""
+        return None if item.parent is None else self._linked.get(item.parent)
+
+    def on_main_branch(self, number: int) -> Block | None:
+        """The only block of a number; or, of several, the one below the head."""
+        items = self._by_number.get(number, ())
+        if len(items) < 2:
+            return items[0].block if items else None
+        return self.below_head(number)
+
+    def below_head(self, number: int) -> Block | None:
+        """The block of a number on the way down from the head."""
+        item = self.head
+        while item is not None and item.number > number:
+            item = self.parent_of(item)
+        return item.block if item is not None and item.number == number else None
+
+    def branches(self, first: BlockId, second: BlockId) -> tuple[list[ForkItem], list[ForkItem]]:
+        """Two branches down to the siblings that share a parent, each tip first.
+
+        When one tip lies below the other, both lists end with that tip itself (spec 03, section 8).
+        """
+        one, two = self._linked.get(first), self._linked.get(second)
+        if one is None or two is None:
+            raise UnlinkableBlock("a branch whose tip is not in the fork database")
+        ones: list[ForkItem] = []
+        twos: list[ForkItem] = []
+        while one.number > two.number:
+            ones.append(one)
+            one = self._parent_or_raise(one)
+        while two.number > one.number:
+            twos.append(two)
+            two = self._parent_or_raise(two)
+        while one.block.previous != two.block.previous:
+            ones.append(one)
+            twos.append(two)
+            one, two = self._parent_or_raise(one), self._parent_or_raise(two)
+        return [*ones, one], [*twos, two]
+
+    # -- keeping the books
+
+    def _parent_or_raise(self, item: ForkItem) -> ForkItem:
+        parent = self.parent_of(item)
+        if parent is None:
+            raise UnlinkableBlock("a branch that does not reach down to the other")
+        return parent
+
+    def _push(self, item: ForkItem) -> None:
+        if item.id in self._linked:
+            return
+        self._admit(item)
+        self._link_waiting(item)
+
+    def _admit(self, item: ForkItem) -> None:
+        if self.head is not None:
+            if item.number <= max(0, self.head.number - self._reach):
+                raise BlockTooOld(f"block {item.number} is too far below the head {self.head.number}")
+            if item.block.previous != NO_BLOCK:
+                if item.block.previous not in self._linked:
+                    raise UnlinkableBlock("block does not link to known chain")
+                item.parent = item.block.previous
+        self._link(item)
+        self._move_head(item)
+
+    def _move_head(self, item: ForkItem) -> None:
+        head = self.head
+        is_tie_won = (
+            head is not None and item.number == head.number and self.is_emergency and item.id < head.id
+        )
+        if head is None or item.number > head.number or is_tie_won:
+            self.head = item
+
+    def _link(self, item: ForkItem) -> None:
+        self._linked[item.id] = item
+        self._by_number.setdefault(item.number, []).append(item)
+
+    def _unnumber(self, item: ForkItem) -> None:
+        items = self._by_number.get(item.number, [])
+        items[:] = [each for each in items if each is not item]
+        if not items:
+            self._by_number.pop(item.number, None)
+
+    def _adopt_children(self, item: ForkItem) -> None:
+        for child in self._by_number.get(item.number + 1, ()):
+            if child.block.previous == item.id and self.parent_of(child) is None:
+                child.parent = item.id
+
+    def _keep_unlinked(self, item: ForkItem) -> None:
+        if item.id in self._unlinked:
+            return
+        while len(self._unlinked) >= MAX_UNLINKED:
+            self._forget_unlinked(next(iter(self._unlinked.values())))
+        self._unlinked[item.id] = item
+        self._waiting.setdefault(item.block.previous, []).append(item.id)
+
+    def _forget_unlinked(self, item: ForkItem) -> None:
+        del self._unlinked[item.id]
+        waiting = self._waiting[item.block.previous]
+        waiting.remove(item.id)
+        if not waiting:
+            del self._waiting[item.block.previous]
+
+    def _link_waiting(self, item: ForkItem) -> None:
+        """Blocks that waited for this one follow it, and those that waited for them."""
+        queue = deque([item.id])
+        while queue:
+            for child_id in list(self._waiting.get(queue.popleft(), ())):
+                child = self._unlinked[child_id]
+                self._forget_unlinked(child)
+                if child_id in self._linked:
+                    continue
+                try:
+                    self._admit(child)
+                except BlockTooOld:
+                    continue
+                queue.append(child_id)

@@ -1,0 +1,171 @@
+"""The state as the rules see it: accounts by name, the head, the medians, and where in the block we stand.
+
+Evaluators and block steps take a `Ledger` and nothing else; what drives them is in `applying` and `chain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, Account
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
+from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
+from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.identifiers import TransactionId
+    from ledgerd.protocol.operations import Operation
+    from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.protocol.properties import ChainPropertiesHf13
+    from ledgerd.state.editing import Editing
+    from ledgerd.state.store import Store
+    from ledgerd.state.tables import Entity
+
+
+class Place:
+    """Where in the block things happen now; it numbers the operations that are reported."""
+
+    __slots__ = ("block", "operation_in_transaction", "transaction_id", "transaction_in_block", "virtual_operation")
+
+    def __init__(self) -> None:
+        self.block = 0
+        self.transaction_id: TransactionId = NO_TRANSACTION
+        self.transaction_in_block = 0
+        self.operation_in_transaction = 0
+        self.virtual_operation = 0
+
+    def begin_block(self, number: int) -> None:
+        """The first transaction of a block comes next."""
+        self.block = number
+        self.transaction_in_block = 0
+        self.begin_transaction(NO_TRANSACTION)
+
+    def begin_transaction(self, transaction_id: TransactionId) -> None:
+        """Operations and virtual operations count from the start again."""
+        self.transaction_id = transaction_id
+        self.operation_in_transaction = 0
+        self.virtual_operation = 0
+
+    def end_transactions(self) -> None:
+        """What follows belongs to the block, not to a transaction."""
+        self.begin_transaction(NO_TRANSACTION)
+        self.transaction_in_block = AFTER_TRANSACTIONS
+
+
+class Ledger:
+    """State, network and place; and the few words in which every rule speaks of them."""
+
+    def __init__(self, store: Store, network: ChainParameters) -> None:
+        self.store = store
+        self.network = network
+        self.place = Place()
+        self.operations: list[AppliedOperation] = []
+        """What has taken effect in the block that is being applied, in order."""
+        self.is_producing = False
+        """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
+        self.is_reporting = True
+        """Whether operations are reported at all; those of pending transactions are not."""
+
+    # -- the singletons
+
+    @property
+    def globals(self) -> DynamicGlobalProperty:
+        """The head of the chain and its funds."""
+        return self.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+
+    @property
+    def schedule(self) -> ValidatorSchedule:
+        """Who produces, and the medians of what validators want."""
+        return self.store.get(VALIDATOR_SCHEDULES, 0)
+
+    @property
+    def hardforks(self) -> HardforkProperty:
+        """Which hardforks have happened."""
+        return self.store.get(HARDFORK_PROPERTIES, 0)
+
+    @property
+    def median(self) -> ChainPropertiesHf13:
+        """The properties that the scheduled validators agree on."""
+        return self.schedule.median_props
+
+    @property
+    def now(self) -> int:
+        """The time of the head block: during the transactions of a block that is the block before it."""
+        return self.globals.time
+
+    @property
+    def head_number(self) -> int:
+        """The number of the head block."""
+        return self.globals.head_block_number
+
+    def hardfork(self, number: int) -> bool:
+        """Whether a hardfork has happened; entry 0 of the list is genesis."""
+        return self.hardforks.has(number)
+
+    # -- accounts and validators
+
+    def account(self, name: AccountName) -> Account:
+        """An account that must exist."""
+        return self.store.at(ACCOUNT_BY_NAME, name)
+
+    def find_account(self, name: AccountName) -> Account | None:
+        """An account, if it exists."""
+        return self.store.lookup(ACCOUNT_BY_NAME, name)
+
+    def validator(self, name: AccountName) -> Validator:
+        """A validator that must exist."""
+        return self.store.at(VALIDATOR_BY_NAME, name)
+
+    def find_validator(self, name: AccountName) -> Validator | None:
+        """A validator, if it exists."""
+        return self.store.lookup(VALIDATOR_BY_NAME, name)
+
+    # -- change
+
+    def editing(self, *entities: Entity) -> Editing:
+        """`with ledger.editing(a, b):` before any field of theirs is assigned."""
+        return self.store.editing(*entities)
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Run a part of a block that may fail without failing the block: all of it happens, or nothing.
+
+        Ties in ordered indexes come back by the reference's rules, because here its undo is part of the
+        consensus (spec 02, section 2.3, rule 4).
+        """
+        reported = len(self.operations)
+        with self.store.begin(replays_ties=True) as session:
+            try:
+                yield
+            except BaseException:
+                del self.operations[reported:]
+                raise
+            session.squash()
+
+    # -- report
+
+    def report(self, operation: Operation) -> None:
+        """An operation takes effect at the current place."""
+        if not self.is_reporting:
+            return
+        place = self.place
+        self.operations.append(
+            AppliedOperation(
+                place.transaction_id,
+                place.block,
+                place.transaction_in_block,
+                place.operation_in_transaction,
+                place.virtual_operation,
+                self.now,
+                operation,
+            )
+        )
+
+    def emit(self, operation: Operation) -> None:
+        """The chain did something by itself: a virtual operation, numbered from one."""
+        self.place.virtual_operation += 1
+        self.report(operation)

@@ -1,0 +1,57 @@
+"""The transactions of a block, and what the chain remembers of them (spec 03, sections 12 and 14)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.chain.skip import Skip
+from ledgerd.chain.transactions import apply_transaction
+from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, TRANSACTION_BY_EXPIRATION
+
+SUMMARIES = 0xFFFF
+
+
+class InvalidBlock(RuleViolation):
+    """A block whose contents are not what its header says."""
+
+    code, name, what = 4020000, "block_validate_exception", "block validation exception"
+
+
+def check_contents(ledger: Ledger, progress: Progress) -> None:
+    """The merkle root is that of the transactions, and the block is no larger than the chain allows."""
+    block = progress.block
+    if not progress.skip & Skip.MERKLE_ROOT:
+        is_excepted = EXCEPTED_BLOCKS.get(progress.number) == block.merkle_root
+        require(
+            block.transaction_merkle_root == block.merkle_root or is_excepted,
+            "next_block.transaction_merkle_root == merkle_root: Merkle check failed",
+        )
+    if not progress.skip & Skip.BLOCK_SIZE:
+        size, limit = len(block.packed), ledger.globals.maximum_block_size
+        require(size <= limit, f"block_size <= gprops.maximum_block_size: Block Size is too Big: {size} > {limit}")
+
+
+def apply_transactions(ledger: Ledger, progress: Progress) -> None:
+    """Each in its place; the failure of one is the failure of the block."""
+    for transaction in progress.block.transactions:
+        apply_transaction(ledger, transaction, progress.skip)
+        ledger.place.transaction_in_block += 1
+    ledger.place.end_transactions()
+
+
+def remember_block(ledger: Ledger, progress: Progress) -> None:
+    """Transactions may refer to any of the last 65,536 blocks."""
+    summary = ledger.store.get(BLOCK_SUMMARIES, progress.number & SUMMARIES)
+    with ledger.editing(summary):
+        summary.block_id = progress.block.id
+
+
+def expire_transactions(ledger: Ledger, _progress: Progress) -> None:
+    """A transaction that can no longer come again need not be known."""
+    now = ledger.now
+    for known in ledger.store.scan(TRANSACTION_BY_EXPIRATION):
+        if known.expiration >= now:
+            break
+        ledger.store.remove(known)
