@@ -116,5 +116,3 @@ CHECKS: tuple[Check, ...] = (
 def check(chain: Chain) -> list[str]:
     """All that is wrong with a state; nothing, where it is sound."""
     return [problem for each in CHECKS for problem in each(chain)]
-
-

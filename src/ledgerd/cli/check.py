@@ -1,0 +1,38 @@
+"""`ledgerd check`: whether a state is sound in itself, and fits its block log."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from ledgerd.cli.data_directory import add_data_directory, opened_chain
+
+UNSOUND = 1
+MOST_PRINTED = 50
+
+
+def add_to(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command."""
+    arguments = commands.add_parser(
+        "check",
+        help="prove that a state is sound",
+        description="Proves that sums add up, counters and indexes agree with the objects, and the log with the state.",
+    )
+    add_data_directory(arguments)
+    arguments.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Check, and name all that is wrong."""
+    from ledgerd.chain.invariants import CHECKS, check  # noqa: PLC0415 - the chain is not loaded for `--help`
+
+    with opened_chain(chosen, must_exist=True) as chain:
+        problems = check(chain)
+        for problem in problems[:MOST_PRINTED]:
+            sys.stdout.write(f"{problem}\n")
+        if problems:
+            sys.stdout.write(f"{len(problems)} problems at block {chain.head_number}\n")
+            return UNSOUND
+        sys.stdout.write(f"block {chain.head_number}: all {len(CHECKS)} checks hold\n")
+    return 0

@@ -1,0 +1,88 @@
+"""`ledgerd replay`: a block log becomes state, with a bar that shows how far it is."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ledgerd.cli.data_directory import add_data_directory, opened_chain
+from ledgerd.protocol.errors import OperatorError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+def add_to(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command."""
+    arguments = commands.add_parser(
+        "replay",
+        help="apply a block log to a data directory; run again, it goes on where it stopped",
+        description="Applies every block of a block log, in the reference's format, with all checks.",
+    )
+    arguments.add_argument("--block-log", type=Path, required=True, metavar="FILE", help="the block log to read")
+    add_data_directory(arguments)
+    arguments.add_argument(
+        "--config-file", type=Path, metavar="PATH", help="a configuration, for its `chain` and its sizes"
+    )
+    arguments.add_argument("--to", type=int, metavar="N", help="stop after block N")
+    arguments.add_argument(
+        "--trust-log",
+        action="store_true",
+        help="leave out what made the blocks valid (signatures, authorities, merkle roots), for a log of your own",
+    )
+    arguments.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Replay, and say how far it went."""
+    from ledgerd.chain.block_log import BlockLog  # noqa: PLC0415 - the chain is not loaded for `--help`
+    from ledgerd.chain.replay import replay  # noqa: PLC0415
+    from ledgerd.chain.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
+
+    if not chosen.block_log.is_file():
+        raise OperatorError(f"--block-log: there is no file {chosen.block_log}")
+    skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
+    with BlockLog.open_to_read(chosen.block_log) as source, opened_chain(chosen, must_exist=False) as chain:
+        last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
+        with _bar() as bar:
+            task = bar.add_task("replaying", total=last, completed=chain.head_number)
+            count = replay(
+                chain, source, to=chosen.to, skip=skip, progress=lambda height: bar.update(task, completed=height)
+            )
+        sys.stdout.write(
+            f"{count} blocks applied; head block {chain.head_number} {chain.head_id.hex()}, "
+            f"irreversible {chain.irreversible}\n"
+        )
+    return 0
+
+
+def _bar() -> Progress:
+    """Height, blocks a second, and the time that is left; on a terminal it moves, elsewhere it is printed once."""
+    from rich.console import Console  # noqa: PLC0415 - slow to load, and only for this
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text  # noqa: PLC0415
+
+    class Speed(ProgressColumn):
+        """Blocks a second, lately."""
+
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:,.0f} blocks/s")
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Speed(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
