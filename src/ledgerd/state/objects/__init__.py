@@ -1,0 +1,74 @@
+"""The objects of the state: a module for each family, all tables here (spec 02, section 3).
+
+Type 17 of the reference (block statistics) is never stored, and so has no table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
+from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
+from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
+from ledgerd.state.objects.escrow import ESCROWS
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.invites import INVITES
+from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
+from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
+from ledgerd.state.objects.recovery import (
+    ACCOUNT_RECOVERY_REQUESTS,
+    CHANGE_RECOVERY_ACCOUNT_REQUESTS,
+    MASTER_AUTHORITY_HISTORY,
+)
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
+from ledgerd.state.objects.validators import (
+    VALIDATOR_CONFIRMATIONS,
+    VALIDATOR_PENALTIES,
+    VALIDATOR_SCHEDULES,
+    VALIDATOR_VOTES,
+    VALIDATORS,
+)
+from ledgerd.state.objects.vesting import (
+    FIX_VESTING_DELEGATIONS,
+    VESTING_DELEGATION_EXPIRATIONS,
+    VESTING_DELEGATIONS,
+    WITHDRAW_VESTING_ROUTES,
+)
+from ledgerd.state.tables import Table
+
+TABLES: tuple[Table[Any], ...] = (
+    DYNAMIC_GLOBAL_PROPERTIES,
+    ACCOUNTS,
+    ACCOUNT_AUTHORITIES,
+    VALIDATORS,
+    KNOWN_TRANSACTIONS,
+    BLOCK_SUMMARIES,
+    VALIDATOR_SCHEDULES,
+    CONTENTS,
+    CONTENT_TYPES,
+    CONTENT_VOTES,
+    VALIDATOR_VOTES,
+    HARDFORK_PROPERTIES,
+    WITHDRAW_VESTING_ROUTES,
+    MASTER_AUTHORITY_HISTORY,
+    ACCOUNT_RECOVERY_REQUESTS,
+    CHANGE_RECOVERY_ACCOUNT_REQUESTS,
+    ESCROWS,
+    VESTING_DELEGATIONS,
+    FIX_VESTING_DELEGATIONS,
+    VESTING_DELEGATION_EXPIRATIONS,
+    ACCOUNT_METADATA,
+    PROPOSALS,
+    REQUIRED_APPROVALS,
+    COMMITTEE_REQUESTS,
+    COMMITTEE_VOTES,
+    INVITES,
+    AWARD_SHARES_EXPIRE,
+    PAID_SUBSCRIPTIONS,
+    PAID_SUBSCRIBES,
+    VALIDATOR_PENALTIES,
+    VALIDATOR_CONFIRMATIONS,
+)
+"""In the order of their numbers."""

@@ -1,0 +1,192 @@
+"""Accounts, who may sign for them, and what they say of themselves (spec 02, sections 3.1 to 3.3).
+
+How a lost account is recovered is in `recovery`; whom its votes go to is in `validators`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ledgerd.codec.numbers import Int16, ShareAmount, UInt16, UInt32, UInt64
+from ledgerd.protocol.amounts import Shares, Tokens
+from ledgerd.protocol.assets import checked
+from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.constants import HUNDRED_PERCENT
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.times import LATEST, Time
+from ledgerd.state.keys import BOOL, NAME_TEXT, NAME_WORD, OWN_ID, TIME
+from ledgerd.state.objects.arrays import PROXY_DEPTH, ProxiedShares
+from ledgerd.state.tables import Entity, Table, ordered, unique
+
+NO_AUTHORITY = Authority(0, {}, {})
+"""What an authority is until it is given."""
+
+
+class Account(Entity):
+    """A name with its balances.
+
+    The last three fields are those that the reference's snapshots and raw JSON leave out.
+    """
+
+    name: AccountName = NO_NAME
+    memo_key: PublicKey = NULL_KEY
+    proxy: AccountName = NO_NAME
+    referrer: AccountName = NO_NAME
+    last_account_update: Time = 0
+    created: Time = 0
+    recovery_account: AccountName = NO_NAME
+    last_account_recovery: Time = 0
+    subcontent_count: UInt32 = 0
+    vote_count: UInt32 = 0
+    content_count: UInt32 = 0
+    awarded_rshares: UInt64 = 0
+    custom_sequence: UInt64 = 0
+    custom_sequence_block_num: UInt64 = 0
+    energy: Int16 = HUNDRED_PERCENT
+    last_vote_time: Time = 0
+    balance: Tokens = 0
+    vesting_shares: Shares = 0
+    delegated_vesting_shares: Shares = 0
+    received_vesting_shares: Shares = 0
+    vesting_withdraw_rate: Shares = 0
+    next_vesting_withdrawal: Time = LATEST
+    withdrawn: ShareAmount = 0
+    to_withdraw: ShareAmount = 0
+    withdraw_routes: UInt16 = 0
+    curation_rewards: ShareAmount = 0
+    posting_rewards: ShareAmount = 0
+    proxied_vsf_votes: ProxiedShares = (0,) * PROXY_DEPTH
+    validators_voted_for: UInt16 = 0
+    last_root_post: Time = 0
+    last_post: Time = 0
+    average_bandwidth: ShareAmount = 0
+    lifetime_bandwidth: ShareAmount = 0
+    last_bandwidth_update: Time = 0
+    valid: bool = True
+    account_seller: AccountName = NO_NAME
+    account_offer_price: Tokens = 0
+    account_on_sale: bool = False
+    account_on_sale_start_time: Time = 0
+    reserved_balance: Tokens = 0
+    target_buyer: AccountName = NO_NAME
+    account_on_auction: bool = False
+    current_bid: Tokens = 0
+    current_bidder: AccountName = NO_NAME
+    current_bidder_key: PublicKey = NULL_KEY
+    last_bid: Tokens = 0
+    subaccount_seller: AccountName = NO_NAME
+    subaccount_offer_price: Tokens = 0
+    subaccount_on_sale: bool = False
+    receiver_awards: ShareAmount = 0
+    benefactor_awards: ShareAmount = 0
+    validators_vote_weight: ShareAmount = 0
+
+    UNREFLECTED: ClassVar[tuple[str, ...]] = ("receiver_awards", "benefactor_awards", "validators_vote_weight")
+
+    @property
+    def effective_shares(self) -> int:
+        """The shares that count for votes, awards and bandwidth."""
+        return checked(self.available_shares + self.received_vesting_shares)
+
+    @property
+    def available_shares(self) -> int:
+        """The shares that can be delegated."""
+        return checked(self.vesting_shares - self.delegated_vesting_shares)
+
+    @property
+    def available_beside_withdrawal(self) -> int:
+        """The shares that can be delegated while those that are being withdrawn are set aside."""
+        return checked(self.available_shares - checked(self.to_withdraw - self.withdrawn))
+
+    @property
+    def proxied_shares(self) -> int:
+        """All shares whose votes are passed on to this account."""
+        return _sum(0, self.proxied_vsf_votes)
+
+    @property
+    def vote_weight(self) -> int:
+        """What each vote for a validator weighs before hardfork 4, and what is divided among them since."""
+        return _sum(self.vesting_shares, self.proxied_vsf_votes)
+
+    @property
+    def fair_vote_weight_of_hf4(self) -> int:
+        """What each vote weighs under hardfork 4: only the own shares are divided."""
+        return _sum(_divided(self.vesting_shares, self.validators_voted_for), self.proxied_vsf_votes)
+
+    @property
+    def fair_vote_weight(self) -> int:
+        """What each vote weighs from hardfork 5 on."""
+        return _divided(self.vote_weight, self.validators_voted_for)
+
+
+def _sum(start: int, amounts: tuple[int, ...]) -> int:
+    total = start
+    for amount in amounts:
+        total = checked(total + amount)
+    return total
+
+
+def _divided(amount: int, parts: int) -> int:
+    """A part of an amount, as unsigned 128-bit numbers have it: those cannot be made of a negative amount."""
+    if not parts:
+        return 0
+    require(amount >= 0, "hi == 0: ")
+    return amount // parts
+
+
+class AccountAuthority(Entity):
+    """Who may sign for an account."""
+
+    account: AccountName = NO_NAME
+    master: Authority = NO_AUTHORITY
+    active: Authority = NO_AUTHORITY
+    regular: Authority = NO_AUTHORITY
+    last_master_update: Time = 0
+
+
+class AccountMetadata(Entity):
+    """What an account says of itself; that of `anonymous` counts the accounts that it has made."""
+
+    account: AccountName = NO_NAME
+    json_metadata: str = ""
+
+
+ACCOUNTS = Table(Account, number=1)
+ACCOUNT_BY_NAME = unique(ACCOUNTS, "by_name", lambda account: (account.name,), (NAME_TEXT,))
+ACCOUNT_BY_NEXT_WITHDRAWAL = unique(
+    ACCOUNTS,
+    "by_next_vesting_withdrawal",
+    lambda account: (account.next_vesting_withdrawal, account.id),
+    (TIME, OWN_ID),
+)
+ACCOUNT_BY_ON_SALE = ordered(ACCOUNTS, "by_account_on_sale", lambda account: (account.account_on_sale,), (BOOL,))
+ACCOUNT_BY_ON_AUCTION = ordered(
+    ACCOUNTS, "by_account_on_auction", lambda account: (account.account_on_auction,), (BOOL,)
+)
+ACCOUNT_BY_SUBACCOUNT_ON_SALE = ordered(
+    ACCOUNTS, "by_subaccount_on_sale", lambda account: (account.subaccount_on_sale,), (BOOL,)
+)
+ACCOUNT_BY_AUCTION_END = unique(
+    ACCOUNTS,
+    "by_auction_end",
+    lambda account: (account.account_on_auction, account.account_on_sale_start_time, account.id),
+    (BOOL, TIME, OWN_ID),
+)
+"""Ours: the auctions that are due, without a walk over the others. Ties go by `ACCOUNT_BY_ON_AUCTION`."""
+ACCOUNT_BY_LAST_BANDWIDTH_UPDATE = unique(
+    ACCOUNTS,
+    "by_last_bandwidth_update",
+    lambda account: (account.last_bandwidth_update, account.id),
+    (TIME, OWN_ID),
+)
+"""Ours: the accounts of the last days, without a walk over all there are (spec 02, section 4.13)."""
+
+ACCOUNT_AUTHORITIES = Table(AccountAuthority, number=2)
+AUTHORITY_BY_ACCOUNT = unique(
+    ACCOUNT_AUTHORITIES, "by_account", lambda authority: (authority.account, authority.id), (NAME_WORD, OWN_ID)
+)
+
+ACCOUNT_METADATA = Table(AccountMetadata, number=21)
+METADATA_BY_ACCOUNT = unique(ACCOUNT_METADATA, "by_account", lambda text: (text.account,), (NAME_WORD,))

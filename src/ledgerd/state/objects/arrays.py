@@ -1,0 +1,98 @@
+"""Arrays that the reference shows as the bytes of its memory: hex in JSON, plain tuples here (spec 03, section 27.2).
+
+How many names a schedule holds depends on the network, so those arrays are vectors, whose length the chain keeps.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Annotated
+
+from ledgerd.codec.containers import FixedArray, Vector
+from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.numbers import BOOLEANS, Boolean, Share
+from ledgerd.codec.source import Source
+from ledgerd.codec.strings import hex_bytes
+from ledgerd.protocol.names import MAX_NAME_BYTES, NAME_KIND, AccountName, name_of_bytes
+
+PROXY_DEPTH = 4
+"""Over how many hops votes are passed on."""
+
+_PROXIED = struct.Struct(f"<{PROXY_DEPTH}q")
+
+
+def _hex_of_shares(amounts: tuple[int, ...]) -> str:
+    return f'"{_PROXIED.pack(*amounts).hex()}"'
+
+
+def _hex_of_names(names: tuple[str, ...]) -> str:
+    raw = [name.encode("utf-8", "surrogateescape").ljust(MAX_NAME_BYTES, b"\0") for name in names]
+    return f'"{b"".join(raw).hex()}"'
+
+
+def _hex_of_flags(flags: tuple[bool, ...]) -> str:
+    return f'"{bytes(flags).hex()}"'
+
+
+class SharesInMemory(FixedArray):
+    """Four amounts."""
+
+    def __init__(self) -> None:
+        super().__init__(Share(), PROXY_DEPTH)
+
+    def text(self, source: Source, value: str) -> str:
+        """The little-endian numbers one after the other."""
+        return f"{source.bind(_hex_of_shares)}({value})"
+
+    def parse(self, value: object) -> tuple[int, ...]:
+        """As printed; what is missing is zero."""
+        return _PROXIED.unpack(hex_bytes(value)[: _PROXIED.size].ljust(_PROXIED.size, b"\0"))
+
+
+class NamesInMemory(Vector):
+    """Names of 32 bytes each, filled up with zeros."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME_KIND)
+
+    def text(self, source: Source, value: str) -> str:
+        """The names one after the other."""
+        return f"{source.bind(_hex_of_names)}({value})"
+
+    def parse(self, value: object) -> tuple[AccountName, ...]:
+        """As many names as there are bytes for."""
+        raw = hex_bytes(value)
+        if len(raw) % MAX_NAME_BYTES:
+            raise DecodeError(f"{len(raw)} bytes are no row of names of {MAX_NAME_BYTES} bytes each")
+        return tuple(
+            name_of_bytes(raw[start : start + MAX_NAME_BYTES].rstrip(b"\0"))
+            for start in range(0, len(raw), MAX_NAME_BYTES)
+        )
+
+
+class FlagsInMemory(Vector):
+    """A byte for each flag."""
+
+    def __init__(self) -> None:
+        super().__init__(Boolean())
+
+    def text(self, source: Source, value: str) -> str:
+        """The bytes one after the other."""
+        return f"{source.bind(_hex_of_flags)}({value})"
+
+    def parse(self, value: object) -> tuple[bool, ...]:
+        """A flag for each byte, which is 0 or 1."""
+        raw = hex_bytes(value)
+        if not set(raw) <= BOOLEANS.keys():
+            raise DecodeError("a flag is neither 0 nor 1")
+        return tuple(BOOLEANS[byte] for byte in raw)
+
+
+ProxiedShares = Annotated[tuple[int, ...], SharesInMemory()]
+"""Shares of those who pass their votes on, by the number of hops."""
+
+NameRow = Annotated[tuple[AccountName, ...], NamesInMemory()]
+"""A name for each place of a schedule; the empty one where there is none."""
+
+FlagRow = Annotated[tuple[bool, ...], FlagsInMemory()]
+"""A flag for each place of a schedule."""

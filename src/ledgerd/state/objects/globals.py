@@ -1,0 +1,67 @@
+"""The global properties of the chain: its head, its funds, its load (spec 02, section 3.14)."""
+
+from __future__ import annotations
+
+from ledgerd.codec.numbers import Int16, UInt8, UInt16, UInt32, UInt64, UInt128
+from ledgerd.protocol.amounts import Shares, Tokens
+from ledgerd.protocol.assets import Price, shares, tokens
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.times import Time
+from ledgerd.state.tables import Entity, Table
+
+FIRST_PRICE = Price(shares(1_000_000), tokens(1_000))
+"""What shares cost while there are none."""
+
+
+class DynamicGlobalProperty(Entity):
+    """There is one."""
+
+    head_block_number: UInt32 = 0
+    head_block_id: BlockId = NO_BLOCK
+    genesis_time: Time = 0
+    time: Time = 0
+    current_validator: AccountName = NO_NAME
+    committee_fund: Tokens = 0
+    committee_requests: UInt32 = 0
+    current_supply: Tokens = 0
+    total_vesting_fund: Tokens = 0
+    total_vesting_shares: Shares = 0
+    total_reward_fund: Tokens = 0
+    total_reward_shares: UInt128 = 0
+    average_block_size: UInt32 = 0
+    maximum_block_size: UInt32 = 0
+    current_aslot: UInt64 = 0
+    recent_slots_filled: UInt128 = 0
+    participation_count: UInt8 = 0
+    last_irreversible_block_num: UInt32 = 0
+    last_irreversible_block_id: BlockId = NO_BLOCK
+    last_irreversible_block_ref_num: UInt16 = 0
+    last_irreversible_block_ref_prefix: UInt32 = 0
+    max_virtual_bandwidth: UInt64 = 0
+    current_reserve_ratio: UInt64 = 1
+    vote_regeneration_per_day: UInt32 = 1
+    bandwidth_reserve_candidates: UInt32 = 1
+    inflation_calc_block_num: UInt32 = 0
+    inflation_validator_percent: Int16 = 0
+    inflation_ratio: Int16 = 0
+    emergency_consensus_active: bool = False
+    emergency_consensus_start_block: UInt32 = 0
+
+    @property
+    def share_price(self) -> Price:
+        """What all shares are worth together (spec 02, section 1.4)."""
+        if not self.total_vesting_fund or not self.total_vesting_shares:
+            return FIRST_PRICE
+        return Price(shares(self.total_vesting_shares), tokens(self.total_vesting_fund))
+
+    def shares_for(self, amount: int) -> int:
+        """The shares that tokens buy."""
+        return self.share_price.convert(tokens(amount)).amount
+
+    def tokens_for(self, amount: int) -> int:
+        """The tokens that shares are worth."""
+        return self.share_price.convert(shares(amount)).amount
+
+
+DYNAMIC_GLOBAL_PROPERTIES = Table(DynamicGlobalProperty, number=0)

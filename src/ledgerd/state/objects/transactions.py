@@ -1,0 +1,40 @@
+"""Transactions that have not expired, and the ids of the last blocks (spec 02, section 3.13)."""
+
+from __future__ import annotations
+
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, TransactionId
+from ledgerd.protocol.times import Time
+from ledgerd.state.keys import TIME, fixed_bytes
+from ledgerd.state.tables import Entity, Table, ordered, unique
+
+TRANSACTION_ID_SIZE = 20
+BLOCK_SUMMARY_COUNT = 0x10000
+"""A block's summary has the lower half of the block's number as its id."""
+
+
+class KnownTransaction(Entity):
+    """A transaction that may not come a second time."""
+
+    packed_trx: bytes = b""
+    trx_id: TransactionId = TransactionId(bytes(TRANSACTION_ID_SIZE))
+    expiration: Time = 0
+
+
+class BlockSummary(Entity):
+    """The id of a block that transactions may refer to."""
+
+    block_id: BlockId = NO_BLOCK
+
+
+KNOWN_TRANSACTIONS = Table(KnownTransaction, number=4)
+TRANSACTION_BY_ID = unique(
+    KNOWN_TRANSACTIONS,
+    "by_trx_id",
+    lambda transaction: (transaction.trx_id,),
+    (fixed_bytes(TRANSACTION_ID_SIZE),),
+)
+TRANSACTION_BY_EXPIRATION = ordered(
+    KNOWN_TRANSACTIONS, "by_expiration", lambda transaction: (transaction.expiration,), (TIME,)
+)
+
+BLOCK_SUMMARIES = Table(BlockSummary, number=5)
