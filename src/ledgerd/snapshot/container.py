@@ -1,0 +1,91 @@
+"""The container of a snapshot: one zlib stream over one JSON text, a header and the state (spec 03, section 27.1).
+
+The header comes first and holds a checksum of the state behind it. So the state is compressed while it is hashed,
+and the header, compressed afterwards, is put in front: a whole state never stands in memory as text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterator
+from typing import Final
+
+from ledgerd.snapshot.errors import SnapshotError
+
+LEVEL = 6
+STREAM_HEAD = b"\x78\x9c"
+"""A zlib stream of that level, with the usual window."""
+
+HEADER_KEY: Final = b'{"header":'
+STATE_KEY: Final = b',"state":'
+LARGEST_TEXT = 16 << 30
+"""What a file may unpack to."""
+
+_CHUNK = 1 << 24
+_ADLER_BASE = 65_521
+
+
+class StateWriter:
+    """Takes the text of the state in pieces, then gives the file."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        self._pieces: list[bytes] = []
+        self._adler = 1
+        self._length = 0
+
+    def add(self, text: str) -> None:
+        """The next piece."""
+        raw = text.encode("utf-8", "surrogateescape")
+        self._hash.update(raw)
+        self._pack(raw)
+
+    def _pack(self, raw: bytes) -> None:
+        self._pieces.append(self._packer.compress(raw))
+        self._adler = zlib.adler32(raw, self._adler)
+        self._length += len(raw)
+
+    @property
+    def checksum(self) -> str:
+        """Of all that was added."""
+        return self._hash.hexdigest()
+
+    def finish(self, header: str) -> Iterator[bytes]:
+        """The bytes of the file; nothing can be added any more."""
+        self._pack(b"}")
+        self._pieces.append(self._packer.flush())
+        front = HEADER_KEY + header.encode() + STATE_KEY
+        packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        yield STREAM_HEAD
+        yield packer.compress(front) + packer.flush(zlib.Z_SYNC_FLUSH)
+        yield from self._pieces
+        yield joined_adler32(zlib.adler32(front), self._adler, self._length).to_bytes(4, "big")
+
+
+def joined_adler32(first: int, second: int, length: int) -> int:
+    """The checksum of two texts one after the other, from theirs and the length of the second."""
+    low = (first & 0xFFFF) + (second & 0xFFFF) - 1
+    high = (first >> 16) + (second >> 16) + length * ((first & 0xFFFF) - 1)
+    return high % _ADLER_BASE << 16 | low % _ADLER_BASE
+
+
+def unpacked(file: bytes) -> bytes:
+    """The JSON text of a file."""
+    unpacker = zlib.decompressobj()
+    pieces: list[bytes] = []
+    total, rest = 0, file
+    try:
+        while not unpacker.eof:
+            piece = unpacker.decompress(rest, _CHUNK)
+            rest = unpacker.unconsumed_tail
+            if not piece and not rest and not unpacker.eof:
+                raise SnapshotError("the snapshot is cut off: download it again")
+            pieces.append(piece)
+            total += len(piece)
+            if total > LARGEST_TEXT:
+                raise SnapshotError(f"the snapshot unpacks to more than {LARGEST_TEXT} bytes: it is none")
+    except zlib.error as error:
+        raise SnapshotError(f"the snapshot is damaged ({error}): download it again") from error
+    return b"".join(pieces)

@@ -1,0 +1,105 @@
+"""Importing a snapshot into an empty state (spec 03, section 27.4; spec 06, section 12.4).
+
+Nothing in a snapshot is proven: who imports one trusts where it comes from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ledgerd.codec import DecodeError, codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, OLD_SECTIONS
+from ledgerd.state import NotUnique, StoreMisuse
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.validators import (
+    PENALTY_BY_VALIDATOR,
+    VALIDATOR_SCHEDULES,
+    VALIDATORS,
+)
+from ledgerd.state.tables import Table
+
+if TYPE_CHECKING:
+    from ledgerd.codec.json_text import Json
+    from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.snapshot.read import Snapshot
+    from ledgerd.state import Store
+
+SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
+VOTES, OLD_VOTES = "validator_vote", "witness_vote"
+"""Of these, the first that is not empty counts."""
+
+
+def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | None:
+    """Make the state of a snapshot that of an empty store, and return the block at which it stands, if it is told.
+
+    The caller commits, or gives the store up if this raises `SnapshotError`.
+    """
+    if snapshot.chain_id != network.chain_id:
+        raise SnapshotError(
+            f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()}, this node of {network.chain_id.hex()}"
+        )
+    head_block = fill(store, snapshot)
+    _require_whole(store, network)
+    _heal_penalties(store)
+    _trust_the_head(store)
+    store.set_revision(snapshot.head_number)
+    return head_block
+
+
+def fill(store: Store, snapshot: Snapshot) -> Block | None:
+    """Put the records of a snapshot into a store as they are."""
+    head_block = None
+    met: set[str] = set()
+    for name, record in snapshot.records():
+        met.add(name)
+        try:
+            if name == HEAD_BLOCK:
+                head_block = codec_of(Block).from_json(record)
+            elif name != OLD_VOTES or VOTES not in met:
+                _put(store, OLD_SECTIONS.get(name, name), record)
+        except (DecodeError, NotUnique, StoreMisuse) as error:
+            raise SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}") from error
+    return head_block
+
+
+def _put(store: Store, name: str, record: Json) -> None:
+    section = BY_NAME.get(name)
+    if section is None:
+        raise SnapshotError(f"the snapshot has a section {name}, which this program does not know: update it")
+    entity = section.parse(record)
+    store.set_next_id(section.table, entity.id)
+    store.create(section.table, entity)
+
+
+def _require_whole(store: Store, network: ChainParameters) -> None:
+    for table in SINGLE:
+        if store.find(table, 0) is None:
+            raise SnapshotError(f"the snapshot has no {table.title}: it is not whole")
+    places = len(store.get(VALIDATOR_SCHEDULES, 0).current_shuffled_validators)
+    if places != network.max_validators:
+        raise SnapshotError(
+            f"the snapshot is of a network of {places} validators in a round, this one has {network.max_validators}"
+        )
+
+
+def _heal_penalties(store: Store) -> None:
+    """Penalties that nothing would ever take back end here."""
+    for validator in store.scan(VALIDATORS):
+        if validator.penalty_percent and store.lookup(PENALTY_BY_VALIDATOR, validator.owner) is None:
+            with store.editing(validator):
+                validator.penalty_percent = 0
+                validator.counted_votes = validator.votes
+
+
+def _trust_the_head(store: Store) -> None:
+    """What the snapshot stands on cannot be undone, so it is irreversible; its block is not known here."""
+    head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+    with store.editing(head):
+        head.last_irreversible_block_num = head.head_block_number
+        head.last_irreversible_block_id = NO_BLOCK
+        head.last_irreversible_block_ref_num = 0
+        head.last_irreversible_block_ref_prefix = 0

@@ -1,0 +1,190 @@
+"""The sections of a snapshot: which table each holds, and how its objects are written (spec 03, sections 27.2, 27.3).
+
+An object is written as in the JSON of its record, but without the fields that the reference leaves out, and with a
+`null` where an optional one is not set. Older nodes used other names, which are read too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Generic
+
+from ledgerd.codec import DecodeError
+from ledgerd.codec.annotations import fields_of
+from ledgerd.codec.containers import Optional
+from ledgerd.codec.json_scalars import as_object
+from ledgerd.codec.json_text import Json
+from ledgerd.codec.kinds import Kind
+from ledgerd.codec.records import Field, RecordKind
+from ledgerd.codec.source import Source
+from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
+from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
+from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
+from ledgerd.state.objects.escrow import ESCROWS
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.invites import INVITES
+from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
+from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
+from ledgerd.state.objects.recovery import (
+    ACCOUNT_RECOVERY_REQUESTS,
+    CHANGE_RECOVERY_ACCOUNT_REQUESTS,
+    MASTER_AUTHORITY_HISTORY,
+)
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
+from ledgerd.state.objects.validators import (
+    VALIDATOR_CONFIRMATIONS,
+    VALIDATOR_PENALTIES,
+    VALIDATOR_SCHEDULES,
+    VALIDATOR_VOTES,
+    VALIDATORS,
+)
+from ledgerd.state.objects.vesting import (
+    FIX_VESTING_DELEGATIONS,
+    VESTING_DELEGATION_EXPIRATIONS,
+    VESTING_DELEGATIONS,
+    WITHDRAW_VESTING_ROUTES,
+)
+from ledgerd.state.tables import E, Table
+
+HEAD_BLOCK = "fork_db_head_block"
+"""The last member of the state, which is no section but a block."""
+
+OLD_SECTIONS = {
+    "witness_schedule": "validator_schedule",
+    "witness": "validator",
+    "witness_vote": "validator_vote",
+    "witness_penalty_expire": "validator_penalty_expire",
+}
+
+OLD_FIELDS = {
+    "current_witness": "current_validator",
+    "inflation_witness_percent": "inflation_validator_percent",
+    "witnesses_voted_for": "validators_voted_for",
+    "witness": "validator",
+    "current_shuffled_witnesses": "current_shuffled_validators",
+    "current_shuffled_witnesses_validations": "current_shuffled_validators_validations",
+    "num_scheduled_witnesses": "num_scheduled_validators",
+    "witness_miss_penalty_percent": "validator_miss_penalty_percent",
+    "witness_miss_penalty_duration": "validator_miss_penalty_duration",
+    "witness_declaration_fee": "validator_declaration_fee",
+}
+"""No name means two things, so one table does for all sections, and for the properties inside them."""
+
+LATER_FIELDS = frozenset(
+    {
+        "emergency_consensus_active",
+        "emergency_consensus_start_block",
+        "sharing_rate",
+        "pending_stakeholder_reward",
+        "vote_created_block",
+    }
+)
+"""Fields that older files lack; zero then."""
+
+
+class Nullable(Kind):
+    """An optional value that is written as `null` when it is not set."""
+
+    def __init__(self, optional: Optional) -> None:
+        self._optional = optional
+
+    def text(self, source: Source, value: str) -> str:
+        """The value's text, or null."""
+        return self._optional.text(source, value)
+
+    def parse(self, value: object) -> Any:  # noqa: ANN401 - of whatever type the value is
+        """Null is absence."""
+        return self._optional.parse(value)
+
+    def default(self) -> None:
+        """Absent."""
+
+
+class Section(Generic[E]):
+    """All objects of a table, in the order of their ids."""
+
+    def __init__(self, name: str, table: Table[E]) -> None:
+        self.name = name
+        self.table = table
+
+    @cached_property
+    def fields(self) -> list[Field]:
+        """What is written of an object; what is not stands behind it in the record."""
+        left_out = getattr(self.table.record, "UNREFLECTED", ())
+        return [
+            field._replace(kind=Nullable(field.kind)) if isinstance(field.kind, Optional) else field
+            for field in fields_of(self.table.record)
+            if field.attribute not in left_out
+        ]
+
+    @cached_property
+    def text(self) -> Callable[[E], str]:
+        """From an object to its JSON text."""
+        return RecordKind(self.table.record, lambda: self.fields).printer
+
+    def parse(self, value: Json) -> E:
+        """The object of parsed JSON; every field must be there, unless older nodes had it not."""
+        given = renamed(as_object(value))
+        made: dict[str, Any] = {}
+        for field in self.fields:
+            if field.name not in given:
+                if field.name not in LATER_FIELDS:
+                    raise DecodeError("is missing").within(field.name)
+                made[field.attribute] = field.default()
+                continue
+            try:
+                made[field.attribute] = field.kind.parse(given[field.name])
+            except DecodeError as problem:
+                raise problem.within(field.name) from None
+        return self.table.record(**made)
+
+
+def renamed(given: Mapping[str, Json]) -> dict[str, Json]:
+    """The members of an object under today's names, those of the properties inside it too."""
+    return {
+        OLD_FIELDS.get(name, name): renamed(value) if isinstance(value, dict) else value
+        for name, value in given.items()
+    }
+
+
+def _sections() -> Iterator[Section[Any]]:
+    yield Section("dynamic_global_property", DYNAMIC_GLOBAL_PROPERTIES)
+    yield Section("validator_schedule", VALIDATOR_SCHEDULES)
+    yield Section("hardfork_property", HARDFORK_PROPERTIES)
+    yield Section("account", ACCOUNTS)
+    yield Section("account_authority", ACCOUNT_AUTHORITIES)
+    yield Section("validator", VALIDATORS)
+    yield Section("validator_vote", VALIDATOR_VOTES)
+    yield Section("block_summary", BLOCK_SUMMARIES)
+    yield Section("content", CONTENTS)
+    yield Section("content_vote", CONTENT_VOTES)
+    yield Section("block_post_validation", VALIDATOR_CONFIRMATIONS)
+    yield Section("transaction", KNOWN_TRANSACTIONS)
+    yield Section("vesting_delegation", VESTING_DELEGATIONS)
+    yield Section("vesting_delegation_expiration", VESTING_DELEGATION_EXPIRATIONS)
+    yield Section("fix_vesting_delegation", FIX_VESTING_DELEGATIONS)
+    yield Section("withdraw_vesting_route", WITHDRAW_VESTING_ROUTES)
+    yield Section("escrow", ESCROWS)
+    yield Section("proposal", PROPOSALS)
+    yield Section("required_approval", REQUIRED_APPROVALS)
+    yield Section("committee_request", COMMITTEE_REQUESTS)
+    yield Section("committee_vote", COMMITTEE_VOTES)
+    yield Section("invite", INVITES)
+    yield Section("award_shares_expire", AWARD_SHARES_EXPIRE)
+    yield Section("paid_subscription", PAID_SUBSCRIPTIONS)
+    yield Section("paid_subscribe", PAID_SUBSCRIBES)
+    yield Section("validator_penalty_expire", VALIDATOR_PENALTIES)
+    yield Section("content_type", CONTENT_TYPES)
+    yield Section("account_metadata", ACCOUNT_METADATA)
+    yield Section("master_authority_history", MASTER_AUTHORITY_HISTORY)
+    yield Section("account_recovery_request", ACCOUNT_RECOVERY_REQUESTS)
+    yield Section("change_recovery_account_request", CHANGE_RECOVERY_ACCOUNT_REQUESTS)
+
+
+SECTIONS: tuple[Section[Any], ...] = tuple(_sections())
+"""In the order in which they are written."""
+
+BY_NAME = {section.name: section for section in SECTIONS}

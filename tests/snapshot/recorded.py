@@ -1,0 +1,50 @@
+"""States that the reference has written, from four chains of different rules, and stores to put them into."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+from ledgerd.codec.json_text import dumps
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.snapshot.container import StateWriter
+
+FOLDER = Path(__file__).resolve().parents[1] / "vectors" / "states"
+
+STATES = ("open-1-600", "open-2-120", "open-hf0-336", "open-main-480")
+"""A chain and the block after which its state was written."""
+
+
+def recorded_file(name: str) -> bytes:
+    """The bytes of the file."""
+    return (FOLDER / f"{name}.vizjson").read_bytes()
+
+
+def text_of(file: bytes) -> str:
+    """The JSON text in a file, as another program unpacks it."""
+    return zlib.decompress(file).decode("utf-8", "surrogateescape")
+
+
+def small_state() -> dict[str, Any]:
+    """A recorded state of the testnet as plain JSON, without most of its block summaries."""
+    state: dict[str, Any] = json.loads(text_of(recorded_file("open-2-120")))["state"]
+    state["block_summary"] = state["block_summary"][:4]
+    return state
+
+
+def packed(state: dict[str, Any], **header: Any) -> bytes:
+    """A file of this state, with a header that fits it but for what is given."""
+    writer = StateWriter()
+    writer.add(dumps(state))
+    head = state.get("dynamic_global_property", [{}])[0]
+    members = {
+        "version": 1,
+        "chain_id": TESTNET.chain_id.hex(),
+        "snapshot_block_num": head.get("head_block_number", 0),
+        "snapshot_block_id": head.get("head_block_id", ""),
+        "payload_checksum": writer.checksum,
+        **header,
+    }
+    return b"".join(writer.finish(dumps(members)))
