@@ -1,0 +1,177 @@
+"""Every recorded transaction and operation: ids, signers, JSON both ways, and how the node refused what was unsound."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.json_text import dumps
+from ledgerd.codec.legacy_json import parse
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.names import MAX_NAME_BYTES
+from ledgerd.protocol.operations import OPERATIONS, Operation
+from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.parameters import MAINNET, TESTNET
+from ledgerd.protocol.transaction import Transaction
+from tests.recorded import CHAINS, PROBES, recorded_answers, recorded_blocks, recorded_probe
+
+TRANSACTIONS = codec_of(Transaction)
+ANY_OPERATION = codec_of(Operation)
+KEY = re.compile(r"VIZ[1-9A-HJ-NP-Za-km-z]{50}")
+
+NETWORKS = {"open-1": TESTNET, "open-2": TESTNET, "open-hf0": MAINNET, "open-main": MAINNET}
+
+NEVER_RECORDED = {
+    "author_reward",
+    "curation_reward",
+    "content_reward",
+    "content_benefactor_reward",
+    "cancel_paid_subscription",
+}
+
+every_chain = pytest.mark.parametrize("chain", CHAINS)
+every_probe = pytest.mark.parametrize("probe", PROBES)
+
+
+@cache
+def transactions_of(chain: str) -> dict[tuple[int, int], Transaction]:
+    """Every transaction of a chain, by its block and its place there."""
+    blocks = map(codec_of(Block).decode_exactly, recorded_blocks(chain))
+    return {(block.number, place): each for block in blocks for place, each in enumerate(block.transactions)}
+
+
+@cache
+def operations_of(chain: str) -> list[dict[str, Any]]:
+    """Every operation that the node told of, virtual ones and those of proposals included."""
+    answers = recorded_answers(chain, CHAINS[chain])["get_ops_in_block"]
+    texts = [text for (_, only_virtual), text in sorted(answers.items()) if not only_virtual]
+    return [operation for text in texts for operation in json.loads(text)]
+
+
+def as_read(fact: dict[str, Any]) -> Any:
+    """The JSON of a sent transaction as the node read it: its clients' Unicode escapes lost their backslashes."""
+    return parse(json.dumps(fact["trx"]).encode())
+
+
+def sent(fact: dict[str, Any]) -> Transaction:
+    return TRANSACTIONS.from_json(as_read(fact))
+
+
+def refusal_of(transaction: Transaction, probe: str) -> tuple[int, str] | None:
+    """What the transaction breaks by itself: code and message."""
+    try:
+        transaction.check(NETWORKS[probe.partition("/")[0]])
+    except RuleViolation as violation:
+        return violation.code, violation.message
+    return None
+
+
+@every_chain
+def test_every_transaction_has_the_id_that_was_recorded(chain: str) -> None:
+    recorded = {
+        (each["block"], each["trx_in_block"]): each["trx_id"]
+        for each in operations_of(chain)
+        if each["virtual_op"] == 0 and int(each["trx_id"], 16)
+    }
+
+    assert {place: each.id.hex() for place, each in transactions_of(chain).items()} == recorded
+
+
+@every_chain
+def test_every_transaction_is_written_as_it_was_read(chain: str) -> None:
+    for transaction in transactions_of(chain).values():
+        written = TRANSACTIONS.encode(transaction)
+        assert written == transaction.packed
+        assert TRANSACTIONS.decode_exactly(written) == transaction
+
+
+@every_chain
+def test_every_operation_of_a_transaction_is_printed_as_recorded(chain: str) -> None:
+    """The node's answers are printed by it, the transactions here by us."""
+    transactions = transactions_of(chain)
+    told = [each for each in operations_of(chain) if each["virtual_op"] == 0 and int(each["trx_id"], 16)]
+
+    for each in told:
+        operation = transactions[each["block"], each["trx_in_block"]].operations[each["op_in_trx"]]
+        assert json.loads(ANY_OPERATION.to_json(operation)) == each["op"]
+    assert len(told) == sum(len(transaction.operations) for transaction in transactions.values())
+
+
+@every_chain
+def test_every_operation_is_read_from_its_json_and_printed_again(chain: str) -> None:
+    for (_, only_virtual), text in recorded_answers(chain, CHAINS[chain])["get_ops_in_block"].items():
+        printed = []
+        for each in json.loads(text):
+            operation = ANY_OPERATION.from_json(each["op"])
+            assert ANY_OPERATION.decode_exactly(ANY_OPERATION.encode(operation)) == operation
+            assert operation.VIRTUAL or not only_virtual or each["virtual_op"]
+            entry = {**each, "op": None}
+            printed.append(dumps(entry).replace('"op":null', '"op":' + ANY_OPERATION.to_json(operation)))
+        assert f"[{','.join(printed)}]" == text
+
+
+def test_every_operation_was_recorded_but_a_few_virtual_ones() -> None:
+    told = {each["op"][0] for chain in CHAINS for each in operations_of(chain)}
+    tried = {name for probe in PROBES for fact in recorded_probe(probe) for name, _ in fact["trx"]["operations"]}
+
+    assert {name_of(each) for each in OPERATIONS} - told - tried == NEVER_RECORDED
+
+
+@every_chain
+def test_every_transaction_is_signed_with_keys_that_the_chain_has_told_of(chain: str) -> None:
+    """A wrong digest or a wrong recovery gives a key that nobody ever wrote down."""
+    network = NETWORKS[chain]
+    genesis = [public_key_text(account.key) for account in TESTNET.genesis_accounts]
+    known = {public_key_text(network.initiator_key), public_key_text(network.invite_key), *genesis}
+    transactions = transactions_of(chain)
+    answers = recorded_answers(chain, CHAINS[chain])["get_block"]
+    for number in range(1, CHAINS[chain] + 1):
+        known |= set(KEY.findall(answers[number,]))
+        signers = {
+            public_key_text(key)
+            for place in range(len(json.loads(answers[number,])["transactions"]))
+            for key in transactions[number, place].signature_keys(network.chain_id)
+        }
+        assert signers <= known, number
+
+
+@every_chain
+def test_every_transaction_of_a_block_is_sound_in_itself(chain: str) -> None:
+    for transaction in transactions_of(chain).values():
+        transaction.check(NETWORKS[chain])
+
+
+@every_probe
+def test_every_sent_transaction_has_the_id_that_was_recorded(probe: str) -> None:
+    assert [fact["id"] for fact in recorded_probe(probe) if sent(fact).id.hex() != fact["id"]] == []
+
+
+@every_probe
+def test_every_sent_transaction_is_printed_as_the_node_read_it(probe: str) -> None:
+    """Only a name that is too long comes back otherwise: it was cut."""
+    for fact in recorded_probe(probe):
+        transaction, read = sent(fact), as_read(fact)
+        for _, fields in read["operations"]:
+            if "account" in fields:
+                fields["account"] = fields["account"][:MAX_NAME_BYTES]
+        assert json.loads(TRANSACTIONS.to_json(transaction)) == read
+        assert TRANSACTIONS.decode_exactly(TRANSACTIONS.encode(transaction)) == transaction
+
+
+@every_probe
+def test_what_is_not_sound_in_itself_was_refused_in_the_same_words(probe: str) -> None:
+    """What the node accepted is sound; what it refused for another reason, which needs a state, may be as well."""
+    refusals = [(fact["refused"], refusal_of(sent(fact), probe)) for fact in recorded_probe(probe)]
+    unsound = [(recorded, ours) for recorded, ours in refusals if ours is not None]
+
+    assert len(unsound) > 90
+    for recorded, (code, message) in unsound:
+        assert recorded is not None, message
+        assert (recorded["code"], recorded["message"]) == (code, message)

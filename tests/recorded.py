@@ -1,0 +1,65 @@
+"""What a reference node recorded of private chains: `tests/vectors/chains`, described in the README there.
+
+Texts are handed out as they were recorded: nothing here knows the protocol.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+CHAINS = {"open-1": 2718, "open-2": 617, "open-hf0": 336, "open-main": 900}
+"""The chains, and how many blocks each has."""
+
+PROBES = ("open-1/probe-1200", "open-1/probe-2718", "open-hf0/probe-336", "open-main/probe-900")
+"""Transactions sent to a node that stands at a block, and what it said of each."""
+
+FOLDER = Path(__file__).parent / "vectors" / "chains"
+
+_OFFSET = 8
+_BEFORE, _AFTER = '{"jsonrpc":"2.0","result":', ',"id":'
+
+
+def _unpacked(name: str) -> bytes:
+    return lzma.decompress((FOLDER / f"{name}.xz").read_bytes())
+
+
+@cache
+def recorded_log(chain: str) -> bytes:
+    """The block log: each block's bytes, followed by the place where they began."""
+    return _unpacked(f"{chain}/block_log")
+
+
+@cache
+def recorded_blocks(chain: str) -> tuple[bytes, ...]:
+    """The bytes of block 1, 2, 3, ..."""
+    log, blocks = recorded_log(chain), []
+    end = len(log)
+    while end:
+        start = int.from_bytes(log[end - _OFFSET : end], "little")
+        blocks.append(log[start : end - _OFFSET])
+        end = start
+    return tuple(reversed(blocks))
+
+
+@cache
+def recorded_answers(chain: str, head: int) -> Mapping[str, Mapping[tuple[Any, ...], str]]:
+    """What the node at `head` answered: method, then arguments, then the text of the result."""
+    answers: dict[str, dict[tuple[Any, ...], str]] = defaultdict(dict)
+    for line in _unpacked(f"{chain}/answers-{head}.jsonl").decode("utf-8", "surrogateescape").splitlines():
+        fact = json.loads(line)
+        _, method, arguments = fact["request"]["params"]
+        answer = fact["answer"]
+        answers[method][tuple(arguments)] = answer[len(_BEFORE) : answer.rindex(_AFTER)]
+    return answers
+
+
+@cache
+def recorded_probe(name: str) -> tuple[dict[str, Any], ...]:
+    """Each transaction of a probe (`trx`), its `id`, and how it was `refused`, or that it was not."""
+    return tuple(map(json.loads, _unpacked(f"{name}.jsonl").splitlines()))
