@@ -23,7 +23,7 @@ from ledgerd.chain.skip import Skip
 from ledgerd.chain.trunk import Trunk
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.state.objects import TABLES
+from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Chain:
             StorageError: The state cannot be used; its text says what to do.
         """
         folder = data_dir / STATE_FOLDER
-        store = Store.open(folder, TABLES) if space is None else Store.open(folder, TABLES, space=space)
+        store = Store.open(folder, STORED_TABLES) if space is None else Store.open(folder, STORED_TABLES, space=space)
         try:
             block_log = BlockLog.open(folder)
         except BaseException:

@@ -37,14 +37,12 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Replay, and say how far it went."""
-    from ledgerd.chain.block_log import BlockLog  # noqa: PLC0415 - the chain is not loaded for `--help`
+    from ledgerd.chain.log_source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
     from ledgerd.chain.replay import replay  # noqa: PLC0415
     from ledgerd.chain.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
 
-    if not chosen.block_log.is_file():
-        raise OperatorError(f"--block-log: there is no file {chosen.block_log}")
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
-    with BlockLog.open_to_read(chosen.block_log) as source, opened_chain(chosen, must_exist=False) as chain:
+    with LogSource(chosen.block_log) as source, opened_chain(chosen, must_exist=False) as chain:
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
         with _bar() as bar:
             task = bar.add_task("replaying", total=last, completed=chain.head_number)

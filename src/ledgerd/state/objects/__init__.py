@@ -22,6 +22,7 @@ from ledgerd.state.objects.recovery import (
     CHANGE_RECOVERY_ACCOUNT_REQUESTS,
     MASTER_AUTHORITY_HISTORY,
 )
+from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
 from ledgerd.state.objects.validators import (
     VALIDATOR_CONFIRMATIONS,
@@ -71,4 +72,8 @@ TABLES: tuple[Table[Any], ...] = (
     VALIDATOR_PENALTIES,
     VALIDATOR_CONFIRMATIONS,
 )
+"""The tables of the reference, by their numbers there."""
+
+STORED_TABLES: tuple[Table[Any], ...] = (*TABLES, REVERSIBLE_BLOCKS)
+"""What a node stores: those, and what is ours."""
 """In the order of their numbers."""

@@ -1,0 +1,76 @@
+"""Recorded chains as the chain's tests use them: their networks, their logs laid out in a folder, their states."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import time
+import zlib
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.skip import Skip
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.chain_file import load_parameters
+from ledgerd.protocol.parameters import TESTNET, ChainParameters
+from ledgerd.snapshot.export import Occasion, export
+from tests.recorded import FOLDER, recorded_blocks
+
+STATES = {
+    "open-1": (14, 200, 600, 1200, 1800, 2718),
+    "open-2": (120, 200, 330, 617),
+    "open-hf0": (120, 336),
+    "open-main": (40, 330, 480, 620, 900),
+}
+"""The heights at which the complete state was recorded."""
+
+LIKE_THE_RECORDING = Skip.TRANSACTION_DUPES
+"""The recording nodes had replayed, and so knew no transactions of before (spec 03, section 26.3)."""
+
+
+def network_of(name: str) -> ChainParameters:
+    return TESTNET if name in ("open-1", "open-2") else load_parameters(FOLDER.parent / "open-main.toml")
+
+
+def open_chain(name: str, folder: Path) -> Chain:
+    return Chain.open(folder, network_of(name), clock=time.monotonic)
+
+
+def advance(chain: Chain, name: str, to: int, skip: Skip = LIKE_THE_RECORDING) -> None:
+    """Apply the recorded blocks up to a height, with all checks but those that the recording could not make."""
+    for packed in recorded_blocks(name)[chain.head_number : to]:
+        chain.push_block(codec_of(Block).decode(packed), skip, commit=False)
+    chain.commit()
+
+
+def recorded_state(name: str, height: int) -> dict[str, Any]:
+    return _sections(lzma.decompress((FOLDER / name / f"state-{height}.json.xz").read_bytes()))
+
+
+def exported_state(chain: Chain) -> dict[str, Any]:
+    """The state of a chain of ours, in the reference's form."""
+    file = BytesIO()
+    export(chain.store, file, Occasion(chain.network.chain_id, 0, chain.blocks.at(chain.head_number)))
+    return _sections(zlib.decompress(file.getvalue()))
+
+
+def _sections(text: bytes) -> dict[str, Any]:
+    return dict(json.loads(text.decode("utf-8", "surrogateescape"))["state"])
+
+
+def difference(ours: Any, recorded: Any, path: str = "") -> str | None:  # noqa: ANN401 - any JSON
+    """Where two JSON values first differ."""
+    if type(ours) is type(recorded) and isinstance(ours, dict) and list(ours) == list(recorded):
+        pairs = [(f"{path}.{key}", ours[key], recorded[key]) for key in ours]
+    elif type(ours) is type(recorded) and isinstance(ours, list):
+        pairs = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(ours, recorded, strict=False))]
+        if len(ours) != len(recorded):
+            pairs.append((f"{path}.length", len(ours), len(recorded)))
+    elif ours == recorded:
+        return None
+    else:
+        return f"{path}: {ours!r:.300} instead of {recorded!r:.300}"
+    return next((found for place, a, b in pairs if (found := difference(a, b, place))), None)
