@@ -1,0 +1,18 @@
+"""Hardfork 11: accounts that hardfork 9 marked invalid are valid again (spec 03, section 21)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.state.objects.accounts import ACCOUNTS
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger import Ledger
+
+
+def make_accounts_valid(ledger: Ledger) -> None:
+    """All of them."""
+    for account in ledger.store.scan(ACCOUNTS):
+        if not account.valid:
+            with ledger.editing(account):
+                account.valid = True

@@ -1,0 +1,31 @@
+"""Hardfork 8: what accounts have lent and borrowed is summed up anew (spec 03, section 21)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.arithmetic import share
+from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.vesting import VESTING_DELEGATION_EXPIRATIONS, VESTING_DELEGATIONS
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger import Ledger
+
+
+def recount_delegations(ledger: Ledger) -> None:
+    """Of delegations as they stand, and of those on their way back."""
+    for account in ledger.store.scan(ACCOUNTS):
+        if account.delegated_vesting_shares or account.received_vesting_shares:
+            with ledger.editing(account):
+                account.delegated_vesting_shares = 0
+                account.received_vesting_shares = 0
+    for delegation in ledger.store.scan(VESTING_DELEGATIONS):
+        delegator, delegatee = ledger.account(delegation.delegator), ledger.account(delegation.delegatee)
+        with ledger.editing(delegator):
+            delegator.delegated_vesting_shares = share(delegator.delegated_vesting_shares + delegation.vesting_shares)
+        with ledger.editing(delegatee):
+            delegatee.received_vesting_shares = share(delegatee.received_vesting_shares + delegation.vesting_shares)
+    for returning in ledger.store.scan(VESTING_DELEGATION_EXPIRATIONS):
+        delegator = ledger.account(returning.delegator)
+        with ledger.editing(delegator):
+            delegator.delegated_vesting_shares = share(delegator.delegated_vesting_shares + returning.vesting_shares)

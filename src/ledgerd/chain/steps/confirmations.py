@@ -1,0 +1,50 @@
+"""Irreversibility by confirmations: the other way in which a block can become irreversible (spec 03, 19.2 and 19.3).
+
+The reference never sends the confirmations, so flags stay off. With a single scheduled validator none are needed,
+and the block before the head becomes irreversible here.
+"""
+
+from __future__ import annotations
+
+from ledgerd.chain.emergency import is_emergency
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.chain.steps.irreversibility import make_irreversible
+from ledgerd.protocol.constants import IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
+from ledgerd.protocol.names import NO_NAME
+from ledgerd.protocol.percent import FULL_PERCENT
+from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorConfirmation
+
+
+def advance_by_confirmations(ledger: Ledger, progress: Progress) -> None:
+    """Each block in turn that enough of the others have confirmed."""
+    if is_emergency(ledger):
+        return
+    required = ledger.schedule.num_scheduled_validators * IRREVERSIBLE_THRESHOLD // FULL_PERCENT
+    for confirmation in ledger.store.scan(VALIDATOR_CONFIRMATIONS):
+        is_next = confirmation.block_num == ledger.globals.last_irreversible_block_num + 1
+        if is_next and sum(confirmation.current_shuffled_validators_validations) >= required:
+            make_irreversible(ledger, progress, confirmation.block_num)
+            ledger.store.remove(confirmation)
+
+
+def remember_for_confirmation(ledger: Ledger, progress: Progress) -> None:
+    """The block waits for the other scheduled validators, among the last few that do."""
+    store, irreversible = ledger.store, ledger.globals.last_irreversible_block_num
+    waiting = list(store.scan(VALIDATOR_CONFIRMATIONS))
+    settled = [each for each in waiting if each.block_num <= irreversible]
+    rest = [each for each in waiting if each.block_num > irreversible]
+    too_many = max(len(rest) - MAX_BLOCK_POST_VALIDATION_COUNT + 1, 0)
+    for confirmation in settled + rest[:too_many]:
+        store.remove(confirmation)
+    others = [name for name in ledger.schedule.scheduled if name != progress.producer.owner]
+    places = ledger.network.max_validators
+    store.create(
+        VALIDATOR_CONFIRMATIONS,
+        ValidatorConfirmation(
+            block_num=progress.number,
+            block_id=progress.block.id,
+            current_shuffled_validators=(*others, *(NO_NAME,) * (places - len(others))),
+            current_shuffled_validators_validations=(False,) * places,
+        ),
+    )

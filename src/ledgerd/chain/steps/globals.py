@@ -1,0 +1,137 @@
+"""The global properties move on to the block, and those who left their slots empty answer for it (spec 03, 15.9)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.arithmetic import MAX_UINT128, uint32, uint64
+from ledgerd.chain.emergency import begin_emergency_after_silence, is_emergency
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.chain.skip import Skip
+from ledgerd.chain.slots import SLOTS_REMEMBERED, scheduled_validator, slot_at
+from ledgerd.chain.votes import counted_votes
+from ledgerd.protocol.constants import (
+    BANDWIDTH_PRECISION,
+    BLOCK_INTERVAL,
+    COMMITTEE_ACCOUNT,
+    MAX_RESERVE_RATIO,
+    MAX_UNDO_HISTORY,
+    MAX_VALIDATOR_MISSED_BLOCKS,
+)
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.keys import NULL_KEY
+from ledgerd.protocol.operations.virtual import ShutdownValidator
+from ledgerd.state.objects.globals import DynamicGlobalProperty
+from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, Validator, ValidatorPenaltyExpire
+
+LOAD_REVIEWED_EVERY = 20
+"""Blocks between two looks at how full blocks are."""
+
+FULL_LOAD = 4
+"""Blocks count as full from this part of their largest size on."""
+
+MIN_RESERVE_RATIO = MAX_RESERVE_RATIO // 10
+
+
+class UndoHistoryExhausted(RuleViolation):
+    """So many blocks without an irreversible one that they could no longer be undone."""
+
+    code, name, what = 4070000, "undo_database_exception", "undo database exception"
+
+
+def update_globals(ledger: Ledger, progress: Progress) -> None:
+    """From here on the head is this block."""
+    missed = _count_missed(ledger, progress)
+    _hold_to_account(ledger, progress, missed)
+    globals_ = ledger.globals
+    with ledger.editing(globals_):
+        _count_slots(globals_, missed)
+        globals_.head_block_number = progress.number
+        globals_.head_block_id = progress.block.id
+        globals_.time = progress.block.timestamp
+        globals_.current_aslot = uint64(globals_.current_aslot + missed + 1)
+        _review_load(globals_, len(progress.block.packed), ledger.network.bandwidth_average_window_seconds)
+    if not progress.skip & Skip.UNDO_HISTORY:
+        _check_undo_history(globals_)
+    begin_emergency_after_silence(ledger, missed)
+
+
+def _count_missed(ledger: Ledger, progress: Progress) -> int:
+    """The slots between the head and this block; before the first block there were none."""
+    if ledger.now == 0:
+        return 0
+    slot = slot_at(ledger, progress.block.timestamp)
+    require(slot > 0, "missed_blocks != 0: ")
+    return slot - 1
+
+
+def _hold_to_account(ledger: Ledger, progress: Progress, missed: int) -> None:
+    """Whoever missed a slot, except the producer, who at least came back.
+
+    In an emergency the votes of those who are away stay as they are; who is away for too long loses the key all
+    the same.
+    """
+    emergency = is_emergency(ledger)
+    for slot in range(1, missed + 1):
+        validator = ledger.validator(scheduled_validator(ledger, slot))
+        if validator.owner == progress.producer.owner:
+            continue
+        with ledger.editing(validator):
+            validator.current_run = 0
+            if not emergency:
+                _punish(ledger, validator)
+                _shut_down_after(ledger, validator, MAX_VALIDATOR_MISSED_BLOCKS)
+            elif validator.owner != COMMITTEE_ACCOUNT:
+                _shut_down_after(ledger, validator, ledger.network.emergency_max_validator_missed_blocks)
+
+
+def _punish(ledger: Ledger, validator: Validator) -> None:
+    """Since hardfork 6 a missed block costs votes for a while."""
+    validator.total_missed = uint32(validator.total_missed + 1)
+    if not ledger.hardfork(6):
+        return
+    percent, duration = ledger.median.validator_miss_penalty_percent, ledger.median.validator_miss_penalty_duration
+    validator.penalty_percent = uint32(validator.penalty_percent + percent)
+    validator.counted_votes = counted_votes(validator.votes, validator.penalty_percent)
+    ledger.store.create(
+        VALIDATOR_PENALTIES,
+        ValidatorPenaltyExpire(
+            validator=validator.owner, penalty_percent=percent, expires=uint32(ledger.now + duration)
+        ),
+    )
+
+
+def _shut_down_after(ledger: Ledger, validator: Validator, blocks: int) -> None:
+    """A validator without a block for so long loses its key, until it sets one again."""
+    if validator.is_active and ledger.head_number - validator.last_confirmed_block_num > blocks:
+        validator.signing_key = NULL_KEY
+        ledger.emit(ShutdownValidator(validator.owner))
+
+
+def _count_slots(globals_: DynamicGlobalProperty, missed: int) -> None:
+    """Shift in a one for this block, and then the zeros of the slots before it (spec 03, section 15.9, quirk)."""
+    shifts = min(missed, SLOTS_REMEMBERED)
+    filled = (globals_.recent_slots_filled << 1 | 1) << shifts
+    forgotten = (filled >> SLOTS_REMEMBERED).bit_count()
+    globals_.recent_slots_filled = filled & MAX_UINT128
+    globals_.participation_count = globals_.participation_count + 1 - forgotten & 0xFF
+
+
+def _review_load(globals_: DynamicGlobalProperty, size: int, window: int) -> None:
+    """The fuller the blocks, the less bandwidth the shares give; it halves at once and grows back slowly."""
+    globals_.average_block_size = uint32((99 * globals_.average_block_size + size) // 100)
+    if globals_.head_block_number % LOAD_REVIEWED_EVERY == 0:
+        ratio = globals_.current_reserve_ratio
+        is_full = globals_.average_block_size > globals_.maximum_block_size // FULL_LOAD
+        ratio = ratio // 2 if is_full else ratio + 1
+        globals_.current_reserve_ratio = max(min(ratio, MAX_RESERVE_RATIO), MIN_RESERVE_RATIO)
+    # The product wraps, and does so for usual values (spec 03, section 15.9, quirk).
+    capacity = globals_.maximum_block_size * globals_.current_reserve_ratio * BANDWIDTH_PRECISION * window
+    globals_.max_virtual_bandwidth = uint64(capacity) // BLOCK_INTERVAL
+
+
+def _check_undo_history(globals_: DynamicGlobalProperty) -> None:
+    if uint32(globals_.head_block_number - globals_.last_irreversible_block_num) >= MAX_UNDO_HISTORY:
+        raise UndoHistoryExhausted(
+            "The database does not have enough undo history to support a blockchain with so many missed blocks. "
+            "Please add a checkpoint if you would like to continue applying blocks beyond this point."
+        )

@@ -1,0 +1,13 @@
+"""The hardforks that the validators have agreed on, when their time comes (spec 03, section 21)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.hardforks import apply_next_hardfork, is_hardfork_due
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+
+
+def process_hardforks(ledger: Ledger, _progress: Progress) -> None:
+    """A vote for a later version brings all hardforks up to it in one block."""
+    while is_hardfork_due(ledger):
+        apply_next_hardfork(ledger)

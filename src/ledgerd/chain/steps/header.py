@@ -1,0 +1,96 @@
+"""The header of a block: who made it, whether it was their turn, and what it tells of them (spec 03, 15.2 and 15.6)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.emergency import is_emergency
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.chain.skip import Skip
+from ledgerd.chain.slots import scheduled_validator, slot_at
+from ledgerd.protocol.block import HardforkVote, RunningVersion
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.times import Time
+from ledgerd.protocol.versions import hardfork_version_of
+from ledgerd.state.objects.validators import Validator
+
+
+class WrongScheduledValidator(RuleViolation):
+    """A block in the slot of another validator. On another branch of the chain it may be right."""
+
+    code, name, what = (
+        4020100,
+        "wrong_scheduled_validator_exception",
+        "validator does not match scheduled validator for slot",
+    )
+
+
+def check_header(ledger: Ledger, progress: Progress) -> None:
+    """The block continues the head, and was signed by the validator whose turn it was."""
+    block, head = progress.block, ledger.globals
+    require(head.head_block_id == block.previous, "head_block_id() == next_block.previous: ")
+    require(head.time < block.timestamp, "head_block_time() < next_block.timestamp: ")
+    validator = ledger.validator(AccountName(block.validator))
+    if not progress.skip & Skip.VALIDATOR_SIGNATURE:
+        require(
+            validator.is_active and block.signee == validator.signing_key,
+            "next_block.validate_signee(validator.signing_key): ",
+        )
+    if not progress.skip & Skip.VALIDATOR_SCHEDULE:
+        _check_turn(ledger, validator, block.timestamp)
+    progress.producer = validator
+
+
+def _check_turn(ledger: Ledger, validator: Validator, timestamp: Time) -> None:
+    """In an emergency any slot will do for those who are scheduled: branches may differ in their order."""
+    slot = slot_at(ledger, timestamp)
+    require(slot > 0, "slot_num > 0: ")
+    expected = scheduled_validator(ledger, slot)
+    if validator.owner == expected:
+        return
+    if not is_emergency(ledger):
+        raise WrongScheduledValidator(
+            f"Validator produced block at wrong time: {validator.owner}, and slot {slot} is that of {expected}"
+        )
+    require(validator.owner in ledger.schedule.scheduled, "in_schedule: Validator is not in the emergency schedule")
+
+
+def name_producer(ledger: Ledger, progress: Progress) -> None:
+    """The global properties name the one who made the block already while its transactions are applied."""
+    globals_ = ledger.globals
+    with ledger.editing(globals_):
+        globals_.current_validator = progress.producer.owner
+
+
+def fix_genesis_time(ledger: Ledger, progress: Progress) -> None:
+    """The first block says when the chain began, so the clock of the node that made the genesis does not matter."""
+    if progress.number != 1:
+        return
+    globals_, hardforks = ledger.globals, ledger.hardforks
+    genesis = progress.block.timestamp - BLOCK_INTERVAL & 0xFFFFFFFF
+    with ledger.editing(globals_, hardforks):
+        globals_.genesis_time = genesis
+        hardforks.processed_hardforks = (genesis, *hardforks.processed_hardforks[1:])
+
+
+def process_header_extensions(ledger: Ledger, progress: Progress) -> None:
+    """What the producer tells of the program it runs, and of the hardfork it votes for."""
+    producer = progress.producer
+    for extension in progress.block.extensions:
+        if isinstance(extension, RunningVersion):
+            with ledger.editing(producer):
+                producer.running_version = extension.version
+        elif isinstance(extension, HardforkVote):
+            with ledger.editing(producer):
+                producer.hardfork_version_vote = hardfork_version_of(extension.vote.version)
+                producer.hardfork_time_vote = extension.vote.time
+
+
+def check_running_version(ledger: Ledger, progress: Progress) -> None:
+    """A program that does not know the rules in force may not make blocks."""
+    require(
+        progress.producer.running_version >= ledger.hardforks.current_hardfork_version,
+        "validator.running_version >= hardfork_state.current_hardfork_version: "
+        "Block produced by validator that is not running current hardfork",
+    )

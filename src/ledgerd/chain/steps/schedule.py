@@ -1,0 +1,169 @@
+"""The next round of producers: those with the most votes, and in turns all others (spec 03, section 17).
+
+Once a round the validators' votes on versions and hardforks are counted too. What they want of the chain
+properties is in `medians`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import zip_longest
+
+from ledgerd.chain.arithmetic import MAX_UINT128, DivideByZero, uint32, uint128
+from ledgerd.chain.emergency import fill_schedule_with_committee, is_emergency
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.medians import update_medians
+from ledgerd.chain.progress import Progress
+from ledgerd.chain.votes import counted_votes
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.names import NO_NAME
+from ledgerd.protocol.times import Time
+from ledgerd.protocol.versions import HardforkVersion, Version
+from ledgerd.state.objects.validators import (
+    PENALTY_BY_EXPIRATION,
+    VALIDATOR_BY_ACTIVE_COUNTED_VOTES,
+    VALIDATOR_BY_SCHEDULE_TIME,
+    VALIDATORS,
+    Place,
+    Validator,
+)
+
+LAP = MAX_UINT128
+"""The length of a lap in virtual time, which each runs as fast as it has votes."""
+
+
+def update_schedule(ledger: Ledger, _progress: Progress) -> None:
+    """After each round, plan the next one."""
+    if ledger.head_number % ledger.network.max_validators:
+        return
+    if ledger.hardfork(6):
+        _forgive_penalties(ledger)
+    top = _choose_top(ledger)
+    support, virtual_time = _choose_support(ledger, top)
+    majority = _majority_version(ledger)
+    _count_hardfork_votes(ledger)
+    turns = tuple(validator.owner for pair in zip_longest(top, support) for validator in pair if validator is not None)
+    schedule = ledger.schedule
+    with ledger.editing(schedule):
+        schedule.current_shuffled_validators = (*turns, *(NO_NAME,) * (ledger.network.max_validators - len(turns)))
+        schedule.num_scheduled_validators = max(len(turns), 1)
+        schedule.current_virtual_time = virtual_time
+        schedule.next_shuffle_block_num = uint32(ledger.head_number + schedule.num_scheduled_validators)
+        schedule.majority_version = majority
+    fill_schedule_with_committee(ledger)
+    update_medians(ledger)
+
+
+def _forgive_penalties(ledger: Ledger) -> None:
+    """Penalties end with their time; the place in virtual time stays."""
+    for penalty in ledger.store.scan(PENALTY_BY_EXPIRATION, upper=(ledger.now,)):
+        validator = ledger.validator(penalty.validator)
+        with ledger.editing(validator):
+            validator.penalty_percent = uint32(validator.penalty_percent - penalty.penalty_percent)
+            validator.counted_votes = counted_votes(validator.votes, validator.penalty_percent)
+        ledger.store.remove(penalty)
+
+
+def _may_be_scheduled(ledger: Ledger, validator: Validator) -> bool:
+    """Since hardfork 12 the committee is no validator among others: it fills in, in emergencies."""
+    return validator.is_active and not (validator.owner == COMMITTEE_ACCOUNT and ledger.hardfork(12))
+
+
+def _choose_top(ledger: Ledger) -> list[Validator]:
+    """Those with the most votes, as they count after penalties."""
+    top: list[Validator] = []
+    for validator in ledger.store.scan(VALIDATOR_BY_ACTIVE_COUNTED_VOTES, lower=(True,), upper=(True,)):
+        if len(top) == ledger.network.max_top_validators:
+            break
+        if _may_be_scheduled(ledger, validator):
+            top.append(validator)
+    for validator in top:
+        _put(ledger, validator, Place.TOP)
+    return top
+
+
+def _choose_support(ledger: Ledger, top: list[Validator]) -> tuple[list[Validator], int]:
+    """Those whose turn in virtual time comes first; and the virtual time at which that is.
+
+    All who were met on the way begin a new lap, also those who were passed over.
+    """
+    chosen = {validator.id for validator in top}
+    missing = ledger.network.max_validators - len(top)
+    virtual_time = ledger.schedule.current_virtual_time
+    support: list[Validator] = []
+    met: list[Validator] = []
+    for validator in ledger.store.scan(VALIDATOR_BY_SCHEDULE_TIME):
+        if len(support) == missing:
+            break
+        virtual_time = validator.virtual_scheduled_time
+        met.append(validator)
+        if validator.id not in chosen and _may_be_scheduled(ledger, validator):
+            support.append(validator)
+    for validator in support:
+        _put(ledger, validator, Place.SUPPORT)
+    return support, _begin_laps(ledger, met, virtual_time)
+
+
+def _put(ledger: Ledger, validator: Validator, place: Place) -> None:
+    if validator.schedule != place:
+        with ledger.editing(validator):
+            validator.schedule = place
+
+
+def _begin_laps(ledger: Ledger, met: list[Validator], virtual_time: int) -> int:
+    """Begin a new lap for each; when virtual time runs over, it begins anew for everybody."""
+    for validator in met:
+        scheduled = uint128(virtual_time + _lap_time(validator))
+        if scheduled < virtual_time:
+            _restart_virtual_time(ledger)
+            return 0
+        with ledger.editing(validator):
+            validator.virtual_position = 0
+            validator.virtual_last_update = virtual_time
+            validator.virtual_scheduled_time = scheduled
+    return virtual_time
+
+
+def _restart_virtual_time(ledger: Ledger) -> None:
+    for validator in ledger.store.scan(VALIDATORS):
+        with ledger.editing(validator):
+            validator.virtual_position = 0
+            validator.virtual_last_update = 0
+            validator.virtual_scheduled_time = _lap_time(validator)
+
+
+def _lap_time(validator: Validator) -> int:
+    """How long a lap takes with so many votes. Votes may be below zero before hardfork 5."""
+    speed = uint128(validator.counted_votes + 1)
+    if speed == 0:
+        raise DivideByZero("")
+    return LAP // speed
+
+
+def _voters(ledger: Ledger) -> list[Validator]:
+    """Those whose votes on versions count: the round that ends, without the committee of an emergency."""
+    emergency = is_emergency(ledger)
+    return [
+        ledger.validator(name) for name in ledger.schedule.scheduled if not (emergency and name == COMMITTEE_ACCOUNT)
+    ]
+
+
+def _majority_version(ledger: Ledger) -> Version:
+    """The highest version that enough validators run, or a later one."""
+    running = sorted((validator.running_version for validator in _voters(ledger)), reverse=True)
+    required = ledger.network.hardfork_required_validators
+    return running[required - 1] if len(running) >= required else ledger.schedule.majority_version
+
+
+def _count_hardfork_votes(ledger: Ledger) -> None:
+    """The next hardfork is the one that enough validators vote for, with its time; without one, the chain waits."""
+    votes: Counter[tuple[HardforkVersion, Time]] = Counter(
+        (validator.hardfork_version_vote, validator.hardfork_time_vote) for validator in _voters(ledger)
+    )
+    required = ledger.network.hardfork_required_validators
+    hardforks = ledger.hardforks
+    agreed = (hardforks.current_hardfork_version, hardforks.next_hardfork_time)
+    agreed = min((vote for vote, count in votes.items() if count >= required), default=agreed)
+    if agreed != (hardforks.next_hardfork, hardforks.next_hardfork_time):
+        with ledger.editing(hardforks):
+            hardforks.next_hardfork, hardforks.next_hardfork_time = agreed

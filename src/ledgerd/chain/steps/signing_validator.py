@@ -1,0 +1,18 @@
+"""What a block says of its validator: that it is there, and since when without a gap (spec 03, section 15.10)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.protocol.constants import IRREVERSIBLE_SUPPORT_MIN_RUN
+
+
+def update_signing_validator(ledger: Ledger, progress: Progress) -> None:
+    """A validator that comes back supports what is before its block only after a run of blocks."""
+    producer = progress.producer
+    with ledger.editing(producer):
+        producer.last_aslot = ledger.globals.current_aslot
+        producer.last_confirmed_block_num = progress.number
+        if producer.current_run >= IRREVERSIBLE_SUPPORT_MIN_RUN:
+            producer.last_supported_block_num = progress.number
+        producer.current_run += 1

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.chain.ledger import Ledger
+from tests.chain.ledgers import close_all, fresh_ledger
+
+
+@pytest.fixture(autouse=True)
+def _close_ledgers() -> Iterator[None]:
+    yield
+    close_all()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """A ledger after the last hardfork."""
+    return fresh_ledger(tmp_path)
+
+
+@pytest.fixture
+def ledger_at(tmp_path: Path) -> Callable[[int], Ledger]:
+    """Ledgers after the hardforks that a test asks for."""
+    return lambda hardfork: fresh_ledger(tmp_path / str(hardfork), hardfork)
