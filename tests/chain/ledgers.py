@@ -21,7 +21,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, BUILT_IN_ACCOUNTS, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.identifiers import NO_BLOCK, TransactionId
+from ledgerd.protocol.identifiers import NO_BLOCK, MerkleRoot, TransactionId
 from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
@@ -116,9 +116,7 @@ def create_account(ledger: Ledger, name: str, balance: int = 0, shares: int = 0,
 
 def create_validator(ledger: Ledger, name: str, **fields: Any) -> Validator:
     """A validator that signs with its account's key."""
-    validator = Validator(
-        owner=AccountName(name), signing_key=key_of(name), props=default_properties(ledger.network)
-    )
+    validator = Validator(owner=AccountName(name), signing_key=key_of(name), props=default_properties(ledger.network))
     for field, value in fields.items():
         setattr(validator, field, value)
     return ledger.store.create(VALIDATORS, validator)

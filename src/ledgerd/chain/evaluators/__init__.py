@@ -1,0 +1,24 @@
+"""What operations do: a module for each family. Importing this one makes all rules known to `evaluation`."""
+
+from __future__ import annotations
+
+from ledgerd.chain.evaluators import (
+    account_market,
+    account_purchases,
+    accounts,
+    escrow,
+    recovery,
+    transfers,
+    vesting,
+)
+
+FAMILIES = (
+    account_market,
+    account_purchases,
+    accounts,
+    escrow,
+    recovery,
+    transfers,
+    vesting,
+)
+"""A new family joins here."""

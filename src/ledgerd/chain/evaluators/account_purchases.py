@@ -1,0 +1,154 @@
+"""The rule of buying an account, bidding for one, or having a subaccount made (spec 02, section 14.4)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.account_sales import give_to_buyer, reserve_bid, return_bid
+from ledgerd.chain.arithmetic import share
+from ledgerd.chain.auction_clock import earliest_end
+from ledgerd.chain.balances import adjust_balance
+from ledgerd.chain.evaluation import evaluates
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.new_accounts import open_account
+from ledgerd.chain.vesting import create_vesting
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.constants import ACCOUNT_AUCTION_MIN_STEP
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.keys import NULL_KEY
+from ledgerd.protocol.names import cut_name, is_valid_name
+from ledgerd.protocol.operations.account_market import BuyAccount
+from ledgerd.protocol.operations.virtual import AccountSale, Bid
+from ledgerd.protocol.percent import FULL_PERCENT
+from ledgerd.protocol.time_text import time_text
+from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.recovery import RECOVERY_REQUEST_BY_ACCOUNT
+
+
+@evaluates(BuyAccount)
+def buy_account(ledger: Ledger, operation: BuyAccount) -> None:
+    """Buy an account that exists, or one that does not yet from the account above it."""
+    buyer = ledger.account(operation.buyer)
+    require(
+        operation.account_authorities_key != NULL_KEY,
+        "op.account_authorities_key != public_key_type(): Account authorities key cannot be blank.",
+    )
+    fee = ledger.median.account_creation_fee
+    require(
+        operation.tokens_to_shares >= fee,
+        "op.tokens_to_shares >= median_props.account_creation_fee: "
+        f"Inssufficient amount tokens_to_shares: required {fee}, {operation.tokens_to_shares} provided.",
+    )
+    account = ledger.find_account(operation.account)
+    if account is None:
+        _buy_subaccount(ledger, operation, buyer)
+    else:
+        _buy_existing(ledger, operation, buyer, account)
+
+
+def _buy_existing(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account) -> None:
+    """Since hardfork 11 the time until a sale starts is an auction; since hardfork 9 nothing can be bought in it."""
+    require(account.account_on_sale, "false: Account not on sale.")
+    if ledger.hardfork(9):
+        request = ledger.store.lookup(RECOVERY_REQUEST_BY_ACCOUNT, account.name)
+        require(request is None, "false: Account have recovery request.")
+    start = account.account_on_sale_start_time
+    if ledger.hardfork(11):
+        target = account.target_buyer
+        require(not target or target == buyer.name, f"false: Account have target buyer: {target}.")
+        if start > ledger.now:
+            _bid(ledger, operation, buyer, account)
+            return
+        require(not account.current_bidder, "false: Account already have bid and waiting release.")
+    elif ledger.hardfork(9):
+        require(
+            start <= ledger.now,
+            "account.account_on_sale_start_time <= _db.head_block_time(): "
+            f"Account selling will start on {time_text(start)}.",
+        )
+    _buy_at_once(ledger, operation, buyer, account)
+
+
+def _buy_at_once(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account) -> None:
+    seller = ledger.account(account.account_seller)
+    _pay(ledger, operation, buyer, seller, account.account_offer_price, "account_offer_price")
+    adjust_balance(ledger, buyer, -operation.tokens_to_shares.amount)
+    create_vesting(ledger, account, operation.tokens_to_shares.amount)
+    give_to_buyer(ledger, account, buyer.name, operation.account_authorities_key)
+    ledger.emit(AccountSale(account.name, operation.account_offer_price, buyer.name, seller.name))
+
+
+def _pay(ledger: Ledger, operation: BuyAccount, buyer: Account, seller: Account, price: int, field: str) -> None:
+    """Move the price; the buyer must have what becomes shares besides."""
+    require(
+        price == operation.account_offer_price.amount,
+        f"account.{field} == op.account_offer_price: Account offer price must be equal {field} in target account: "
+        f"required {tokens(price)}, {operation.account_offer_price} provided.",
+    )
+    needed = share(price + operation.tokens_to_shares.amount)
+    require(
+        buyer.balance >= needed,
+        f"buyer.balance >= (account.{field} + op.tokens_to_shares): Inssufficient balance for {field} "
+        f"and tokens_to_shares: required {tokens(needed)}, {tokens(buyer.balance)} available,",
+    )
+    adjust_balance(ledger, buyer, -price)
+    adjust_balance(ledger, seller, price)
+
+
+def _bid(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account) -> None:
+    """Outbid whoever was highest, oneself included.
+
+    What would become shares is not looked at again: a bid neither reserves nor spends it (spec 02, section 14.4,
+    quirk).
+    """
+    bid = operation.account_offer_price.amount
+    least = share(account.current_bid + _bid_step(account))
+    require(
+        bid >= least,
+        f"false: Account offer price must be equal or greater minimal bid price: {tokens(least)}.",
+    )
+    with ledger.editing(account):
+        if account.current_bidder:
+            return_bid(ledger, account)
+            if account.current_bidder != buyer.name:
+                account.last_bid = account.current_bid
+        account.current_bid = bid
+        account.current_bidder = buyer.name
+        account.current_bidder_key = operation.account_authorities_key
+        account.account_on_auction = True
+        account.account_on_sale_start_time = max(account.account_on_sale_start_time, earliest_end(ledger))
+        reserve_bid(ledger, buyer, bid)
+    ledger.emit(Bid(account.name, buyer.name, operation.account_offer_price))
+
+
+def _bid_step(account: Account) -> int:
+    """By how much a bid must be raised: a part of the price, or as much as the last one was raised by."""
+    if account.current_bid == 0:
+        return account.account_offer_price
+    step = account.account_offer_price * ACCOUNT_AUCTION_MIN_STEP // FULL_PERCENT
+    if account.last_bid == 0:
+        return step
+    return max(step, account.current_bid - account.last_bid)
+
+
+def _buy_subaccount(ledger: Ledger, operation: BuyAccount, buyer: Account) -> None:
+    name = operation.account
+    label, dot, parent_name = name.partition(".")
+    require(dot, f'false: Account "{name}" not found.')
+    parent = ledger.find_account(cut_name(parent_name))
+    if parent is None:
+        raise RuleViolation(f'acc != nullptr: Account "{parent_name}" not found.')
+    require(
+        is_valid_name(parent_name),
+        f"is_valid_account_name( account_part ): Account part {parent_name} is invalid",
+    )
+    require(
+        is_valid_name(label),
+        f"is_valid_account_name( subaccount_part ): Subaccount part name {label} is invalid",
+    )
+    require(parent.subaccount_on_sale, "false: Subccount not on sale.")
+    seller = ledger.account(parent.subaccount_seller)
+    _pay(ledger, operation, buyer, seller, parent.subaccount_offer_price, "subaccount_offer_price")
+    account = Account(name=name, last_vote_time=ledger.now, recovery_account=buyer.name)
+    open_account(ledger, account, operation.account_authorities_key)
+    adjust_balance(ledger, buyer, -operation.tokens_to_shares.amount)
+    create_vesting(ledger, account, operation.tokens_to_shares.amount)
+    ledger.emit(AccountSale(name, operation.account_offer_price, buyer.name, seller.name))

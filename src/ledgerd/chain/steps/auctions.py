@@ -1,0 +1,73 @@
+"""Auctions that are over (spec 03, section 15.26)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.account_sales import clear_auction, close_offer, give_to_buyer, return_bid
+from ledgerd.chain.arithmetic import share
+from ledgerd.chain.balances import adjust_balance
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.names import NO_NAME
+from ledgerd.protocol.operations.virtual import AccountSale
+from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_END, ACCOUNT_BY_ON_AUCTION, Account
+from ledgerd.state.objects.recovery import RECOVERY_REQUEST_BY_ACCOUNT
+
+
+def end_auctions(ledger: Ledger, _progress: Progress) -> None:
+    """Sell what was bid enough for; other bids go back."""
+    for account in _due(ledger):
+        _end(ledger, account)
+        clear_auction(ledger, account)
+
+
+def _due(ledger: Ledger) -> list[Account]:
+    """Auctions that are over, in the order in which the reference walks all of them.
+
+    That order matters only when several end together; then it is looked up among those that are under way.
+    """
+    due = list(ledger.store.scan(ACCOUNT_BY_AUCTION_END, lower=(True,), upper=(True, ledger.now)))
+    if len(due) <= 1:
+        return due
+    missing, ordered = {account.id for account in due}, []
+    for account in ledger.store.scan(ACCOUNT_BY_ON_AUCTION, lower=(True,)):
+        if account.id in missing:
+            missing.remove(account.id)
+            ordered.append(account)
+        if not missing:
+            break
+    return ordered
+
+
+def _end(ledger: Ledger, account: Account) -> None:
+    bidder, target = account.current_bidder, account.target_buyer
+    if not bidder:
+        return
+    is_sold = (
+        target in (NO_NAME, bidder) and account.account_on_sale and account.current_bid >= account.account_offer_price
+    )
+    if not is_sold:
+        return_bid(ledger, account)
+    elif ledger.store.lookup(RECOVERY_REQUEST_BY_ACCOUNT, account.name) is not None:
+        return_bid(ledger, account)
+        close_offer(ledger, account)
+        _forget_target(ledger, account)
+    else:
+        _sell(ledger, account)
+        _forget_target(ledger, account)
+
+
+def _sell(ledger: Ledger, account: Account) -> None:
+    """The bid, which was set aside, becomes the seller's."""
+    bidder, seller = ledger.account(account.current_bidder), ledger.account(account.account_seller)
+    bid = account.current_bid
+    with ledger.editing(bidder):
+        bidder.reserved_balance = share(bidder.reserved_balance - bid)
+    adjust_balance(ledger, seller, bid)
+    ledger.emit(AccountSale(account.name, tokens(bid), bidder.name, seller.name))
+    give_to_buyer(ledger, account, bidder.name, account.current_bidder_key)
+
+
+def _forget_target(ledger: Ledger, account: Account) -> None:
+    with ledger.editing(account):
+        account.target_buyer = NO_NAME

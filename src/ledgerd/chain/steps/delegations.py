@@ -1,0 +1,25 @@
+"""Lent shares that come back to their owner (spec 03, section 15.15)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.arithmetic import share
+from ledgerd.chain.energy import spend_energy_with_shares
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.protocol.assets import shares
+from ledgerd.protocol.operations.virtual import ReturnVestingDelegation
+from ledgerd.state.objects.vesting import RETURN_BY_EXPIRATION
+
+
+def return_delegations(ledger: Ledger, _progress: Progress) -> None:
+    """Since hardfork 10 shares come back without energy, which whoever borrowed them may have used."""
+    for due in ledger.store.scan(RETURN_BY_EXPIRATION):
+        if due.expiration >= ledger.now:
+            break
+        delegator = ledger.account(due.delegator)
+        with ledger.editing(delegator):
+            delegator.delegated_vesting_shares = share(delegator.delegated_vesting_shares - due.vesting_shares)
+        if ledger.hardfork(10):
+            spend_energy_with_shares(ledger, delegator, due.vesting_shares)
+        ledger.emit(ReturnVestingDelegation(due.delegator, shares(due.vesting_shares)))
+        ledger.store.remove(due)

@@ -1,0 +1,53 @@
+"""Accounts that keep nothing of what they are given (spec 03, section 15.27)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.arithmetic import share
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
+from ledgerd.protocol.names import AccountName
+
+
+def clear_null_account(ledger: Ledger, _progress: Progress) -> None:
+    """What `null` has is burned."""
+    _burn(ledger, _take_all(ledger, NULL_ACCOUNT))
+
+
+def clear_anonymous_account(ledger: Ledger, _progress: Progress) -> None:
+    """What made no account is burned."""
+    _burn(ledger, _take_all(ledger, ANONYMOUS_ACCOUNT))
+
+
+def claim_committee_account(ledger: Ledger, _progress: Progress) -> None:
+    """What `committee` has goes to the committee's fund."""
+    taken = _take_all(ledger, COMMITTEE_ACCOUNT)
+    if taken > 0:
+        globals_ = ledger.globals
+        with ledger.editing(globals_):
+            globals_.committee_fund = share(globals_.committee_fund + taken)
+
+
+def _burn(ledger: Ledger, taken: int) -> None:
+    if taken > 0:
+        globals_ = ledger.globals
+        with ledger.editing(globals_):
+            globals_.current_supply = share(globals_.current_supply - taken)
+
+
+def _take_all(ledger: Ledger, name: AccountName) -> int:
+    """An account's tokens, and what its shares are worth; votes that count those shares stay as they are."""
+    account, globals_ = ledger.account(name), ledger.globals
+    taken = 0
+    if account.balance > 0:
+        taken = account.balance
+        with ledger.editing(account):
+            account.balance = 0
+    if account.vesting_shares > 0:
+        converted = globals_.tokens_for(account.vesting_shares)
+        with ledger.editing(globals_, account):
+            globals_.total_vesting_shares = share(globals_.total_vesting_shares - account.vesting_shares)
+            globals_.total_vesting_fund = share(globals_.total_vesting_fund - converted)
+            account.vesting_shares = 0
+        taken = share(taken + converted)
+    return taken
