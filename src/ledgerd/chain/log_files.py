@@ -1,0 +1,184 @@
+"""The two files of a block log and what stands where in them (spec 03, sections 24 and 25).
+
+Knows bytes and places; what to do about files that are torn is told in `log_mending`.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+import weakref
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.constants import BLOCK_SIZE
+from ledgerd.protocol.errors import OperatorError
+
+OFFSET = struct.Struct("<Q")
+LARGEST_ENTRY = BLOCK_SIZE + OFFSET.size
+LARGEST_FILE = (1 << 63) - 1
+NO_BLOCKS = b"\0"
+"""What a file without blocks holds; any file of fewer than eight bytes counts as empty."""
+
+_BINARY: int = getattr(os, "O_BINARY", 0)
+
+if sys.platform == "win32":
+
+    def read_at(file: int, length: int, place: int) -> bytes:
+        """The bytes at a place; fewer where the file ends before."""
+        os.lseek(file, place, os.SEEK_SET)
+        return os.read(file, length)
+
+    def _write_some(file: int, data: bytes | memoryview, place: int) -> int:
+        os.lseek(file, place, os.SEEK_SET)
+        return os.write(file, data)
+
+else:
+    read_at = os.pread
+    _write_some = os.pwrite
+
+
+def write_at(file: int, data: bytes, place: int) -> None:
+    """Write all of the bytes at a place; a disk takes some of them first when it is about to be full."""
+    written = _write_some(file, data, place)
+    while written < len(data):
+        written += _write_some(file, memoryview(data)[written:], place + written)
+
+
+class LogKind(NamedTuple):
+    """What sets one kind of log apart from the other."""
+
+    name: str
+    header: int
+    """Bytes of the index before its first entry: none, or the number of the first block."""
+    remedy: str
+    """What the operator can do about a block that is damaged."""
+
+
+class LogDamaged(OperatorError):
+    """A block of the log cannot be read, and it is not the torn end of a write."""
+
+    def __init__(self, folder: Path, kind: LogKind, number: int, what: str) -> None:
+        super().__init__(f"block {number} of {folder / kind.name} cannot be read ({what}): {kind.remedy}")
+        self.number = number
+
+
+class LogFiles:
+    """Both files of a log, held open."""
+
+    def __init__(self, folder: Path, kind: LogKind, *, writable: bool) -> None:
+        self.folder = folder
+        self.kind = kind
+        self.data_path, self.index_path = paths_of(folder, kind)
+        mode = (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY) | _BINARY
+        self.data = os.open(self.data_path, mode, 0o644)
+        self._close_data = weakref.finalize(self, os.close, self.data)
+        self.index = os.open(self.index_path, mode, 0o644)
+        self._close_index = weakref.finalize(self, os.close, self.index)
+        self.first = 1
+        """The number of the first block; in an empty log, one."""
+        self.read_first()
+
+    def read_first(self) -> None:
+        """Take the number of the first block from the index, where that has it."""
+        if self.kind.header:
+            header = read_at(self.index, OFFSET.size, 0)
+            self.first = OFFSET.unpack(header)[0] if len(header) == OFFSET.size else 1
+
+    @property
+    def data_size(self) -> int:
+        return os.fstat(self.data).st_size
+
+    @property
+    def index_size(self) -> int:
+        return os.fstat(self.index).st_size
+
+    @property
+    def indexed_head(self) -> int:
+        """The last block that the index knows, an entry that is half written left out; 0 if it knows none."""
+        entries = (self.index_size - self.kind.header) // OFFSET.size
+        return self.first + entries - 1 if entries > 0 else 0
+
+    def place_of(self, number: int) -> int:
+        """Where the index says at which offset a block starts."""
+        return self.kind.header + OFFSET.size * (number - self.first)
+
+    def start_of(self, number: int) -> int | None:
+        """Where the index says that a block starts."""
+        if number < self.first:
+            return None
+        entry = read_at(self.index, OFFSET.size, self.place_of(number))
+        return int(OFFSET.unpack(entry)[0]) if len(entry) == OFFSET.size else None
+
+    def number_at(self, start: int) -> int:
+        """The number that a block at an offset would have: one more than its `previous` says."""
+        return (int.from_bytes(read_at(self.data, 4, start), "big") + 1) & 0xFFFFFFFF
+
+    def end_of_entry(self, number: int, start: int, limit: int) -> int | None:
+        """Where the entry of a block ends, if the block is whole, and its own, and the entry ends within the limit."""
+        if start + OFFSET.size >= limit or self.number_at(start) != number:
+            return None
+        return end_in(read_at(self.data, min(limit - start, LARGEST_ENTRY), start), 0, start)
+
+    def put_index(self, number: int, entries: bytes) -> None:
+        """Write entries from a block's on, and forget what the index had beyond them."""
+        place = self.place_of(number)
+        if self.kind.header:
+            write_at(self.index, OFFSET.pack(self.first), 0)
+        write_at(self.index, entries, place)
+        os.ftruncate(self.index, place + len(entries))
+
+    def clear(self) -> None:
+        """Make both files those of a log without blocks."""
+        for file in (self.index, self.data):
+            os.ftruncate(file, len(NO_BLOCKS))
+            write_at(file, NO_BLOCKS, 0)
+        self.first = 1
+
+    def sync(self) -> None:
+        """Bring both files to the disk."""
+        os.fsync(self.data)
+        os.fsync(self.index)
+
+    @property
+    def replaced(self) -> bool:
+        """Whether others now stand under the names of these files."""
+        return os.fstat(self.data).st_nlink == 0 or os.fstat(self.index).st_nlink == 0
+
+    def close(self) -> None:
+        """Let both files go; harmless when done before."""
+        self._close_data()
+        self._close_index()
+
+
+def paths_of(folder: Path, kind: LogKind, suffix: str = "") -> tuple[Path, Path]:
+    """The data file and the index of a log, or of its copy while the log is rewritten."""
+    return folder / f"{kind.name}{suffix}", folder / f"{kind.name}.index{suffix}"
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system has a way to."""
+    if sys.platform != "win32":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def end_in(window: bytes, at: int, start: int) -> int | None:
+    """Where the entry ends that begins at a place of a window, `start` in the file; none if it is not whole.
+
+    Zeros, which a failure of power leaves where data should be, would make a first block, but without a validator.
+    """
+    try:
+        block, end = codec_of(Block).decode_from(window, at)
+    except CodecError:
+        return None
+    if not block.validator or end - at > BLOCK_SIZE or window[end : end + OFFSET.size] != OFFSET.pack(start):
+        return None
+    return start + end - at + OFFSET.size
