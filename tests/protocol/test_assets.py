@@ -24,6 +24,12 @@ def test_any_amount_and_symbol_come_back(amount: int, symbol: int) -> None:
     assert codec_of(Asset).decode(codec_of(Asset).encode(Asset(amount, symbol))) == Asset(amount, symbol)
 
 
+def test_a_symbol_of_odd_bytes_is_printed_as_json_nevertheless() -> None:
+    symbol = int.from_bytes(b'\x03"\n\\' + bytes(4), "little")
+
+    assert codec_of(Asset).to_json(Asset(1500, symbol)) == r'"1.500 \"\n\\"'
+
+
 def test_a_sum_that_does_not_fit_is_an_error() -> None:
     assert tokens(MAX_AMOUNT - 1) + tokens(1) == tokens(MAX_AMOUNT)
     with pytest.raises(Overflow):

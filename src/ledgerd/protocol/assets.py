@@ -10,6 +10,7 @@ from typing import ClassVar
 import msgspec
 
 from ledgerd.codec.json_scalars import as_string
+from ledgerd.codec.json_text import quote
 from ledgerd.codec.numbers import Int64, UInt64
 from ledgerd.protocol.asset_text import asset_text, parse_asset_text
 from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow, require
@@ -88,7 +89,8 @@ class Asset(msgspec.Struct, frozen=True):
 
     def json_text(self) -> str:
         """`"1.000 VIZ"`."""
-        return f'"{asset_text(self.amount, self.symbol)}"'
+        # A symbol from the wire may hold any byte, quotes included.
+        return quote(asset_text(self.amount, self.symbol))
 
     @classmethod
     def from_json(cls, value: object) -> Asset:
