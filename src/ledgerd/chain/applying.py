@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.progress import Progress, Step
 from ledgerd.chain.skip import Skip

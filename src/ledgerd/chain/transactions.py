@@ -49,16 +49,15 @@ def apply_transaction(
     if not skip & Skip.TRANSACTION_DUPES:
         require(
             ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None,
-            "!has_dupe: Duplicate transaction check failed",
+            "(skip & skip_transaction_dupe_check) || trx_idx.indices().get<by_trx_id>().find(trx_id) == "
+            "trx_idx.indices().get<by_trx_id>().end(): Duplicate transaction check failed",
         )
     check_transaction(ledger, transaction, skip, keys)
     count_bandwidth(ledger, transaction)
     if not skip & Skip.TRANSACTION_DUPES:
         ledger.store.create(
             KNOWN_TRANSACTIONS,
-            KnownTransaction(
-                packed_trx=transaction.packed, trx_id=transaction.id, expiration=transaction.expiration
-            ),
+            KnownTransaction(packed_trx=transaction.packed, trx_id=transaction.id, expiration=transaction.expiration),
         )
     for number, operation in enumerate(transaction.operations):
         ledger.place.operation_in_transaction = number

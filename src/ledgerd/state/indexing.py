@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic
 from ledgerd.state.disk import Database, Disk
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.keys import INT64, integer_of
-from ledgerd.state.ranges import Entry, Range, entries
+from ledgerd.state.ranges import Entry, Range, entries, first_entry
 from ledgerd.state.tables import RANK_BYTES, E, Index, Key
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ class IndexState(Generic[E]):
 
     __slots__ = (
         "_disk",
-        "_seen",
         "cache",
         "database",
         "hints",
         "index",
         "key",
+        "pending",
         "place",
         "version",
         "written",
@@ -43,7 +43,9 @@ class IndexState(Generic[E]):
         self.index = index
         self.key = index.key
         self.place: int | None = None
-        """Which of the watched indexes of its table this is; of an ordered one, also the slot of its ranks."""
+        """Which of the indexes of its table this is; of an ordered one, also the slot of its ranks."""
+        self.pending: set[int] = set()
+        """Ids of objects whose entry may be behind."""
         self.version = 0
         """Grows whenever an entry changes."""
         self.written: dict[int, bytes | None] = {}
@@ -53,7 +55,6 @@ class IndexState(Generic[E]):
         self.cache = cache
         self._disk = disk
         self.database = database
-        self._seen = 0
 
     @property
     def _slot(self) -> int:
@@ -61,17 +62,13 @@ class IndexState(Generic[E]):
 
     # -- entries
 
-    def _entry(self, entity: E, ranks: dict[int, tuple[int, ...]], key: Key | None = None) -> bytes:
-        raw = self.index.encode_key(self.key(entity) if key is None else key)
+    def _entry(self, entity: E, ranks: dict[int, tuple[int, ...]]) -> bytes:
+        raw = self.index.encode_key(self.key(entity))
         return raw if self.index.is_unique else raw + INT64.encode(ranks[entity.id][self._slot])
 
     def entry(self, entity: E) -> bytes:
-        """The entry that an object has now: while it is being edited, where it stood before."""
-        key = None
-        if self.place is not None:
-            opened = self.cache.opened.get(entity.id)
-            key = opened[self.place] if opened else None
-        return self._entry(entity, self.cache.ranks, key)
+        """The entry of an object: while it is being edited, where it stood before."""
+        return self._entry(self.cache.opened.get(entity.id, entity), self.cache.ranks)
 
     def _committed_entry(self, object_id: int) -> bytes | None:
         image = self.cache.dirty[object_id]
@@ -81,22 +78,14 @@ class IndexState(Generic[E]):
         return self._entry(image, changed if object_id in changed else self.cache.ranks)
 
     def settle(self) -> None:
-        """Bring the entries of all objects that changed since the last time up to date."""
-        cache, log = self.cache, self.cache.log
-        if self._seen == len(log):
+        """Bring the entries of the objects that moved up to date."""
+        if not self.pending:
             return
-        changed = set(log[self._seen :])
-        self._seen = len(log)
         removed: list[bytes] = []
         added: list[Entry] = []
-        for object_id in changed:
-            entity, image = cache.objects[object_id], cache.dirty[object_id]
-            if object_id in self.written:
-                before = self.written[object_id]
-            elif entity is not None and image is not None and self._is_in_place(object_id, entity, image):
-                continue
-            else:
-                before = self._committed_entry(object_id)
+        for object_id in self.pending:
+            entity = self.cache.objects[object_id]
+            before = self.written[object_id] if object_id in self.written else self._committed_entry(object_id)
             after = None if entity is None else self.entry(entity)
             if before == after:
                 continue
@@ -105,17 +94,11 @@ class IndexState(Generic[E]):
                 removed.append(before)
             if after is not None:
                 added.append((after, INT64.encode(object_id)))
+        self.pending.clear()
         if removed or added:
             self.version += 1
             added.sort()
             self._disk.put_all(self.database, removed, added)
-
-    def _is_in_place(self, object_id: int, entity: E, image: E) -> bool:
-        return (
-            object_id not in self.cache.opened
-            and object_id not in self.cache.committed_ranks
-            and self.key(entity) == self.key(image)
-        )
 
     def rewritten(self) -> tuple[list[bytes], list[Entry]]:
         """What a new transaction must be told after the last one was given up: entries that go, and that come."""
@@ -131,7 +114,7 @@ class IndexState(Generic[E]):
         """All is committed: nothing is behind, and nothing differs."""
         self.version += 1
         self.written.clear()
-        self._seen = 0
+        self.pending.clear()  # the table itself is written whole, without settling its own order first
 
     # -- reading
 
@@ -146,21 +129,25 @@ class IndexState(Generic[E]):
         self.settle()
         return entries(self._disk.transaction, self.database, Range())
 
-    def walk(self, span: Range) -> Iterator[E]:
+    def walk(self, span: Range, position: bytes | None = None) -> Iterator[E]:
         """The objects of a range. What the loop's body changes is seen: see `View.scan`."""
-        present, log, size = self.cache.present, self.cache.log, 1
+        present, size = self.cache.present, 0
         is_by_id = self.index is self.index.table.by_id
         while True:
             self.settle()
             version = self.version
-            found = list(islice(entries(self._disk.transaction, self.database, span), size))
+            if size:
+                found = list(islice(entries(self._disk.transaction, self.database, span, position), size))
+            else:
+                head = first_entry(self._disk.transaction, self.database, span, position)
+                found, size = ([] if head is None else [head]), 1
             for entry, object_id in found:
-                span = span._replace(position=entry)
+                position = entry
                 yield present(integer_of(entry if is_by_id else object_id))
-                if self._seen != len(log):
+                if self.pending:
                     self.settle()
                 if self.version != version:
-                    size = 1
+                    size = 0
                     break
             else:
                 if len(found) < size:
@@ -176,21 +163,19 @@ class IndexState(Generic[E]):
             raise NotUnique.on_create()
         self.hints[key] = entity.id
 
-    def move(self, entity: E, before: Key, after: Key) -> None:
-        """The key of an object has changed: give it its new place, or refuse the key."""
-        old, new = self.index.encode_key(before), self.index.entry_key(entity)
-        if old == new:
-            return
-        if self.index.is_unique:
+    def move(self, entity: E, standing: E) -> None:
+        """The key of an object is no longer the one it stands under: give it its new place, or refuse the key."""
+        if self.index.is_exclusive:
+            new = self.index.entry_key(entity)
             if self.holder(new) not in (None, entity.id):
                 raise NotUnique.on_edit()
-            self.hints[after] = entity.id
-            return
-        cache = self.cache
-        rank = cache.ranks[entity.id][self._slot]
-        changed = self._rank_at(old + INT64.encode(rank), new, rank)
-        if changed != rank:
-            cache.rerank(entity.id, self._slot, changed)
+            self.hints[self.key(entity)] = entity.id
+        elif not self.index.is_unique:
+            old, new = self.index.entry_key(standing), self.index.entry_key(entity)
+            rank = self.cache.ranks[entity.id][self._slot]
+            changed = rank if old == new else self._rank_at(old + INT64.encode(rank), new, rank)
+            if changed != rank:
+                self.cache.rerank(entity.id, self._slot, changed)
 
     def _rank_at(self, here: bytes, new: bytes, rank: int) -> int:
         """The rank under a new key, by rule 2 of spec 02, section 2.3."""

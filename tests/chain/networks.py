@@ -1,0 +1,156 @@
+"""Private networks in a test's folder: chains that make their own blocks, with the published keys of the testnet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.slots import scheduled_validator, slot_time
+from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.accounts import AccountCreate
+from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.authority import authority_of
+from ledgerd.protocol.parameters import TESTNET, ChainParameters, chain_id_of
+from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.state import Space
+
+VIZ, COMMITTEE, ALICE, BOB = (AccountName(name) for name in ("viz", "committee", "alice", "bob"))
+VIZ_KEY = PrivateKey.from_wif("5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4")
+COMMITTEE_KEY = PrivateKey.from_wif("5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC")
+
+GENESIS = 1_800_000_000
+SMALL = Space(initial=1 << 26, min_free=0, increment=1 << 24)
+
+
+class Clock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Network:
+    """A chain, and the keys of all validators of it."""
+
+    def __init__(self, folder: Path, network: ChainParameters = TESTNET) -> None:
+        self.clock = Clock()
+        self.folder = folder
+        self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=GENESIS, space=SMALL)
+        self.keys = {VIZ: VIZ_KEY, COMMITTEE: COMMITTEE_KEY}
+        self._salt = 0
+
+    def reopen(self) -> None:
+        """As after a restart."""
+        self.chain.close()
+        self.chain = Chain.open(self.folder, self.chain.network, clock=self.clock, space=SMALL)
+
+    # -- transactions
+
+    def signed(self, *operations: Operation, key: PrivateKey = VIZ_KEY, lifetime: int = 600) -> Transaction:
+        """A transaction on the head that no other is equal to."""
+        self._salt += 1
+        now = self.chain.ledger.now or GENESIS
+        draft = unsigned_transaction(self.chain.head_id, now + lifetime + self._salt % 100, operations)
+        return draft.signed(self.chain.network.chain_id, [key])
+
+    def send(self, *operations: Operation, key: PrivateKey = VIZ_KEY) -> Transaction:
+        """A transaction that waits for a block."""
+        transaction = self.signed(*operations, key=key)
+        self.chain.push_transaction(transaction)
+        return transaction
+
+    # -- blocks
+
+    def make(self, skipped: int = 0) -> Block:
+        """The block of the next slot, or of a later one; it is not pushed."""
+        ledger = self.chain.ledger
+        when = slot_time(ledger, 1 + skipped) if self.chain.head_number else GENESIS + 3
+        slot = 1 + skipped if self.chain.head_number else when // 3 + 1
+        name = scheduled_validator(ledger, slot)
+        return self.chain.generate_block(when, name, self.keys[name])
+
+    def produce(self, count: int = 1, skipped: int = 0) -> list[Block]:
+        """Make blocks and push them."""
+        blocks = []
+        for _ in range(count):
+            blocks.append(self.make(skipped))
+            assert self.chain.push_block(blocks[-1])
+        return blocks
+
+    def follow(self, blocks: Iterable[Block]) -> None:
+        """Take in the blocks of others."""
+        for block in blocks:
+            self.chain.push_block(block)
+
+    def start(self) -> None:
+        """The first blocks of a testnet: `viz` becomes a validator of its own, since `committee` will not be one."""
+        self.produce()
+        self.send(
+            TransferToVesting(VIZ, VIZ, tokens(10_000_000_000)),
+            ValidatorUpdate(VIZ, "https://example.test", VIZ_KEY.public),
+            AccountValidatorVote(VIZ, VIZ, approve=True),
+        )
+        self.produce(13)
+
+    def create_account(self, name: AccountName, key: PrivateKey, balance: int = 1_000_000) -> None:
+        """An account with tokens, by `viz`."""
+        authority = authority_of(key.public)
+        self.send(
+            AccountCreate(
+                tokens(1_000),
+                shares(1_000_000_000),
+                VIZ,
+                name,
+                authority,
+                authority,
+                authority,
+                key.public,
+                "",
+                AccountName(""),
+                (),
+            ),
+            Transfer(VIZ, name, tokens(balance), ""),
+        )
+
+
+FOUR = replace(TESTNET, name="FOUR", chain_id=chain_id_of("FOUR"), max_top_validators=4)
+"""A network whose rounds have four places, so that blocks become irreversible only after a while."""
+
+OTHERS = tuple(AccountName(f"validator-{letter}") for letter in "abc")
+
+
+def start_four(folder: Path) -> Network:
+    """Four validators with equal votes, past all hardforks, each of whom has produced."""
+    network = Network(folder, FOUR)
+    network.produce()
+    network.send(
+        TransferToVesting(VIZ, VIZ, tokens(10_000_000_000)),
+        ValidatorUpdate(VIZ, "https://example.test", VIZ_KEY.public),
+        AccountValidatorVote(VIZ, VIZ, approve=True),
+    )
+    for name in OTHERS:
+        key = PrivateKey.from_password(name, "active", "published")
+        network.create_account(name, key)
+        network.keys[name] = key
+    network.produce()
+    for name in OTHERS:
+        network.send(
+            ValidatorUpdate(name, "https://example.test", network.keys[name].public), key=network.keys[name]
+        )
+        network.produce()
+    network.produce(60)
+    for name in OTHERS:
+        network.send(AccountValidatorVote(VIZ, name, approve=True))
+    network.produce(40)
+    return network

@@ -1,0 +1,213 @@
+"""The chain as a whole: production, waiting transactions, irreversibility, restarts, and what listeners are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
+from ledgerd.chain.invariants import check
+from ledgerd.codec import codec_of
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.errors import OperatorError, RuleViolation
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.parameters import MAINNET
+from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Iterator[Network]:
+    network = Network(tmp_path / "one")
+    network.start()
+    yield network
+    network.chain.close()
+
+
+def balance(network: Network) -> int:
+    return network.chain.ledger.account(ALICE).balance
+
+
+def pay(amount: int, memo: str = "") -> Transfer:
+    return Transfer(VIZ, ALICE, tokens(amount), memo)
+
+
+def test_a_testnet_of_one_validator_gets_past_all_hardforks(network: Network) -> None:
+    assert network.chain.head_number == 14
+    assert network.chain.ledger.hardfork(13)
+    assert network.chain.ledger.schedule.scheduled == (VIZ,)
+    network.produce(30)
+    assert network.chain.irreversible >= 43
+    assert check(network.chain) == []
+
+
+def test_a_waiting_transaction_counts_at_once_and_is_in_the_next_block(network: Network) -> None:
+    before = balance(network)
+    sent = network.send(pay(5))
+    assert balance(network) == before + 5
+    (block,) = network.produce()
+    assert [each.id for each in block.transactions] == [sent.id]
+    assert balance(network) == before + 5
+    assert network.chain.pending.transactions == []
+
+
+def test_a_transaction_that_breaks_a_rule_changes_nothing(network: Network) -> None:
+    before = balance(network)
+    for bad, message in (
+        (network.signed(pay(0)), "negative amount"),
+        (network.signed(pay(10**15)), "sufficient funds"),
+        (network.signed(pay(1), lifetime=4000), "CHAIN_MAX_TIME_UNTIL_EXPIRATION"),
+        (network.signed(pay(1), lifetime=-200), "now < trx.expiration"),
+        (network.signed(), "at least one operation"),
+        (network.signed(pay(1, "x" * 70_000)), "Memo is too large"),
+    ):
+        with pytest.raises(RuleViolation, match=message):
+            network.chain.push_transaction(bad)
+    assert balance(network) == before
+    assert network.make().transactions == ()
+
+
+def test_a_transaction_is_taken_once(network: Network) -> None:
+    sent = network.send(pay(5))
+    with pytest.raises(RuleViolation, match="Duplicate transaction"):
+        network.chain.push_transaction(sent)
+    network.produce()
+    with pytest.raises(RuleViolation, match="Duplicate transaction"):
+        network.chain.push_transaction(sent)
+
+
+def test_a_transaction_of_another_branch_is_refused(network: Network) -> None:
+    from msgspec.structs import replace
+
+    elsewhere = replace(network.signed(pay(1)), ref_block_prefix=7, signatures=())
+    with pytest.raises(RuleViolation, match="tapos_block_summary"):
+        network.chain.push_transaction(elsewhere.signed(network.chain.network.chain_id, [VIZ_KEY]))
+
+
+def test_what_time_is_too_short_for_waits_without_being_executed(network: Network) -> None:
+    sent = [network.send(pay(1)) for _ in range(3)]
+    ticks = iter([0.0, 0.1, 0.3])
+    empty = sign_empty(network)
+    network.chain.pending._clock = lambda: next(ticks)  # noqa: SLF001 - a clock that runs out
+    before = balance(network)
+    network.chain.push_block(empty)
+    assert [each.id for each in network.chain.pending.transactions] == [each.id for each in sent]
+    assert balance(network) == before - 2
+
+
+def sign_empty(network: Network) -> Block:
+    """A block of the next slot that takes none of the waiting transactions."""
+    made = network.make()
+    header = BlockHeader(made.previous, made.timestamp, made.validator, bytes(20), made.extensions)  # type: ignore[arg-type]
+    network.chain.commit()
+    return sign_block(header, (), VIZ_KEY)
+
+
+def test_a_block_that_breaks_a_rule_leaves_all_as_it_was(network: Network) -> None:
+    made = network.make()
+    other_key = sign_block(
+        BlockHeader(made.previous, made.timestamp, "committee", made.transaction_merkle_root, ()), (), VIZ_KEY
+    )
+    too_early = sign_block(
+        BlockHeader(made.previous, made.timestamp - 3, "viz", made.transaction_merkle_root, ()), (), VIZ_KEY
+    )
+    bad_root = sign_block(BlockHeader(made.previous, made.timestamp, "viz", bytes([1] * 20), ()), (), VIZ_KEY)  # type: ignore[arg-type]
+    head = network.chain.head_id
+    for bad in (other_key, too_early, bad_root):
+        with pytest.raises(RuleViolation):
+            network.chain.push_block(bad)
+        assert network.chain.head_id == head
+    assert network.chain.push_block(made)
+
+
+def test_a_restart_loses_no_committed_block(network: Network) -> None:
+    network.send(pay(7))
+    network.produce(3)
+    head, paid = network.chain.head_id, balance(network)
+    network.reopen()
+    assert (network.chain.head_id, balance(network)) == (head, paid)
+    network.produce(3)
+    assert check(network.chain) == []
+
+
+def test_blocks_in_memory_are_not_there_after_a_crash(network: Network) -> None:
+    head = network.chain.head_id
+    network.chain.push_block(network.make(), commit=False)
+    network.reopen()
+    assert network.chain.head_id == head
+    network.produce()
+
+
+def test_a_popped_block_gives_its_transactions_back(tmp_path: Path) -> None:
+    network = Network(tmp_path)
+    network.produce(2)
+    while network.chain.irreversible >= network.chain.head_number:
+        network.produce()
+    sent = network.send(pay(5))
+    network.produce()
+    head = network.chain.head_number
+    network.chain.pop_block()
+    assert network.chain.head_number == head - 1
+    assert [each.id for each in network.chain.pending.transactions] == [sent.id]
+    (again,) = network.produce()
+    assert [each.id for each in again.transactions] == [sent.id]
+    network.chain.close()
+
+
+def test_listeners_are_told_every_committed_fact_in_order(network: Network) -> None:
+    told: list[Event] = []
+    network.chain.subscribe(told.append)
+    network.send(pay(5, "hello"))
+    first, second = network.make(), None
+    network.chain.push_block(first, commit=False)
+    assert told == []
+    second = network.make()
+    network.chain.push_block(second)
+    applied = [event for event in told if isinstance(event, BlockApplied)]
+    assert [event.block.id for event in applied] == [first.id, second.id]
+    (operation,) = [each for each in applied[0].operations if isinstance(each.operation, Transfer)]
+    assert (operation.block, operation.transaction_in_block, operation.virtual_operation) == (first.number, 0, 0)
+    assert operation.transaction_id == first.transactions[0].id
+    assert any(isinstance(event, IrreversibleAdvanced) for event in told)
+    assert not any(isinstance(event, BlocksUndone) for event in told)
+
+
+def test_the_irreversible_blocks_are_in_the_log(network: Network) -> None:
+    blocks = network.produce(5)
+    log = network.chain.block_log
+    assert log.head_number == network.chain.irreversible
+    packed = log.read(blocks[0].number)
+    assert packed == blocks[0].packed
+    assert codec_of(Block).decode(packed).id == blocks[0].id
+
+
+def test_a_checkpoint_refuses_another_block(network: Network, tmp_path: Path) -> None:
+    blocks = [network.chain.blocks.at(number) for number in range(1, 5)]
+    known = [block for block in blocks if block is not None]
+    for checkpoints, refused in (({3: known[2].id}, False), ({3: known[1].id}, True)):
+        chain = Chain.open(
+            tmp_path / f"checked-{refused}",
+            network.chain.network,
+            clock=network.clock,
+            genesis_time=GENESIS,
+            checkpoints=checkpoints,
+            space=SMALL,
+        )
+        with chain:
+            chain.push_block(known[0])
+            chain.push_block(known[1])
+            if refused:
+                with pytest.raises(RuleViolation, match="checkpoint 3"):
+                    chain.push_block(known[2])
+            else:
+                assert chain.push_block(known[2])
+
+
+def test_a_state_of_another_chain_is_refused(network: Network) -> None:
+    network.chain.close()
+    with pytest.raises(OperatorError, match="belongs to the chain"):
+        Chain.open(network.folder, MAINNET, clock=network.clock, space=SMALL)
+    network.reopen()

@@ -1,0 +1,209 @@
+"""Places among equal keys, and what a scan meets while its body changes the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.state import Store
+from tests.state.items import ITEM_BY_NAME, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEMS, TABLES, Item
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path, TABLES) as store:
+        yield store
+
+
+def fill(store: Store, *times: int) -> None:
+    for time in times:
+        number = store.next_id(ITEMS)
+        store.create(ITEMS, Item(name=f"item{number}", time=time))
+
+
+def places(store: Store) -> str:
+    return " ".join(f"{item.id}/{item.time}" for item in store.scan(ITEM_BY_TIME))
+
+
+def move(store: Store, item_id: int, time: int) -> None:
+    item = store.get(ITEMS, item_id)
+    with store.editing(item):
+        item.time = time
+
+
+def ids(items: Iterator[Item]) -> list[int]:
+    return [item.id for item in items]
+
+
+def test_equal_keys_take_the_places_that_the_reference_gives_them(store: Store) -> None:
+    """Spec 02, section 21.7."""
+    fill(store, 0, 5, 5, 7, 7)
+    store.remove(store.get(ITEMS, 0))
+
+    seen = []
+    for item_id, time in ((2, 7), (1, 7), (4, 6), (4, 7), (3, 9), (3, 7)):
+        move(store, item_id, time)
+        seen.append(places(store))
+
+    assert seen == [
+        "1/5 2/7 3/7 4/7",
+        "1/7 2/7 3/7 4/7",
+        "4/6 1/7 2/7 3/7",
+        "4/7 1/7 2/7 3/7",
+        "4/7 1/7 2/7 3/9",
+        "4/7 1/7 2/7 3/7",
+    ]
+
+
+def test_of_two_objects_edited_together_the_first_moves_first(store: Store) -> None:
+    fill(store, 1, 2, 5)
+    one, two = store.get(ITEMS, 0), store.get(ITEMS, 1)
+
+    with store.editing(one, two):
+        one.time = two.time = 7
+
+    assert places(store) == "2/5 0/7 1/7"
+
+
+def test_an_object_stands_in_its_old_place_until_its_edit_is_over(store: Store) -> None:
+    fill(store, 1, 2, 3)
+    item = store.get(ITEMS, 0)
+
+    with store.editing(item):
+        item.time = 9
+        item.is_open = True
+        assert ids(store.scan(ITEM_BY_TIME)) == [0, 1, 2]
+        assert ids(store.scan(ITEM_BY_OPEN_TIME)) == [0, 1, 2]
+
+    assert ids(store.scan(ITEM_BY_TIME)) == [1, 2, 0]
+    assert ids(store.scan(ITEM_BY_OPEN_TIME)) == [1, 2, 0]
+
+
+def test_the_bounds_of_a_scan_take_in_what_begins_with_them(store: Store) -> None:
+    fill(store, 3, 1, 2, 2, 4)
+
+    assert ids(store.scan(ITEM_BY_TIME, lower=(2,), upper=(3,))) == [2, 3, 0]
+    assert ids(store.scan(ITEM_BY_TIME, lower=(2,), upper=(3,), reverse=True)) == [0, 3, 2]
+    assert ids(store.scan(ITEM_BY_OPEN_TIME, lower=(False, 2), upper=(False,))) == [2, 3, 0, 4]
+    assert ids(store.scan(ITEM_BY_OPEN_TIME, lower=(True,))) == []
+    assert ids(store.scan(ITEMS, lower=(1,), upper=(3,))) == [1, 2, 3]
+
+
+def test_a_scan_goes_on_behind_an_object(store: Store) -> None:
+    fill(store, 2, 2, 2, 3)
+    item = store.get(ITEMS, 1)
+
+    assert ids(store.scan(ITEM_BY_TIME, after=item)) == [2, 3]
+    assert ids(store.scan(ITEM_BY_TIME, after=item, upper=(2,))) == [2]
+    assert ids(store.scan(ITEM_BY_TIME, after=item, reverse=True)) == [0]
+    assert store.following(ITEM_BY_TIME, item) is store.get(ITEMS, 2)
+    assert store.following(ITEM_BY_TIME, store.get(ITEMS, 3)) is None
+
+
+def test_a_loop_over_what_is_due_may_move_and_remove_it(store: Store) -> None:
+    fill(store, *range(10), *range(10))
+
+    met = []
+    for item in store.scan(ITEM_BY_TIME, upper=(5,)):
+        met.append(item.id)
+        if item.id % 2:
+            store.remove(item)
+        else:
+            with store.editing(item):
+                item.time = 30
+
+    assert met == [0, 10, 1, 11, 2, 12, 3, 13, 4, 14, 5, 15]
+    assert places(store).startswith("6/6 16/6 7/7")
+    assert store.verify() == []
+
+
+def test_an_object_that_moves_ahead_of_the_scan_is_met_again(store: Store) -> None:
+    fill(store, 1, 2, 3)
+
+    met = []
+    for item in store.scan(ITEM_BY_TIME):
+        met.append((item.id, item.time))
+        if item.time < 3:
+            with store.editing(item):
+                item.time += 2
+
+    assert met == [(0, 1), (1, 2), (2, 3), (0, 3), (1, 4)]
+
+
+def test_an_object_created_or_removed_ahead_of_the_scan_is_seen(store: Store) -> None:
+    fill(store, 1, 2, 3)
+
+    met = []
+    for item in store.scan(ITEM_BY_TIME):
+        met.append(item.id)
+        if item.id == 0:
+            store.remove(store.get(ITEMS, 1))
+            fill(store, 3)
+
+    assert met == [0, 2, 3]
+
+
+def test_steps_of_an_iterator_follow_the_object_where_it_stands_now(store: Store) -> None:
+    fill(store, 1, 2, 3, 4)
+
+    item = store.get(ITEMS, 0)
+    successor = store.following(ITEM_BY_TIME, item)
+    assert successor is not None
+    move(store, 0, 9)
+    move(store, successor.id, 4)
+    following = store.following(ITEM_BY_TIME, successor)
+
+    assert places(store) == "2/3 3/4 1/4 0/9"
+    assert following is store.get(ITEMS, 0)
+
+
+def test_a_scan_survives_the_undo_of_what_it_walks(store: Store) -> None:
+    fill(store, 1, 2, 3)
+    session = store.begin()
+    fill(store, 4, 5)
+
+    met = []
+    for item in store.scan(ITEM_BY_TIME):
+        met.append(item.id)
+        if item.id == 1:
+            session.undo()
+
+    assert met == [0, 1, 2]
+
+
+def test_long_scans_meet_every_object_once(store: Store) -> None:
+    fill(store, *[number % 7 for number in range(1000)])
+    wanted = [number for time in range(7) for number in range(time, 1000, 7)]
+
+    assert ids(store.scan(ITEM_BY_TIME)) == wanted
+    assert ids(store.scan(ITEM_BY_TIME, reverse=True)) == wanted[::-1]
+    assert ids(store.scan(ITEMS)) == list(range(1000))
+    store.commit()
+    assert ids(store.scan(ITEM_BY_TIME)) == wanted
+
+
+def test_positions_sort_as_the_index_does(store: Store) -> None:
+    fill(store, 3, 1, 3, 2)
+
+    sorted_ids = ids(iter(sorted(store.scan(ITEMS), key=lambda item: store.position(ITEM_BY_TIME, item))))
+
+    assert sorted_ids == ids(store.scan(ITEM_BY_TIME))
+
+
+def test_a_name_is_found_under_the_form_it_is_stored_in(store: Store) -> None:
+    store.create(ITEMS, Item(name="a" * 32))
+
+    assert store.lookup(ITEM_BY_NAME, "a" * 40) is store.get(ITEMS, 0)
+    assert store.lookup(ITEM_BY_NAME, "a" * 31) is None
+
+
+def test_a_table_is_walked_by_id_right_after_a_commit(tmp_path: Path) -> None:
+    with Store.open(tmp_path, TABLES) as store:
+        for name in "abc":
+            store.create(ITEMS, Item(name=name))
+        store.commit()
+        assert [item.name for item in store.scan(ITEMS)] == ["a", "b", "c"]
+        store.remove(store.get(ITEMS, 1))
+        assert [item.name for item in store.scan(ITEMS)] == ["a", "c"]
