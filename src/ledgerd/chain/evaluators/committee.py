@@ -1,0 +1,128 @@
+"""The rules of requests to the committee, and of votes on them (spec 02, section 11).
+
+What becomes of a request is in `chain.steps.committee`.
+"""
+
+from __future__ import annotations
+
+from ledgerd.chain.arithmetic import uint32
+from ledgerd.chain.balances import pay_committee
+from ledgerd.chain.evaluation import evaluates
+from ledgerd.chain.ledger import Ledger
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.committee import (
+    CommitteeVoteRequest,
+    CommitteeWorkerCancelRequest,
+    CommitteeWorkerCreateRequest,
+)
+from ledgerd.state.objects.committee import (
+    ACTIVE,
+    CANCELLED,
+    COMMITTEE_REQUESTS,
+    COMMITTEE_VOTE_BY_REQUEST_AND_VOTER,
+    COMMITTEE_VOTES,
+    REQUEST_BY_CREATOR,
+    REQUEST_BY_CREATOR_URL,
+    REQUEST_BY_NUMBER,
+    CommitteeRequest,
+    CommitteeVote,
+)
+
+NOT_ACTIVE = "false: Committee request is not active."
+
+
+@evaluates(CommitteeWorkerCreateRequest)
+def committee_worker_create_request(ledger: Ledger, operation: CommitteeWorkerCreateRequest) -> None:
+    """Open a request under the next number, for a fee since hardfork 9."""
+    creator = ledger.account(operation.creator)
+    ledger.account(operation.worker)
+    fee = ledger.median.committee_create_request_fee
+    if ledger.hardfork(9):
+        require(
+            creator.balance >= fee.amount,
+            "creator.balance >= median_props.committee_create_request_fee: "
+            f"Account does not have sufficient funds to create a committee request: required {fee}.",
+        )
+    require(
+        ledger.store.lookup(REQUEST_BY_CREATOR_URL, operation.creator, operation.url) is None,
+        "!find: Committee request with same creator and url already exist.",
+    )
+    _require_pause(ledger, operation.creator)
+    globals_ = ledger.globals
+    number = uint32(globals_.committee_requests + 1)
+    ledger.store.create(
+        COMMITTEE_REQUESTS,
+        CommitteeRequest(
+            request_id=number,
+            url=operation.url,
+            creator=operation.creator,
+            worker=operation.worker,
+            required_amount_min=operation.required_amount_min.amount,
+            required_amount_max=operation.required_amount_max.amount,
+            start_time=ledger.now,
+            duration=operation.duration,
+            end_time=uint32(ledger.now + operation.duration),
+        ),
+    )
+    with ledger.editing(globals_):
+        globals_.committee_requests = number
+    if ledger.hardfork(9):
+        pay_committee(ledger, creator, fee.amount)
+
+
+def _require_pause(ledger: Ledger, creator: AccountName) -> None:
+    """No two requests of a creator in short order; its last one is the latest, as time does not go back."""
+    latest = ledger.store.first(REQUEST_BY_CREATOR, lower=(creator,), upper=(creator,), reverse=True)
+    require(
+        latest is None or ledger.now - latest.start_time >= ledger.network.committee_request_per_time,
+        "!find: Committee request can not be created by same creator before COMMITTEE_REQUEST_PER_TIME ends.",
+    )
+
+
+@evaluates(CommitteeWorkerCancelRequest)
+def committee_worker_cancel_request(ledger: Ledger, operation: CommitteeWorkerCancelRequest) -> None:
+    """Close a request that is still voted on."""
+    ledger.account(operation.creator)
+    request = _request(ledger, operation.request_id)
+    require(request.creator == operation.creator, "false: Committee request can canceled only by creator.")
+    require(request.status == ACTIVE, NOT_ACTIVE)
+    with ledger.editing(request):
+        request.status = CANCELLED
+        request.conclusion_time = ledger.now
+
+
+@evaluates(CommitteeVoteRequest)
+def committee_vote_request(ledger: Ledger, operation: CommitteeVoteRequest) -> None:
+    """Vote on a request, or change the vote; a vote of nothing still counts as one."""
+    ledger.account(operation.voter)
+    request = _request(ledger, operation.request_id)
+    require(request.status == ACTIVE, NOT_ACTIVE)
+    vote = ledger.store.lookup(COMMITTEE_VOTE_BY_REQUEST_AND_VOTER, request.request_id, operation.voter)
+    if vote is not None:
+        require(
+            vote.vote_percent != operation.vote_percent,
+            "cur_vote.vote_percent != o.vote_percent: Committee vote percent equal last vote.",
+        )
+        with ledger.editing(vote):
+            vote.vote_percent = operation.vote_percent
+            vote.last_update = ledger.now
+        return
+    ledger.store.create(
+        COMMITTEE_VOTES,
+        CommitteeVote(
+            request_id=request.request_id,
+            voter=operation.voter,
+            vote_percent=operation.vote_percent,
+            last_update=ledger.now,
+        ),
+    )
+    with ledger.editing(request):
+        request.votes_count = uint32(request.votes_count + 1)
+
+
+def _request(ledger: Ledger, number: int) -> CommitteeRequest:
+    request = ledger.store.lookup(REQUEST_BY_NUMBER, number)
+    if request is None:
+        raise RuleViolation("itr != idx.end(): Committee request id not found.")
+    return request

@@ -1,0 +1,116 @@
+"""Requests to the committee: the end of the vote on them, and their payment in parts (spec 03, section 15.30)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.arithmetic import fits_uint64, share, truncated, uint128
+from ledgerd.chain.balances import adjust_balance
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.operations.virtual import (
+    CommitteeApproveRequest,
+    CommitteeCancelRequest,
+    CommitteePayoutRequest,
+    CommitteePayRequest,
+)
+from ledgerd.protocol.percent import FULL_PERCENT
+from ledgerd.state.objects.committee import (
+    ACTIVE,
+    BEING_PAID,
+    COMMITTEE_VOTE_BY_REQUEST,
+    LOW_TURNOUT,
+    PAID,
+    REJECTED,
+    REQUEST_BY_END,
+    REQUEST_BY_STATUS,
+    CommitteeRequest,
+)
+
+
+def process_committee_requests(ledger: Ledger, _progress: Progress) -> None:
+    """Decide what is due, and every now and then pay a part of what was decided."""
+    store = ledger.store
+    due = sorted(
+        store.scan(REQUEST_BY_END, lower=(ACTIVE,), upper=(ACTIVE, ledger.now)),
+        key=lambda request: store.position(REQUEST_BY_STATUS, request),
+    )
+    for request in due:
+        _decide(ledger, request)
+    if ledger.head_number % ledger.network.committee_request_processing == 0:
+        _pay(ledger)
+
+
+def _decide(ledger: Ledger, request: CommitteeRequest) -> None:
+    """Enough shares must have voted, and the vote must be for a payment that is not less than the least."""
+    turnout, approval = _count_votes(ledger, request)
+    if not ledger.hardfork(2) or _least_turnout(ledger) > turnout:
+        _close(ledger, request, LOW_TURNOUT)
+        return
+    payment = _payment(request, turnout, approval)
+    if payment is None or request.required_amount_min > payment:
+        _close(ledger, request, REJECTED, payment or 0)
+        return
+    with ledger.editing(request):
+        request.conclusion_payout_amount = request.remain_payout_amount = payment
+        request.conclusion_time = ledger.now
+        request.status = BEING_PAID
+    ledger.emit(CommitteeApproveRequest(request.request_id))
+
+
+def _count_votes(ledger: Ledger, request: CommitteeRequest) -> tuple[int, int]:
+    """The shares of all who voted, and the parts of them that are for the request; the latter may be negative."""
+    turnout = approval = 0
+    number = request.request_id
+    for vote in ledger.store.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
+        effective = ledger.account(vote.voter).effective_shares
+        turnout = share(turnout + effective)
+        approval = share(approval + truncated(share(effective * vote.vote_percent), FULL_PERCENT))
+    return turnout, approval
+
+
+def _least_turnout(ledger: Ledger) -> int:
+    percent = ledger.median.committee_request_approve_min_percent
+    return share(ledger.globals.total_vesting_shares * percent) // FULL_PERCENT
+
+
+def _payment(request: CommitteeRequest, turnout: int, approval: int) -> int | None:
+    """The part of the largest amount that the vote is for, if it is for any."""
+    if approval <= 0:
+        return None
+    percent = uint128(FULL_PERCENT * approval) // turnout
+    return fits_uint64(uint128(request.required_amount_max * percent) // FULL_PERCENT)
+
+
+def _close(ledger: Ledger, request: CommitteeRequest, status: int, payment: int = 0) -> None:
+    with ledger.editing(request):
+        request.conclusion_payout_amount = payment
+        request.conclusion_time = ledger.now
+        request.status = status
+    ledger.emit(CommitteeCancelRequest(request.request_id))
+
+
+def _pay(ledger: Ledger) -> None:
+    """Each request has the same part of the fund at most.
+
+    The parts are counted one too many, so the fund is never spent in full (spec 03, section 15.30, quirk).
+    """
+    requests = list(ledger.store.scan(REQUEST_BY_STATUS, lower=(BEING_PAID,), upper=(BEING_PAID,)))
+    largest = truncated(ledger.globals.committee_fund, len(requests) + 1)
+    for request in requests:
+        _pay_part(ledger, request, min(largest, request.remain_payout_amount))
+
+
+def _pay_part(ledger: Ledger, request: CommitteeRequest, part: int) -> None:
+    globals_ = ledger.globals
+    adjust_balance(ledger, ledger.account(request.worker), part)
+    with ledger.editing(globals_):
+        globals_.committee_fund = share(globals_.committee_fund - part)
+    ledger.emit(CommitteePayRequest(request.worker, request.request_id, tokens(part)))
+    with ledger.editing(request):
+        request.payout_amount = share(request.payout_amount + part)
+        request.remain_payout_amount = share(request.remain_payout_amount - part)
+        request.last_payout_time = ledger.now
+        if request.remain_payout_amount <= 0:
+            request.status = PAID
+            request.payout_time = ledger.now
+            ledger.emit(CommitteePayoutRequest(request.request_id))
