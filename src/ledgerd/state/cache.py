@@ -14,7 +14,7 @@ from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.indexing import IndexState
 from ledgerd.state.keys import INT64
 from ledgerd.state.records import RecordForm
-from ledgerd.state.tables import E, Index, Key, Table
+from ledgerd.state.tables import E, Index, Table
 from ledgerd.state.undo import Ranks, TableUndo
 
 if TYPE_CHECKING:
@@ -36,10 +36,8 @@ class TableCache(Generic[E]):
         self.dirty: dict[int, E | None] = {}
         """Copies of the committed values of what changed since; nothing where there was no object."""
         self.committed_ranks: dict[int, Ranks] = {}
-        self.log: list[int] = []
-        """Ids in the order in which they changed, for the indexes to read up on."""
-        self.opened: dict[int, list[Key]] = {}
-        """Keys, in the watched indexes, of objects that are being edited: where they still stand."""
+        self.opened: dict[int, E] = {}
+        """Copies of objects that are being edited, as they were when they got the places where they still stand."""
         self.record = RecordForm(table)
         self.database = databases[table.title]
         self._fields = table.record.__struct_fields__
@@ -49,24 +47,25 @@ class TableCache(Generic[E]):
         self.indexes: dict[Index[E], IndexState[E]] = {
             index: IndexState(index, self, disk, databases[index.title]) for index in table.indexes
         }
-        states = self.indexes.values()
-        self.exclusive = [state for state in states if state.index.is_exclusive]
-        self.ordered = [state for state in states if not state.index.is_unique]
-        self.watched = self.ordered + self.exclusive
-        for place, state in enumerate(self.watched):
+        self.states = sorted(self.indexes.values(), key=lambda state: state.index.is_unique)
+        """The indexes, ordered ones first: their places here are those of their ranks."""
+        for place, state in enumerate(self.states):
             state.place = place
+        self.ordered = [state for state in self.states if not state.index.is_unique]
+        self.exclusive = [state for state in self.states if state.index.is_exclusive]
         self.next_ranks = [0] * len(self.ordered)
 
     # -- reading
 
     def find(self, object_id: int) -> E | None:
         """The object of an id."""
-        try:
-            return self.objects[object_id]
-        except KeyError:
-            return self._load(object_id)
+        entity = self.objects.get(object_id)
+        return self.load(object_id) if entity is None else entity
 
-    def _load(self, object_id: int) -> E | None:
+    def load(self, object_id: int) -> E | None:
+        """The object of an id that is not in memory, unless it was removed."""
+        if object_id in self.objects:
+            return None
         try:
             key = INT64.encode(object_id)
         except OverflowError:
@@ -96,7 +95,13 @@ class TableCache(Generic[E]):
         if object_id not in self.dirty:
             entity = self.find(object_id)
             self.dirty[object_id] = None if entity is None else entity.__copy__()
-        self.log.append(object_id)
+        self._unsettle(object_id)
+
+    def _unsettle(self, object_id: int) -> None:
+        """Tell all indexes that an object may stand elsewhere now, or nowhere."""
+        self.by_id.pending.add(object_id)
+        for state in self.states:
+            state.pending.add(object_id)
 
     def _put_ranks(self, object_id: int, ranks: Ranks) -> None:
         if object_id in self.ranks:
@@ -143,7 +148,7 @@ class TableCache(Generic[E]):
         self.objects[object_id] = entity
         if self.ordered:
             self._put_ranks(object_id, self._new_ranks())
-        self.log.append(object_id)
+        self._unsettle(object_id)
         return entity
 
     def remove(self, entity: E) -> None:
@@ -182,30 +187,32 @@ class TableCache(Generic[E]):
                 undo.modified[object_id] = image
         if object_id not in self.dirty:
             self.dirty[object_id] = image
+        if object_id not in self.opened:
+            self.opened[object_id] = image
         return image
-
-    def keys(self, entity: E) -> list[Key]:
-        """The keys of an object in the watched indexes."""
-        return [state.key(entity) for state in self.watched]
 
     def close(self, entity: E) -> None:
         """After a change: new places where keys have changed."""
         object_id = entity.id
-        keys = self.opened.get(object_id)
-        if keys is not None and self.objects[object_id] is entity:
-            for place, state in enumerate(self.watched):
-                key = state.key(entity)
-                if key != keys[place]:
-                    state.move(entity, keys[place], key)
-                    keys[place] = key
-        self.log.append(object_id)
+        standing = self.opened[object_id]
+        if self.objects[object_id] is not entity:
+            return
+        has_moved = False
+        for state in self.states:
+            key = state.key
+            if key(standing) != key(entity):
+                state.move(entity, standing)
+                state.pending.add(object_id)
+                has_moved = True
+        if has_moved:
+            self.opened[object_id] = entity.__copy__()
 
     def revert(self, entity: E, image: E, ranks: Ranks) -> None:
         """After a change that failed: the values and places from before it."""
         self._assign(entity, image)
         if ranks and entity.id in self.ranks:
             self._put_ranks(entity.id, ranks)
-        self.log.append(entity.id)
+        self._unsettle(entity.id)
 
     def _assign(self, entity: E, image: E) -> None:
         for field in self._fields:
@@ -238,14 +245,13 @@ class TableCache(Generic[E]):
             self._lend(undo, self._sessions[-1])
         for object_id in sorted(undo.modified.keys() - undo.removed.keys()):
             entity = self.present(object_id)
-            before = self.keys(entity)
             self._touch(object_id)
-            self.opened[object_id] = before
+            self.opened[object_id] = standing = entity.__copy__()
             self._assign(entity, undo.modified[object_id])
-            for place, state in enumerate(self.ordered):
-                state.move(entity, before[place], state.key(entity))
+            for state in self.ordered:
+                state.move(entity, standing)
             del self.opened[object_id]
-            self.log.append(object_id)
+            self._unsettle(object_id)
         for object_id in undo.created:
             self._erase(object_id)
         self.next_id = undo.next_id
@@ -312,7 +318,6 @@ class TableCache(Generic[E]):
                 del self.objects[object_id]
         self.dirty.clear()
         self.committed_ranks.clear()
-        self.log.clear()
         for state in self.all_indexes():
             state.forget()
 

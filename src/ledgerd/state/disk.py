@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeAlias
@@ -14,11 +15,14 @@ from typing import NamedTuple, NoReturn, TypeAlias
 import lmdb
 from lmdb import _Database
 
-from ledgerd.state.errors import StorageError, StoreCorrupt, StoreFull
+from ledgerd.state.errors import StorageError, StoreFull, unreadable
 
 DATA_FILE = "data.mdb"
 MAX_DATABASES = 512
 MAX_READERS = 512
+
+LITTLE = 64 << 20
+"""A write that was cut short is reported as a failure of the device; with less free than this, room was wanting."""
 
 FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC}
 DAMAGED = (
@@ -31,6 +35,7 @@ DAMAGED = (
 
 Database = _Database
 Transaction: TypeAlias = "lmdb.Transaction[bytes]"
+Cursor: TypeAlias = "lmdb.Cursor[bytes]"
 
 
 class Space(NamedTuple):
@@ -41,24 +46,16 @@ class Space(NamedTuple):
     increment: int = 1 << 30
 
 
-def damaged(folder: Path, error: object) -> StoreCorrupt:
-    """What to say of files that cannot be read."""
-    return StoreCorrupt(
-        f"the state in {folder} is damaged or is no state of this program ({error}): remove the folder, "
-        "then replay the block log or import a snapshot"
-    )
-
-
 def failure(folder: Path, error: Exception) -> StorageError:
     """The meaning of an error of the database or of the system."""
     code = getattr(error, "code", None) or getattr(error, "errno", None)
-    if code in FULL:
+    if code in FULL or (code == errno.EIO and shutil.disk_usage(folder).free < LITTLE):
         return StoreFull(
             f"no room left for the state in {folder} ({error}): free some space and start again; "
             "the state is that of the last commit"
         )
     if isinstance(error, DAMAGED):
-        return damaged(folder, error)
+        return unreadable(f"{folder}: {error}")
     return StorageError(
         f"the state in {folder} cannot be written or read ({error}): check the disk, its free space and "
         "its permissions; the state is that of the last commit"
@@ -181,7 +178,7 @@ class Disk:
             read_through(self.environment)
         except (lmdb.Error, OSError) as error:
             self.environment.close()
-            raise damaged(self.folder, error) from error
+            raise unreadable(f"{self.folder}: {error}") from error
 
     def close(self) -> None:
         """Give up what is not committed, and let the file go."""

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ledgerd.state.cache import TableCache
-    from ledgerd.state.tables import Entity, Key
+    from ledgerd.state.tables import Entity
     from ledgerd.state.undo import Ranks
 
-Note = tuple["TableCache[Any]", "Entity", "Entity", "Ranks", "list[Key] | None"]
-"""Where an object belongs, itself, its copy and ranks from before, and the keys of an edit that encloses this one."""
+Note = tuple["TableCache[Any]", "Entity", "Entity", "Ranks", "Entity | None"]
+"""Where an object belongs, itself, its copy and ranks from before, and where it stood if another edit encloses this."""
 
 
 class Editing:
@@ -32,12 +32,10 @@ class Editing:
 
     def __enter__(self) -> None:
         for entity in self._entities:
-            cache, object_id = self._caches[type(entity)], entity.id
+            cache = self._caches[type(entity)]
+            standing = cache.opened.get(entity.id)
             image = cache.open(entity)
-            outer = cache.opened.get(object_id)
-            if cache.watched:
-                cache.opened[object_id] = cache.keys(entity) if outer is None else outer.copy()
-            self._notes.append((cache, entity, image, cache.ranks.get(object_id, ()), outer))
+            self._notes.append((cache, entity, image, cache.ranks.get(entity.id, ()), standing))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -51,14 +49,14 @@ class Editing:
         except BaseException:
             self._revert()
             raise
-        for cache, entity, _, _, outer in self._notes:
-            if outer is None:
+        for cache, entity, _, _, standing in self._notes:
+            if standing is None:
                 cache.opened.pop(entity.id, None)
 
     def _revert(self) -> None:
-        for cache, entity, image, ranks, outer in reversed(self._notes):
-            if outer is None:
+        for cache, entity, image, ranks, standing in reversed(self._notes):
+            if standing is None:
                 cache.opened.pop(entity.id, None)
             else:
-                cache.opened[entity.id] = outer
+                cache.opened[entity.id] = standing
             cache.revert(entity, image, ranks)

@@ -57,6 +57,14 @@ class StoreCorrupt(StorageError):
     """The files are damaged, or are no state of ours."""
 
 
+def unreadable(what: str) -> StoreCorrupt:
+    """What to say of files that are damaged, or strange."""
+    return StoreCorrupt(
+        f"the state is damaged or is none of this program ({what}): remove its folder, then replay the block log "
+        "or import a snapshot"
+    )
+
+
 class StoreOutdated(StorageError):
     """The files are a state whose tables differ from those of this program."""
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ledgerd.state.disk import damaged
-from ledgerd.state.errors import StoreOutdated
+from ledgerd.state.errors import StoreOutdated, unreadable
 from ledgerd.state.tables import Table, layout
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Header:
         transaction = disk.transaction
         if not check_header(transaction, self._database, tables, str(disk.folder)):
             if not disk.is_new:
-                raise damaged(disk.folder, "it has no header")
+                raise unreadable(f"{disk.folder}: it has no header")
             transaction.put(FORMAT_KEY, FORMAT, db=self._database)
             transaction.put(LAYOUT_KEY, layout(tables).encode(), db=self._database)
         self.revision = read_revision(transaction, self._database)

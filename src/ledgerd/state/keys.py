@@ -126,7 +126,11 @@ def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
         only = encoders[0]
         return lambda key: only(key[0]) if key else b""
 
+    first, second, *others = encoders
+
     def encode(key: tuple[Any, ...]) -> bytes:
+        if not others and len(key) == 2:
+            return first(key[0]) + second(key[1])
         return b"".join([encoder(part) for encoder, part in zip(encoders, key, strict=False)])
 
     return encode

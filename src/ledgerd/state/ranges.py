@@ -5,45 +5,61 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ledgerd.state.disk import Database, Transaction
+from ledgerd.state.disk import Cursor, Database, Transaction
 
 Entry = tuple[bytes, bytes]
 
 
 class Range(NamedTuple):
-    """What is walked: from `low` on and before `high`; of that, only what comes after `position`."""
+    """What is walked: from `low` on and before `high`, the last entry first if it is reversed."""
 
     low: bytes = b""
     high: bytes | None = None
-    position: bytes | None = None
     is_reverse: bool = False
 
 
-def entries(transaction: Transaction, database: Database, span: Range) -> Iterator[Entry]:
-    """The keys and values of a range."""
-    return (_backward if span.is_reverse else _forward)(transaction, database, span)
+def first_entry(
+    transaction: Transaction, database: Database, span: Range, position: bytes | None = None
+) -> Entry | None:
+    """The first of a range, or the first behind a position in it, alone."""
+    cursor = _seek(transaction, database, span, position)
+    if cursor is None:
+        return None
+    entry = cursor.item()
+    if span.is_reverse:
+        return entry if entry[0] >= span.low else None
+    return entry if span.high is None or entry[0] < span.high else None
 
 
-def _forward(transaction: Transaction, database: Database, span: Range) -> Iterator[Entry]:
-    low, high, position, _ = span
+def _seek(transaction: Transaction, database: Database, span: Range, position: bytes | None = None) -> Cursor | None:
+    """A cursor where a range begins, or behind a position in it, if there is anything from there on."""
+    low, high, is_reverse = span
     cursor = transaction.cursor(database)
-    if not cursor.set_range(position or low):
-        return
-    if position is not None and cursor.key() == position and not cursor.next():
-        return
-    for entry in cursor.iternext():
-        if high is not None and entry[0] >= high:
-            return
-        yield entry
+    if is_reverse:
+        end = position or high
+        is_found = cursor.prev() if end is not None and cursor.set_range(end) else cursor.last()
+    else:
+        is_found = cursor.set_range(position or low)
+        if is_found and position is not None and cursor.key() == position:
+            is_found = cursor.next()
+    return cursor if is_found else None
 
 
-def _backward(transaction: Transaction, database: Database, span: Range) -> Iterator[Entry]:
-    low, high, position, _ = span
-    end = position or high
-    cursor = transaction.cursor(database)
-    if not (cursor.prev() if end is not None and cursor.set_range(end) else cursor.last()):
+def entries(
+    transaction: Transaction, database: Database, span: Range, position: bytes | None = None
+) -> Iterator[Entry]:
+    """The keys and values of a range, or of what is behind a position in it."""
+    cursor = _seek(transaction, database, span, position)
+    if cursor is None:
         return
-    for entry in cursor.iterprev():
-        if entry[0] < low:
-            return
-        yield entry
+    if span.is_reverse:
+        for entry in cursor.iterprev():
+            if entry[0] < span.low:
+                return
+            yield entry
+    else:
+        high = span.high
+        for entry in cursor.iternext():
+            if high is not None and entry[0] >= high:
+                return
+            yield entry

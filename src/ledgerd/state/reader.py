@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import lmdb
 
-from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, Transaction, damaged, failure
-from ledgerd.state.errors import StorageError, UnknownKey
+from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, Transaction, failure
+from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.header import HEADER, check_header, database_names, read_next_id, read_revision, read_value
 from ledgerd.state.keys import INT64, integer_of
 from ledgerd.state.ranges import Range, entries
@@ -75,12 +75,12 @@ class Snapshot(View):
     ) -> Iterator[E]:
         index = index_of(source)
         position = None if after is None else self.position(index, after)
-        walk = Range(*span(index, lower, upper), position, reverse)
+        walk = Range(*span(index, lower, upper), reverse)
         if index is index.table.by_id:
             decode = self._form(index.table).decode
-            found = entries(self._transaction, self._databases[index.table.title], walk)
+            found = entries(self._transaction, self._databases[index.table.title], walk, position)
             return (decode(raw) for _, raw in found)
-        found = entries(self._transaction, self._databases[index.title], walk)
+        found = entries(self._transaction, self._databases[index.title], walk, position)
         return (self.get(index.table, integer_of(raw)) for _, raw in found)
 
     def position(self, source: Source[E], entity: E) -> bytes:
@@ -136,17 +136,14 @@ class Reader:
         return cls(Path(path), tuple(tables))
 
     def _open_databases(self, tables: tuple[Table[Any], ...]) -> dict[str, Database]:
-        with self._transaction() as transaction:
-            try:
-                header = self._environment.open_db(HEADER.encode(), txn=transaction, create=False)
+        try:
+            header = self._environment.open_db(HEADER.encode(), create=False)
+            with self._transaction() as transaction:
                 if not check_header(transaction, header, tables, str(self._folder)):
-                    raise damaged(self._folder, "it has no header")
-                return {
-                    name: self._environment.open_db(name.encode(), txn=transaction, create=False)
-                    for name in database_names(tables)
-                }
-            except lmdb.Error as error:
-                raise damaged(self._folder, error) from error
+                    raise unreadable(f"{self._folder}: it has no header")
+            return {name: self._environment.open_db(name.encode(), create=False) for name in database_names(tables)}
+        except lmdb.Error as error:
+            raise unreadable(f"{self._folder}: {error}") from error
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Generic
 
+from ledgerd.codec import CodecError
+from ledgerd.state.errors import unreadable
 from ledgerd.state.tables import E, Table
 from ledgerd.state.undo import Ranks
 
@@ -23,7 +25,10 @@ class RecordForm(Generic[E]):
         return self._ranks.pack(*ranks) + body if ranks else body
 
     def decode(self, raw: bytes) -> E:
-        return self._table.codec.decode(raw[self.start :] if self.start else raw)
+        try:
+            return self._table.codec.decode(raw[self.start :] if self.start else raw)
+        except CodecError as error:
+            raise unreadable(f"an object of {self._table.title} cannot be read: {error}") from error
 
     def ranks(self, raw: bytes) -> Ranks:
         return self._ranks.unpack_from(raw)

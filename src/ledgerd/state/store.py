@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 import lmdb
 
 from ledgerd.state.cache import TableCache
-from ledgerd.state.disk import Disk, Space, Transaction, damaged, put_all
+from ledgerd.state.disk import Disk, Space, Transaction, put_all
 from ledgerd.state.editing import Editing
-from ledgerd.state.errors import StoreMisuse
+from ledgerd.state.errors import StoreMisuse, unreadable
 from ledgerd.state.header import Header, database_names
 from ledgerd.state.indexing import IndexState
 from ledgerd.state.journal import decode_session, encode_session
@@ -98,10 +98,8 @@ class Store(View):
 
     def find(self, table: Table[E], object_id: int) -> E | None:
         cache: TableCache[E] = self._caches[table]
-        try:
-            return cache.objects[object_id]
-        except KeyError:
-            return cache.find(object_id)
+        entity = cache.objects.get(object_id)
+        return cache.load(object_id) if entity is None else entity
 
     def lookup(self, index: Index[E], *key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
         state: IndexState[E] = self._indexes[index]
@@ -134,7 +132,7 @@ class Store(View):
     ) -> Iterator[E]:
         state = self._state(source)
         position = None if after is None else state.entry(after)
-        return state.walk(Range(*span(state.index, lower, upper), position, reverse))
+        return state.walk(Range(*span(state.index, lower, upper), reverse), position)
 
     def position(self, source: Source[E], entity: E) -> bytes:
         return self._state(source).entry(entity)
@@ -219,7 +217,7 @@ class Store(View):
     def _read_session(self, key: bytes) -> Records:
         raw = self._disk.transaction.get(key, db=self._journal)
         if raw is None:
-            raise damaged(self._disk.folder, "a block cannot be undone: its journal is missing")
+            raise unreadable(f"{self._disk.folder}: the journal of a block is missing")
         return decode_session(raw, self._caches.values())
 
     # -- commit
@@ -241,7 +239,7 @@ class Store(View):
                 break
             except lmdb.MapFullError:
                 self._disk.grow()
-            except lmdb.Error as error:
+            except (lmdb.Error, OSError) as error:
                 self._disk.fail(error)
             except BaseException:
                 self._disk.abort()

@@ -22,8 +22,8 @@ RANK_BYTES = 8
 Key = tuple[Any, ...]
 
 
-class Entity(msgspec.Struct):
-    """An object of the state. Its id comes first, and is given by `create`.
+class Entity(msgspec.Struct, gc=False):
+    """An object of the state. Its id comes first, and is given by `create`. It is good until the next commit.
 
     Change the fields of an object inside `editing` only. A field that holds a container is replaced, never
     changed in place: the value before a change is kept by copying the object alone, not what it refers to.
