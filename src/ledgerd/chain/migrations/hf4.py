@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.arithmetic import share, uint128
 from ledgerd.chain.rewards import FITS_AN_AMOUNT
@@ -16,13 +16,16 @@ from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger import Ledger
+    from ledgerd.state.tables import Table
+
+OF_CONTENT: tuple[Table[Any], ...] = (CONTENT_VOTES, CONTENTS, CONTENT_TYPES)
 
 
 def end_content_era(ledger: Ledger) -> None:
     """Pay who was awarded, pay what content is due, and forget all content."""
     _pay_awarded_accounts(ledger, _bring_forward_first_content(ledger))
     cash_out_due(ledger)
-    for table in (CONTENT_VOTES, CONTENTS, CONTENT_TYPES):
+    for table in OF_CONTENT:
         for record in ledger.store.scan(table):
             ledger.store.remove(record)
     with ledger.editing(ledger.globals):

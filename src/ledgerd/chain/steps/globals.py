@@ -44,7 +44,7 @@ def update_globals(ledger: Ledger, progress: Progress) -> None:
     _hold_to_account(ledger, progress, missed)
     globals_ = ledger.globals
     with ledger.editing(globals_):
-        _count_slots(globals_, missed)
+        count_slots(globals_, missed)
         globals_.head_block_number = progress.number
         globals_.head_block_id = progress.block.id
         globals_.time = progress.block.timestamp
@@ -107,7 +107,7 @@ def _shut_down_after(ledger: Ledger, validator: Validator, blocks: int) -> None:
         ledger.emit(ShutdownValidator(validator.owner))
 
 
-def _count_slots(globals_: DynamicGlobalProperty, missed: int) -> None:
+def count_slots(globals_: DynamicGlobalProperty, missed: int) -> None:
     """Shift in a one for this block, and then the zeros of the slots before it (spec 03, section 15.9, quirk)."""
     shifts = min(missed, SLOTS_REMEMBERED)
     filled = (globals_.recent_slots_filled << 1 | 1) << shifts
