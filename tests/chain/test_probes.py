@@ -1,0 +1,44 @@
+"""Every transaction that was sent to a recording node which stood still: ours takes and refuses the same ones,
+in the same order, and says the same.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledgerd.chain.chain import Chain
+from ledgerd.codec import codec_of
+from ledgerd.codec.legacy_json import parse
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.properties import json_defaults_of
+from ledgerd.protocol.transaction import Transaction
+from tests.chain.recorded_chains import advance, difference, open_chain
+from tests.recorded import PROBES, recorded_probe
+
+
+def refusal_of(chain: Chain, sent: dict[str, Any]) -> tuple[str, dict[str, object] | None]:
+    """The id of a transaction as the node read it, and what the chain has against it."""
+    with json_defaults_of(chain.network):
+        transaction = codec_of(Transaction).from_json(parse(json.dumps(sent).encode()))
+    try:
+        chain.push_transaction(transaction)
+    except RuleViolation as broken:
+        refusal = {"code": broken.code, "name": broken.name, "what": broken.what, "message": broken.message}
+        return transaction.id.hex(), refusal
+    return transaction.id.hex(), None
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_probed_chain_takes_and_refuses_the_recorded_transactions(probe: str, tmp_path: Path) -> None:
+    name, _, height = probe.partition("/probe-")
+    with open_chain(name, tmp_path) as chain:
+        advance(chain, name, int(height))
+        for place, fact in enumerate(recorded_probe(probe)):
+            transaction_id, refused = refusal_of(chain, fact["trx"])
+            ours = {"id": transaction_id, "trx": fact["trx"], "refused": refused}
+            found = difference(ours, fact, f"{probe}, line {place + 1}: ")
+            assert found is None, f"{found}\nof {json.dumps(fact['trx']['operations']):.1000}"
