@@ -128,6 +128,19 @@ def test_an_object_that_is_not_in_the_state_cannot_be_changed(store: Store) -> N
         store.remove(item)
 
 
+def test_an_edit_of_which_one_object_is_missing_changes_nothing(store: Store) -> None:
+    one, two = store.create(ITEMS, Item(name="one", time=1)), store.create(ITEMS, Item(name="two", time=2))
+    store.remove(two)
+
+    with pytest.raises(StoreMisuse), store.editing(one, two):
+        one.time = 3
+    with store.editing(one):
+        one.time = 4
+
+    assert store.lookup(ITEM_BY_TIME, 4) is one
+    assert store.verify() == []
+
+
 def test_an_object_that_left_memory_must_be_fetched_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "NEVER_EVICTED", 0)
     monkeypatch.setattr(store, "_cached", 0)

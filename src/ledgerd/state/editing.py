@@ -31,11 +31,15 @@ class Editing:
         self._notes: list[Note] = []
 
     def __enter__(self) -> None:
-        for entity in self._entities:
-            cache = self._caches[type(entity)]
-            standing = cache.opened.get(entity.id)
-            image = cache.open(entity)
-            self._notes.append((cache, entity, image, cache.ranks.get(entity.id, ()), standing))
+        try:
+            for entity in self._entities:
+                cache = self._caches[type(entity)]
+                standing = cache.opened.get(entity.id)
+                image = cache.open(entity)
+                self._notes.append((cache, entity, image, cache.ranks.get(entity.id, ()), standing))
+        except BaseException:
+            self._revert()
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
