@@ -124,33 +124,39 @@ class Network:
         )
 
 
-FOUR = replace(TESTNET, name="FOUR", chain_id=chain_id_of("FOUR"), max_top_validators=4)
-"""A network whose rounds have four places, so that blocks become irreversible only after a while."""
+SEVEN = replace(TESTNET, name="SEVEN", chain_id=chain_id_of("SEVEN"), max_top_validators=7)
+"""A network whose rounds have seven places, so that blocks become irreversible only after a while."""
 
-OTHERS = tuple(AccountName(f"validator-{letter}") for letter in "abc")
+OTHERS = tuple(AccountName(f"validator-{letter}") for letter in "abcdef")
 
 
-def start_four(folder: Path) -> Network:
-    """Four validators with equal votes, past all hardforks, each of whom has produced."""
-    network = Network(folder, FOUR)
+STAKE = tokens(1_500_000_000)
+
+
+def start_seven(folder: Path) -> Network:
+    """Seven validators with equal votes, past all hardforks."""
+    network = Network(folder, SEVEN)
     network.produce()
     network.send(
-        TransferToVesting(VIZ, VIZ, tokens(10_000_000_000)),
+        TransferToVesting(VIZ, VIZ, STAKE),
         ValidatorUpdate(VIZ, "https://example.test", VIZ_KEY.public),
         AccountValidatorVote(VIZ, VIZ, approve=True),
     )
     for name in OTHERS:
-        key = PrivateKey.from_password(name, "active", "published")
-        network.create_account(name, key)
-        network.keys[name] = key
+        network.keys[name] = key_of(name)
+        network.create_account(name, network.keys[name])
+        network.send(TransferToVesting(VIZ, name, STAKE))
     network.produce()
     for name in OTHERS:
         network.send(
-            ValidatorUpdate(name, "https://example.test", network.keys[name].public), key=network.keys[name]
+            ValidatorUpdate(name, "https://example.test", network.keys[name].public),
+            AccountValidatorVote(name, name, approve=True),
+            key=network.keys[name],
         )
-        network.produce()
-    network.produce(60)
-    for name in OTHERS:
-        network.send(AccountValidatorVote(VIZ, name, approve=True))
-    network.produce(40)
+    network.produce(110)
     return network
+
+
+def key_of(name: AccountName) -> PrivateKey:
+    """The one key of an account of these networks."""
+    return PrivateKey.from_password(name, "active", "published")

@@ -16,7 +16,7 @@ from ledgerd.protocol.block import Block, BlockHeader, sign_block
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
-from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network
+from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
 
 
 @pytest.fixture
@@ -142,10 +142,7 @@ def test_blocks_in_memory_are_not_there_after_a_crash(network: Network) -> None:
 
 
 def test_a_popped_block_gives_its_transactions_back(tmp_path: Path) -> None:
-    network = Network(tmp_path)
-    network.produce(2)
-    while network.chain.irreversible >= network.chain.head_number:
-        network.produce()
+    network = start_seven(tmp_path)
     sent = network.send(pay(5))
     network.produce()
     head = network.chain.head_number
