@@ -1,0 +1,15 @@
+"""Hardfork 11 makes all accounts valid."""
+
+from __future__ import annotations
+
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.migrations.hf11 import make_accounts_valid
+from tests.chain.ledgers import create_account
+
+
+def test_an_account_that_was_marked_invalid_is_valid_again(ledger: Ledger) -> None:
+    alice = create_account(ledger, "alice", valid=False)
+
+    make_accounts_valid(ledger)
+
+    assert alice.valid
