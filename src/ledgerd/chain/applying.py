@@ -96,7 +96,7 @@ def apply_block(ledger: Ledger, block: Block, skip: Skip = Skip.NOTHING) -> Prog
     """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
     progress = Progress(block, skip)
     ledger.operations.clear()
-    ledger.place.begin_block(block.number)
+    ledger.place.begin_block(block.number, block.timestamp)
     for step in STEPS:
         step(ledger, progress)
     return progress

@@ -207,9 +207,7 @@ class ForkDatabase:
 
     def _move_head(self, item: ForkItem) -> None:
         head = self.head
-        is_tie_won = (
-            head is not None and item.number == head.number and self.is_emergency and item.id < head.id
-        )
+        is_tie_won = head is not None and item.number == head.number and self.is_emergency and item.id < head.id
         if head is None or item.number > head.number or is_tie_won:
             self.head = item
 

@@ -29,18 +29,28 @@ if TYPE_CHECKING:
 class Place:
     """Where in the block things happen now; it numbers the operations that are reported."""
 
-    __slots__ = ("block", "operation_in_transaction", "transaction_id", "transaction_in_block", "virtual_operation")
+    __slots__ = (
+        "block",
+        "operation_in_transaction",
+        "time",
+        "transaction_id",
+        "transaction_in_block",
+        "virtual_operation",
+    )
 
     def __init__(self) -> None:
         self.block = 0
+        self.time = 0
+        """The timestamp of the block that is being applied, or of the one that waiting transactions may get into."""
         self.transaction_id: TransactionId = NO_TRANSACTION
         self.transaction_in_block = 0
         self.operation_in_transaction = 0
         self.virtual_operation = 0
 
-    def begin_block(self, number: int) -> None:
+    def begin_block(self, number: int, time: int) -> None:
         """The first transaction of a block comes next."""
         self.block = number
+        self.time = time
         self.transaction_in_block = 0
         self.begin_transaction(NO_TRANSACTION)
 
@@ -62,6 +72,9 @@ class Ledger:
     def __init__(self, store: Store, network: ChainParameters) -> None:
         self.store = store
         self.network = network
+        self._globals = store.objects(DYNAMIC_GLOBAL_PROPERTIES)
+        self._schedules = store.objects(VALIDATOR_SCHEDULES)
+        self._hardforks = store.objects(HARDFORK_PROPERTIES)
         self.place = Place()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
@@ -75,17 +88,17 @@ class Ledger:
     @property
     def globals(self) -> DynamicGlobalProperty:
         """The head of the chain and its funds."""
-        return self.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+        return self._globals.get(0) or self.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
 
     @property
     def schedule(self) -> ValidatorSchedule:
         """Who produces, and the medians of what validators want."""
-        return self.store.get(VALIDATOR_SCHEDULES, 0)
+        return self._schedules.get(0) or self.store.get(VALIDATOR_SCHEDULES, 0)
 
     @property
     def hardforks(self) -> HardforkProperty:
         """Which hardforks have happened."""
-        return self.store.get(HARDFORK_PROPERTIES, 0)
+        return self._hardforks.get(0) or self.store.get(HARDFORK_PROPERTIES, 0)
 
     @property
     def median(self) -> ChainPropertiesHf13:

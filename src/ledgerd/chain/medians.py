@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -46,17 +47,22 @@ def update_medians(ledger: Ledger) -> None:
     scheduled = ledger.schedule.scheduled
     if is_emergency(ledger):
         scheduled = tuple(name for name in scheduled if name != COMMITTEE_ACCOUNT)
-    wanted = [ledger.validator(name).props for name in scheduled]
+    wanted = tuple(ledger.validator(name).props for name in scheduled)
     if not wanted:
         return
-    middle = len(wanted) // 2
-    medians: dict[str, Any] = {
-        name: sorted(getattr(props, name) for props in wanted)[middle]
-        for hardfork, names in VOTED_SINCE
-        if ledger.hardfork(hardfork)
-        for name in names
-    }
-    schedule, globals_ = ledger.schedule, ledger.globals
+    voted = len(ledger.hardforks.processed_hardforks) - 1
     with ledger.editing(schedule, globals_):
-        schedule.median_props = msgspec.structs.replace(schedule.median_props, **medians)
+        schedule.median_props = msgspec.structs.replace(schedule.median_props, **dict(medians_of(wanted, voted)))
         globals_.maximum_block_size = schedule.median_props.maximum_block_size
+
+
+@lru_cache(maxsize=8)
+def medians_of(wanted: tuple[ChainPropertiesHf13, ...], hardfork: int) -> tuple[tuple[str, Any], ...]:
+    """Of each property that is voted on, the median. Validators seldom change their minds, so it is remembered."""
+    middle = len(wanted) // 2
+    return tuple(
+        (name, sorted(getattr(props, name) for props in wanted)[middle])
+        for since, names in VOTED_SINCE
+        if hardfork >= since
+        for name in names
+    )

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.skip import Skip
+from ledgerd.chain.slots import slot_time
 from ledgerd.chain.transactions import apply_transaction
 from ledgerd.protocol.constants import PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS
 from ledgerd.protocol.errors import RuleViolation, require
@@ -96,6 +97,7 @@ class Pending:
         if self._session is None:
             self._session = ledger.store.begin()
         ledger.is_reporting = False
+        ledger.place.time = slot_time(ledger, 1)
         try:
             with ledger.store.begin() as session:
                 apply_transaction(ledger, transaction, skip, keys)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.ledger import Ledger
     from ledgerd.state.objects.accounts import Account
 
+
 def create_vesting(ledger: Ledger, account: Account, tokens: int) -> int:
     """Give an account the shares that tokens are worth; returns them.
 

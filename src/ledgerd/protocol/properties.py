@@ -60,7 +60,7 @@ def _require_tokens(amount: Asset, field: str) -> None:
 Newer = TypeVar("Newer", bound="ChainPropertiesInit")
 
 
-class ChainPropertiesInit(msgspec.Struct, frozen=True):
+class ChainPropertiesInit(msgspec.Struct, frozen=True, cache_hash=True):
     """The properties of the beginning; `missing` says what JSON leaves out, and what nobody voted on yet."""
 
     account_creation_fee: Annotated[Asset, missing(tokens(1_000))]

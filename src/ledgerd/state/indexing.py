@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CHUNK_GROWTH = 4
 LARGEST_CHUNK = 256
+REMEMBERED_SEARCHES = 64
 
 
 class IndexState(Generic[E]):
@@ -28,6 +29,8 @@ class IndexState(Generic[E]):
 
     __slots__ = (
         "_disk",
+        "_found",
+        "_found_at",
         "cache",
         "database",
         "hints",
@@ -54,6 +57,8 @@ class IndexState(Generic[E]):
         """Ids last seen under a key; each is checked before it is believed."""
         self.cache = cache
         self._disk = disk
+        self._found: dict[bytes, bytes | None] = {}
+        self._found_at = 0
         self.database = database
 
     @property
@@ -128,6 +133,21 @@ class IndexState(Generic[E]):
         """All entries, up to date."""
         self.settle()
         return entries(self._disk.transaction, self.database, Range())
+
+    def is_empty(self, low: bytes, high: bytes | None) -> bool:
+        """Whether nothing stands in a range. Asked in every block of what may be due, so the answer is remembered:
+        the first entry at or behind `low` stays what it is until an entry changes.
+        """
+        self.settle()
+        if self._found_at != self.version or len(self._found) > REMEMBERED_SEARCHES:
+            self._found.clear()
+            self._found_at = self.version
+        try:
+            entry = self._found[low]
+        except KeyError:
+            head = first_entry(self._disk.transaction, self.database, Range(low))
+            entry = self._found[low] = None if head is None else head[0]
+        return entry is None or (high is not None and entry >= high)
 
     def walk(self, span: Range, position: bytes | None = None) -> Iterator[E]:
         """The objects of a range. What the loop's body changes is seen: see `View.scan`."""

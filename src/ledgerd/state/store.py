@@ -5,7 +5,7 @@ Belongs to one thread. What it holds between commits is in memory; the file is a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -101,6 +101,14 @@ class Store(View):
         entity = cache.objects.get(object_id)
         return cache.load(object_id) if entity is None else entity
 
+    def objects(self, table: Table[E]) -> Mapping[int, E | None]:
+        """The decoded objects of a table, by id, as they are in memory: for the few tables that are read all the time.
+
+        What is not there may still be on the disk: `get` knows.
+        """
+        cache: TableCache[E] = self._caches[table]
+        return cache.objects
+
     def lookup(self, index: Index[E], *key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
         state: IndexState[E] = self._indexes[index]
         object_id = state.hints.get(key)
@@ -131,8 +139,11 @@ class Store(View):
         after: E | None = None,
     ) -> Iterator[E]:
         state = self._state(source)
+        low, high = span(state.index, lower, upper)
+        if after is None and not reverse and state.is_empty(low, high):
+            return iter(())
         position = None if after is None else state.entry(after)
-        return state.walk(Range(*span(state.index, lower, upper), reverse), position)
+        return state.walk(Range(low, high, reverse), position)
 
     def position(self, source: Source[E], entity: E) -> bytes:
         return self._state(source).entry(entity)

@@ -22,20 +22,26 @@ def advance_by_confirmations(ledger: Ledger, progress: Progress) -> None:
         return
     required = ledger.schedule.num_scheduled_validators * IRREVERSIBLE_THRESHOLD // FULL_PERCENT
     for confirmation in ledger.store.scan(VALIDATOR_CONFIRMATIONS):
-        is_next = confirmation.block_num == ledger.globals.last_irreversible_block_num + 1
-        if is_next and sum(confirmation.current_shuffled_validators_validations) >= required:
-            make_irreversible(ledger, progress, confirmation.block_num)
+        following = ledger.globals.last_irreversible_block_num + 1
+        if confirmation.block_num > following:
+            break
+        confirmed = sum(confirmation.current_shuffled_validators_validations)
+        if confirmation.block_num == following and confirmed >= required:
+            make_irreversible(ledger, progress, following)
             ledger.store.remove(confirmation)
 
 
 def remember_for_confirmation(ledger: Ledger, progress: Progress) -> None:
-    """The block waits for the other scheduled validators, among the last few that do."""
+    """The block waits for the other scheduled validators, among the last few that do.
+
+    One begins to wait with each block, and the oldest go first, so those that wait have consecutive ids.
+    """
     store, irreversible = ledger.store, ledger.globals.last_irreversible_block_num
-    waiting = list(store.scan(VALIDATOR_CONFIRMATIONS))
-    settled = [each for each in waiting if each.block_num <= irreversible]
-    rest = [each for each in waiting if each.block_num > irreversible]
-    too_many = max(len(rest) - MAX_BLOCK_POST_VALIDATION_COUNT + 1, 0)
-    for confirmation in settled + rest[:too_many]:
+    next_id = store.next_id(VALIDATOR_CONFIRMATIONS)
+    for confirmation in store.scan(VALIDATOR_CONFIRMATIONS):
+        are_few = next_id - confirmation.id < MAX_BLOCK_POST_VALIDATION_COUNT
+        if are_few and confirmation.block_num > irreversible:
+            break
         store.remove(confirmation)
     others = [name for name in ledger.schedule.scheduled if name != progress.producer.owner]
     places = ledger.network.max_validators
