@@ -51,6 +51,7 @@ def update_medians(ledger: Ledger) -> None:
     if not wanted:
         return
     voted = len(ledger.hardforks.processed_hardforks) - 1
+    schedule, globals_ = ledger.schedule, ledger.globals
     with ledger.editing(schedule, globals_):
         schedule.median_props = msgspec.structs.replace(schedule.median_props, **dict(medians_of(wanted, voted)))
         globals_.maximum_block_size = schedule.median_props.maximum_block_size
