@@ -46,6 +46,8 @@ class Operation(msgspec.Struct, frozen=True):
     """
 
     VIRTUAL: ClassVar[bool] = False
+    DEPRECATED: ClassVar[bool] = False
+    """Whether the chain has come to refuse it; its tag stays, since old blocks hold it."""
 
     def check(self, network: ChainParameters) -> None:
         """Raise unless the operation is sound in itself, whatever the state (the reference's `validate`)."""

@@ -5,7 +5,7 @@ They ended with hardfork 4; the blocks of before still hold them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 
@@ -42,6 +42,8 @@ ContentExtension = Annotated[ContentPayoutBeneficiaries, one_of(memory=28)]
 class Vote(Operation, frozen=True, tag=0):
     """Says how much of a voter's energy goes for, or against, a post."""
 
+    DEPRECATED: ClassVar[bool] = True
+
     voter: AccountName
     author: AccountName
     permlink: str
@@ -61,6 +63,8 @@ class Vote(Operation, frozen=True, tag=0):
 
 class Content(Operation, frozen=True, tag=1):
     """Writes or rewrites a post, or a comment on one."""
+
+    DEPRECATED: ClassVar[bool] = True
 
     parent_author: AccountName
     parent_permlink: str
@@ -100,6 +104,8 @@ class Content(Operation, frozen=True, tag=1):
 
 class DeleteContent(Operation, frozen=True, tag=9):
     """Takes a post away."""
+
+    DEPRECATED: ClassVar[bool] = True
 
     author: AccountName
     permlink: str
