@@ -40,8 +40,9 @@ def update_schedule(ledger: Ledger, _progress: Progress) -> None:
         _forgive_penalties(ledger)
     top = _choose_top(ledger)
     support, virtual_time = _choose_support(ledger, top)
-    majority = _majority_version(ledger)
-    _count_hardfork_votes(ledger)
+    voters = _voters(ledger)
+    majority = _majority_version(ledger, voters)
+    _count_hardfork_votes(ledger, voters)
     turns = tuple(validator.owner for pair in zip_longest(top, support) for validator in pair if validator is not None)
     schedule = ledger.schedule
     with ledger.editing(schedule):
@@ -92,6 +93,8 @@ def _choose_support(ledger: Ledger, top: list[Validator]) -> tuple[list[Validato
     virtual_time = ledger.schedule.current_virtual_time
     support: list[Validator] = []
     met: list[Validator] = []
+    if not missing:
+        return support, virtual_time
     for validator in ledger.store.scan(VALIDATOR_BY_SCHEDULE_TIME):
         if len(support) == missing:
             break
@@ -148,17 +151,17 @@ def _voters(ledger: Ledger) -> list[Validator]:
     ]
 
 
-def _majority_version(ledger: Ledger) -> Version:
+def _majority_version(ledger: Ledger, voters: list[Validator]) -> Version:
     """The highest version that enough validators run, or a later one."""
-    running = sorted((validator.running_version for validator in _voters(ledger)), reverse=True)
+    running = sorted((validator.running_version for validator in voters), reverse=True)
     required = ledger.network.hardfork_required_validators
     return running[required - 1] if len(running) >= required else ledger.schedule.majority_version
 
 
-def _count_hardfork_votes(ledger: Ledger) -> None:
+def _count_hardfork_votes(ledger: Ledger, voters: list[Validator]) -> None:
     """The next hardfork is the one that enough validators vote for, with its time; without one, the chain waits."""
     votes: Counter[tuple[HardforkVersion, Time]] = Counter(
-        (validator.hardfork_version_vote, validator.hardfork_time_vote) for validator in _voters(ledger)
+        (validator.hardfork_version_vote, validator.hardfork_time_vote) for validator in voters
     )
     required = ledger.network.hardfork_required_validators
     hardforks = ledger.hardforks
