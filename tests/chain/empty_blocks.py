@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.protocol.block import Block, BlockHeader, HeaderExtensions, sign_block
 from ledgerd.protocol.hashing import sha256
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot
@@ -43,7 +43,7 @@ def block_after(
     return sign_block(header, (), PrivateKey(sha256((producer if signer is None else signer).encode())))
 
 
-def on_its_way(ledger: Ledger, block: Block, skip: Skip = Skip.NOTHING) -> Progress:
+def on_its_way(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> Progress:
     """A block whose header was checked."""
     progress = Progress(block, skip)
     progress.producer = ledger.validator(AccountName(block.validator))

@@ -29,7 +29,7 @@ from ledgerd.protocol.parameters import MAINNET, ChainParameters
 from ledgerd.protocol.properties import default_properties
 from ledgerd.protocol.signatures import Signature
 from ledgerd.state import Entity, Space, Store
-from ledgerd.state.objects import TABLES
+from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_METADATA,
@@ -59,7 +59,7 @@ _open: list[Ledger] = []
 
 def fresh_ledger(folder: Path, hardfork: int = 13, network: ChainParameters = MAINNET) -> Ledger:
     """The built-in accounts, of which `committee` is a validator, and nothing else."""
-    store = Store.open(folder / "state", TABLES, space=Space(initial=1 << 24, min_free=0, increment=1 << 24))
+    store = Store.open(folder / "state", STORED_TABLES, space=Space(initial=1 << 24, min_free=0, increment=1 << 24))
     ledger = Ledger(store, network)
     _open.append(ledger)
     properties = default_properties(network)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.chain_file import load_parameters
@@ -39,7 +39,7 @@ def open_chain(name: str, folder: Path) -> Chain:
     return Chain.open(folder, network_of(name), clock=time.monotonic)
 
 
-def advance(chain: Chain, name: str, to: int, skip: Skip = LIKE_THE_RECORDING) -> None:
+def advance(chain: Chain, name: str, to: int, skip: SkipFlags = LIKE_THE_RECORDING) -> None:
     """Apply the recorded blocks up to a height, with all checks but those that the recording could not make."""
     for packed in recorded_blocks(name)[chain.head_number : to]:
         chain.push_block(codec_of(Block).decode(packed), skip, commit=False)

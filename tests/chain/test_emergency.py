@@ -25,7 +25,7 @@ from ledgerd.snapshot.load import fill
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import BY_NAME
 from ledgerd.state import Store
-from ledgerd.state.objects import TABLES
+from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.validators import (
     VALIDATOR_PENALTIES,
     VALIDATORS,
@@ -75,7 +75,7 @@ def test_a_recorded_silence_of_669_slots_begins_an_emergency_as_in_the_reference
     state = lzma.decompress((OPEN_MAIN / "state-900.json.xz").read_bytes())
     raw = json.loads(recorded_answers("open-main", 901)["get_raw_block"][(901,)])["raw_block"]
     block = codec_of(Block).decode_exactly(base64.b64decode(raw))
-    with Store.open(tmp_path, TABLES) as store:
+    with Store.open(tmp_path, STORED_TABLES) as store:
         fill(store, Snapshot.from_bytes(zlib.compress(state)))
         ledger = Ledger(store, network_of("open-main"))
 

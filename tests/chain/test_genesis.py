@@ -15,7 +15,7 @@ from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.protocol.properties import default_properties
 from ledgerd.protocol.versions import version_number
 from ledgerd.state import Store
-from ledgerd.state.objects import TABLES
+from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 from ledgerd.state.objects.validators import VALIDATORS, Place
@@ -26,7 +26,7 @@ NOBODY = Authority(1, {}, {})
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path, TABLES) as store:
+    with Store.open(tmp_path, STORED_TABLES) as store:
         yield store
 
 

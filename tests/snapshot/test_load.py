@@ -15,7 +15,7 @@ from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
-from ledgerd.state.objects import TABLES
+from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.invites import INVITES, Invite
@@ -32,7 +32,7 @@ from tests.snapshot.recorded import packed, small_state
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path, TABLES) as store:
+    with Store.open(tmp_path, STORED_TABLES) as store:
         yield store
 
 
@@ -140,9 +140,9 @@ def test_the_names_of_older_nodes_are_read(store: Store, tmp_path: Path) -> None
 
     load_state(store, {**old, "fork_db_head_block": block})
 
-    with Store.open(tmp_path / "new", TABLES) as today:
+    with Store.open(tmp_path / "new", STORED_TABLES) as today:
         load_state(today, state)
-        for table in TABLES:
+        for table in STORED_TABLES:
             assert list(store.scan(table)) == list(today.scan(table))
 
 

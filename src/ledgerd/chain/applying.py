@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.progress import Progress, Step
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.chain.steps.auctions import end_auctions
 from ledgerd.chain.steps.award_shares import expire_award_shares
 from ledgerd.chain.steps.bandwidth_candidates import count_bandwidth_candidates
@@ -92,7 +92,7 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def apply_block(ledger: Ledger, block: Block, skip: Skip = Skip.NOTHING) -> Progress:
+def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> Progress:
     """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
     progress = Progress(block, skip)
     ledger.operations.clear()

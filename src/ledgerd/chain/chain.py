@@ -8,10 +8,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from ledgerd.chain.block_log import BlockLog
-from ledgerd.chain.blocks import Blocks
+from ledgerd.chain.blocks import Blocks, Log
+from ledgerd.chain.emergency import mend_schedule
 from ledgerd.chain.events import Event
 from ledgerd.chain.fork_choice import ForkChoice
 from ledgerd.chain.fork_database import ForkDatabase
@@ -19,7 +20,7 @@ from ledgerd.chain.generation import generate_block
 from ledgerd.chain.genesis import create_genesis
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.pending import Clock, Pending
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.chain.trunk import Trunk
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
@@ -40,17 +41,6 @@ STATE_FOLDER = "state"
 CHAIN_ID = "chain id"
 
 Listener = Callable[[Event], None]
-
-
-class Log(Protocol):
-    """Where irreversible blocks go."""
-
-    @property
-    def head_number(self) -> int: ...
-    def append(self, number: int, packed: bytes, /) -> None: ...
-    def read(self, number: int, /) -> bytes | None: ...
-    def sync(self) -> None: ...
-    def close(self) -> None: ...
 
 
 class Chain:
@@ -118,6 +108,7 @@ class Chain:
                 f"this state belongs to the chain {known.hex()}, not to {self.network.name} "
                 f"({self.network.chain_id.hex()}): use another --data-dir, or another chain"
             )
+        mend_schedule(self.ledger)
         self.forks.is_emergency = self.ledger.globals.emergency_consensus_active
         for number in range(max(1, self.irreversible), self.head_number + 1):
             block = self.blocks.at(number)
@@ -146,7 +137,7 @@ class Chain:
 
     # -- in
 
-    def push_block(self, block: Block, skip: Skip = Skip.NOTHING, *, commit: bool = True) -> bool:
+    def push_block(self, block: Block, skip: SkipFlags = Skip.NOTHING, *, commit: bool = True) -> bool:
         """Take a block in; whether the head has moved.
 
         With `commit` off, what it did becomes durable, and is told, with a later `commit`: for a batch of blocks.
@@ -160,12 +151,12 @@ class Chain:
                     self._commit()
 
     def push_transaction(
-        self, transaction: Transaction, skip: Skip = Skip.NOTHING, keys: Iterable[PublicKey] | None = None
+        self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING, keys: Iterable[PublicKey] | None = None
     ) -> None:
         """Accept a transaction to wait for a block, or raise the rule that it breaks."""
         self.pending.push(transaction, skip, keys)
 
-    def generate_block(self, when: int, name: AccountName, key: PrivateKey, skip: Skip = Skip.NOTHING) -> Block:
+    def generate_block(self, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING) -> Block:
         """Make the block of a slot of ours; it still has to be pushed."""
         return generate_block(self.ledger, self.pending, when, name, key, skip)
 
@@ -191,9 +182,9 @@ class Chain:
         """The log first: the state may forget an irreversible block only when the log is sure to have it."""
         if not self.trunk.happened:
             return
-        for block in self.trunk.take_settled():
-            if block.number > self.block_log.head_number:
-                self.block_log.append(block.number, block.packed)
+        for number, packed in self.trunk.take_settled():
+            if number > self.block_log.head_number:
+                self.block_log.append(number, packed)
         self.block_log.sync()
         self.store.commit()
         happened, self.trunk.happened = self.trunk.happened, []

@@ -7,7 +7,7 @@ import logging
 from ledgerd.chain.blocks import Blocks
 from ledgerd.chain.fork_database import BlockTooOld, ForkDatabase, ForkItem, UnlinkableBlock
 from ledgerd.chain.pending import Pending
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.chain.steps.header import WrongScheduledValidator
 from ledgerd.chain.trunk import Trunk
 from ledgerd.protocol.block import Block
@@ -34,7 +34,7 @@ class ForkChoice:
         self._blocks = blocks
         self._pending = pending
 
-    def push(self, block: Block, skip: Skip) -> bool:
+    def push(self, block: Block, skip: SkipFlags) -> bool:
         """Take a block in; whether the head has moved. A block that can never be applied raises."""
         trunk, forks = self.trunk, self.forks
         if block.number <= trunk.head_number:
@@ -64,7 +64,7 @@ class ForkChoice:
 
     # -- a block that extends the head
 
-    def _extend(self, block: Block, skip: Skip) -> bool:
+    def _extend(self, block: Block, skip: SkipFlags) -> bool:
         try:
             self.trunk.apply(block, skip)
         except WrongScheduledValidator:
@@ -79,7 +79,7 @@ class ForkChoice:
         self._cascade(skip)
         return True
 
-    def _cascade(self, skip: Skip) -> None:
+    def _cascade(self, skip: SkipFlags) -> None:
         """Blocks that had waited for this one follow at once, where they continue it in a line."""
         tip, trunk = self.forks.head, self.trunk
         if tip is None or tip.number <= trunk.head_number or trunk.head_id not in self.forks:
@@ -142,7 +142,7 @@ class ForkChoice:
         head_id = self.trunk.head_id
         return len(old) == 1 and old[0].id == head_id and new[-1].id == head_id
 
-    def _switch(self, new_head: ForkItem, skip: Skip) -> bool:
+    def _switch(self, new_head: ForkItem, skip: SkipFlags) -> bool:
         """Leave the old branch for the new one; back to the old one when the new one breaks a rule."""
         if self.trunk.head_id not in self.forks:
             self.forks.remove(new_head.id)
@@ -160,7 +160,7 @@ class ForkChoice:
             raise UnlinkableBlock("the branches part below the irreversible block")
         return self._apply_branch(new_head, new, old, skip)
 
-    def _apply_branch(self, new_head: ForkItem, new: Branch, old: Branch, skip: Skip) -> bool:
+    def _apply_branch(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> bool:
         base, was_out_of_turn = self.trunk.head_id, False
         for place in range(len(new) - 1, -1, -1):
             try:
@@ -174,7 +174,7 @@ class ForkChoice:
         self.forks.head = new_head
         return True
 
-    def _apply_switched(self, block: Block, skip: Skip) -> bool:
+    def _apply_switched(self, block: Block, skip: SkipFlags) -> bool:
         """Inside a branch, a producer out of turn is accepted at the second try (spec 03, section 9.6, quirk)."""
         try:
             self.trunk.apply(block, skip)
@@ -192,7 +192,7 @@ class ForkChoice:
             with ledger.editing(globals_):
                 globals_.current_aslot += behind
 
-    def _give_up(self, refused: Branch, old: Branch, base: BlockId, skip: Skip) -> None:
+    def _give_up(self, refused: Branch, old: Branch, base: BlockId, skip: SkipFlags) -> None:
         """Back to the old branch; of the new one, what broke the rule and all above it is forgotten."""
         for item in refused:
             self.forks.remove(item.id)

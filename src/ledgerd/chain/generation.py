@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.pending import Pending
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.chain.slots import scheduled_validator, slot_at
 from ledgerd.chain.transactions import apply_transaction
 from ledgerd.protocol.block import (
@@ -33,7 +33,7 @@ EMPTY_BLOCK_SIZE = 115
 
 
 def generate_block(
-    ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PrivateKey, skip: Skip = Skip.NOTHING
+    ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING
 ) -> Block:
     """Make and sign the block of a slot. It still has to be pushed, as any other."""
     slot = slot_at(ledger, when)
@@ -60,7 +60,7 @@ def generate_block(
     return block
 
 
-def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip) -> tuple[Transaction, ...]:
+def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: SkipFlags) -> tuple[Transaction, ...]:
     """Waiting transactions in their order, each tried on top of those before it.
 
     A few that do not fit are passed over; after too many of them the block counts as full.

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from operator import add
 
+from ledgerd.chain.audit import excess_routes, excess_tokens, excess_votes
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.discrepancies import noted
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.escrow import ESCROWS
-from ledgerd.state.objects.invites import INVITES
+from ledgerd.state.objects.arrays import PROXY_DEPTH
+from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 from ledgerd.state.objects.vesting import (
     VESTING_DELEGATION_EXPIRATIONS,
     VESTING_DELEGATIONS,
-    WITHDRAW_VESTING_ROUTES,
 )
 
 Problems = Iterator[str]
@@ -23,17 +26,12 @@ Check = Callable[[Chain], Problems]
 
 
 def supply_adds_up(chain: Chain) -> Problems:
-    """Every token that was issued and not burnt is somewhere."""
+    """Every token that was issued and not burnt is somewhere; and those that fixed awards have paid beyond."""
     ledger = chain.ledger
-    globals_, store = ledger.globals, ledger.store
-    found = globals_.total_vesting_fund + globals_.total_reward_fund + globals_.committee_fund
-    # A live bid is out of the bidder's balance, and stands in `reserved_balance` until it is paid or given back.
-    found += sum(account.balance + account.reserved_balance for account in store.scan(ACCOUNTS))
-    found += sum(escrow.token_balance + escrow.pending_fee for escrow in store.scan(ESCROWS))
-    found += sum(invite.balance for invite in store.scan(INVITES))
-    found += sum(validator.pending_stakeholder_reward for validator in store.scan(VALIDATORS))
-    if found != globals_.current_supply:
-        yield f"the supply is {globals_.current_supply}, but all balances together are {found}"
+    beyond, noted_ = excess_tokens(ledger).get(0, 0), noted(ledger, Sum.TOKENS).get(0, 0)
+    if beyond != noted_:
+        supply = ledger.globals.current_supply
+        yield f"the supply is {supply}, but all balances together are {supply + beyond - noted_}"
 
 
 def shares_add_up(chain: Chain) -> Problems:
@@ -46,6 +44,8 @@ def shares_add_up(chain: Chain) -> Problems:
 
 def delegations_agree(chain: Chain) -> Problems:
     """What accounts have delegated and received is what the delegations say."""
+    if chain.ledger.hardfork(7) and not chain.ledger.hardfork(8):
+        return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up anew
     delegated: Counter[str] = Counter()
     received: Counter[str] = Counter()
     for delegation in chain.store.scan(VESTING_DELEGATIONS):
@@ -63,25 +63,48 @@ def delegations_agree(chain: Chain) -> Problems:
 def votes_agree(chain: Chain) -> Problems:
     """The counters of votes and routes at accounts are the numbers of their votes and routes."""
     votes = Counter(vote.account for vote in chain.store.scan(VALIDATOR_VOTES))
-    routes = Counter(route.from_account for route in chain.store.scan(WITHDRAW_VESTING_ROUTES))
+    excess, by_right = excess_routes(chain.ledger), noted(chain.ledger, Sum.ROUTES)
     for account in chain.store.scan(ACCOUNTS):
         if account.validators_voted_for != votes[account.id]:
             yield f"{account.name} votes for {votes[account.id]} validators, not {account.validators_voted_for}"
-        if account.withdraw_routes != routes[account.id]:
-            yield f"{account.name} has {routes[account.id]} withdrawal routes, not {account.withdraw_routes}"
+        wrong = excess.get(account.id, 0) - by_right.get(account.id, 0)
+        if wrong:
+            told = account.withdraw_routes
+            yield f"{account.name} has {told - wrong} withdrawal routes, not {told}"
 
 
 def vote_weights_agree(chain: Chain) -> Problems:
-    """A validator has the votes that its voters give it, as far as they were not cut off at zero."""
+    """Since hardfork 5, a validator has the votes that its voters give it, and the drift that they have left."""
     ledger = chain.ledger
     if not ledger.hardfork(5):
         return
-    given: Counter[int] = Counter()
-    for vote in ledger.store.scan(VALIDATOR_VOTES):
-        given[vote.validator] += ledger.store.get(ACCOUNTS, vote.account).validators_vote_weight
+    excess, by_right = excess_votes(ledger), noted(ledger, Sum.VOTES)
     for validator in ledger.store.scan(VALIDATORS):
-        if validator.votes < given[validator.id]:
-            yield f"validator {validator.owner} has {validator.votes} votes, but is given {given[validator.id]}"
+        wrong = excess.get(validator.id, 0) - by_right.get(validator.id, 0)
+        if wrong:
+            yield f"validator {validator.owner} has {validator.votes} votes, but should have {validator.votes - wrong}"
+
+
+def proxied_votes_agree(chain: Chain) -> Problems:
+    """An account votes with the shares of those whose proxy it is, and with what is proxied to them, hop by hop."""
+    passed_on: dict[str, tuple[int, ...]] = {}
+    nothing = (0,) * PROXY_DEPTH
+    for account in chain.store.scan(ACCOUNTS):
+        if account.proxy:
+            own = (account.vesting_shares, *account.proxied_vsf_votes[:-1])
+            passed_on[account.proxy] = tuple(map(add, passed_on.get(account.proxy, nothing), own))
+    for account in chain.store.scan(ACCOUNTS):
+        found = passed_on.get(account.name, nothing)
+        if account.proxied_vsf_votes != found:
+            yield f"{account.name} is proxied {list(found)} shares, not {list(account.proxied_vsf_votes)}"
+
+
+def reward_shares_add_up(chain: Chain) -> Problems:
+    """Since hardfork 4, the claims on the reward fund are those of the awards that have not expired."""
+    total = chain.ledger.globals.total_reward_shares
+    found = sum(award.rshares for award in chain.store.scan(AWARD_SHARES_EXPIRE))
+    if found != total and chain.ledger.hardfork(4):
+        yield f"there are {total} reward shares, but all awards together have {found}"
 
 
 def indexes_agree(chain: Chain) -> Problems:
@@ -108,6 +131,8 @@ CHECKS: tuple[Check, ...] = (
     delegations_agree,
     votes_agree,
     vote_weights_agree,
+    proxied_votes_agree,
+    reward_shares_add_up,
     indexes_agree,
     log_agrees,
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.chain.slots import slot_time
 from ledgerd.chain.transactions import apply_transaction
 from ledgerd.protocol.constants import PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS
@@ -43,7 +43,7 @@ class Pending:
         self._given_back: list[Transaction] = []
         """Transactions of blocks that were taken off the trunk, in the order of the chain."""
 
-    def push(self, transaction: Transaction, skip: Skip, keys: Iterable[PublicKey] | None = None) -> None:
+    def push(self, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None = None) -> None:
         """Accept a new transaction, or raise the rule that it breaks."""
         limit = self._ledger.globals.maximum_block_size - ROOM_BESIDE_TRANSACTION
         require(
@@ -69,7 +69,7 @@ class Pending:
             self._session = None
 
     @contextmanager
-    def set_aside(self, skip: Skip) -> Iterator[None]:
+    def set_aside(self, skip: SkipFlags) -> Iterator[None]:
         """Blocks are applied to the state without waiting transactions; those are tried again afterwards."""
         saved, self.transactions = self.transactions, []
         self.drop_session()
@@ -79,7 +79,7 @@ class Pending:
             given_back, self._given_back = self._given_back, []
             self._try_again([*given_back, *saved], skip)
 
-    def _try_again(self, transactions: list[Transaction], skip: Skip) -> None:
+    def _try_again(self, transactions: list[Transaction], skip: SkipFlags) -> None:
         """Those that have no place any more are dropped; what time is too short for waits unexecuted."""
         deadline = self._clock() + PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS / 1_000_000
         for place, transaction in enumerate(transactions):
@@ -92,7 +92,7 @@ class Pending:
                 except RuleViolation:
                     continue
 
-    def _add(self, transaction: Transaction, skip: Skip, keys: Iterable[PublicKey] | None) -> None:
+    def _add(self, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None) -> None:
         ledger = self._ledger
         if self._session is None:
             self._session = ledger.store.begin()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.validators import Validator
 
@@ -15,7 +15,7 @@ class Progress:
 
     __slots__ = ("_producer", "block", "number", "skip")
 
-    def __init__(self, block: Block, skip: Skip) -> None:
+    def __init__(self, block: Block, skip: SkipFlags) -> None:
         self.block = block
         self.number = block.number
         self.skip = skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.block import Block
@@ -32,7 +32,7 @@ def replay(
     source: BlockSource,
     *,
     to: int | None = None,
-    skip: Skip = Skip.NOTHING,
+    skip: SkipFlags = Skip.NOTHING,
     progress: Callable[[int], None] = lambda _height: None,
 ) -> int:
     """Apply the blocks of a log that the chain does not have yet; returns how many.

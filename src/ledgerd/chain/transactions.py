@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from ledgerd.chain.bandwidth import use_bandwidth
 from ledgerd.chain.evaluation import apply_operation
 from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.protocol.authority_check import (
     Accounts,
     MissingActive,
     in_word_order,
-    required_authorities,
-    verify_authority,
+    verify_required,
 )
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
 from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
@@ -41,7 +40,7 @@ class TransactionRefused(RuleViolation):
 def apply_transaction(
     ledger: Ledger,
     transaction: Transaction,
-    skip: Skip,
+    skip: SkipFlags,
     keys: Iterable[PublicKey] | None = None,
 ) -> None:
     """Apply a transaction on top of all before it. `keys` are those that signed, where they are known already."""
@@ -65,7 +64,7 @@ def apply_transaction(
 
 
 def check_transaction(
-    ledger: Ledger, transaction: Transaction, skip: Skip, keys: Iterable[PublicKey] | None = None
+    ledger: Ledger, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None = None
 ) -> None:
     """What can be said of a transaction before any of it is applied."""
     if not skip & Skip.OPERATION_CHECKS:
@@ -94,7 +93,7 @@ def check_authorities(ledger: Ledger, transaction: Transaction, keys: Iterable[P
     if keys is None:
         keys = transaction.signature_keys(ledger.network.chain_id)
     try:
-        verify_authority(transaction.operations, keys, authorities_of(ledger))
+        verify_required(transaction.required, keys, authorities_of(ledger))
     except MissingActive:
         if ledger.head_number + 1 not in EXCEPTED_BLOCKS:
             raise
@@ -115,7 +114,7 @@ def authorities_of(ledger: Ledger) -> Accounts:
 
 def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     """Each account that must sign pays for the whole transaction, and since hardfork 6 for each piece of data more."""
-    required = required_authorities(transaction.operations)
+    required = transaction.required
     names = in_word_order({*required.active, *required.master, *required.regular})
     size = len(transaction.packed)
     surcharge, pieces = 0, 0

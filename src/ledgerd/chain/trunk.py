@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ledgerd.chain.applying import apply_block
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.skip import BELOW_CHECKPOINT, Skip
+from ledgerd.chain.skip import BELOW_CHECKPOINT, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation, require
@@ -52,7 +52,7 @@ class Trunk:
         """The number of the highest block that is never taken off."""
         return self.ledger.globals.last_irreversible_block_num
 
-    def apply(self, block: Block, skip: Skip) -> None:
+    def apply(self, block: Block, skip: SkipFlags) -> None:
         """Put a block on; when it breaks a rule, nothing of it stays."""
         skip = self._skipped_by_checkpoint(block, skip)
         irreversible = self.irreversible
@@ -83,15 +83,15 @@ class Trunk:
         kept = self.store.lookup(REVERSIBLE_BY_NUMBER, number)
         return None if kept is None else codec_of(Block).decode_exactly(kept.packed)
 
-    def take_settled(self) -> list[Block]:
-        """The irreversible blocks that have not gone to the log yet, oldest first; from now on only the log has them.
+    def take_settled(self) -> list[tuple[int, bytes]]:
+        """The irreversible blocks that have not gone to the log yet, packed, each with its number, oldest first.
 
-        Call it before a commit, with no session open: should the block on top be taken off again, they come back,
-        and are taken once more.
+        From now on only the log has them. Call it before a commit, with no session open: should the block on top be
+        taken off again, they come back, and are taken once more.
         """
         settled = []
         for kept in self.store.scan(REVERSIBLE_BY_NUMBER, upper=(self.irreversible,)):
-            settled.append(codec_of(Block).decode_exactly(kept.packed))
+            settled.append((kept.number, kept.packed))
             self.store.remove(kept)
         return settled
 
@@ -105,7 +105,7 @@ class Trunk:
             self.happened.pop()
         self.happened.append(BlocksUndone(self.head_number, self.head_id))
 
-    def _skipped_by_checkpoint(self, block: Block, skip: Skip) -> Skip:
+    def _skipped_by_checkpoint(self, block: Block, skip: SkipFlags) -> SkipFlags:
         """A block at a checkpoint must be that block; up to the last one, the checkpoint vouches for the rest."""
         expected = self._checkpoints.get(block.number)
         if expected is not None:

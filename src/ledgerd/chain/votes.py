@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.arithmetic import MAX_UINT128, fits_uint64, share, truncated, uint128
+from ledgerd.chain.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, share, truncated, uint128
+from ledgerd.chain.discrepancies import note
 from ledgerd.protocol.constants import MAX_PROXY_RECURSION_DEPTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.percent import FULL_PERCENT
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS
 
 if TYPE_CHECKING:
@@ -89,6 +91,7 @@ def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> N
         validator.virtual_last_update = now
         validator.votes = share(validator.votes + delta)
         if ledger.hardfork(5) and validator.votes < 0:
+            note(ledger, Sum.VOTES, -validator.votes, validator.id)
             validator.votes = 0
         validator.counted_votes = (
             counted_votes(validator.votes, validator.penalty_percent) if ledger.hardfork(6) else validator.votes
@@ -98,6 +101,8 @@ def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> N
             "w.votes <= get_dynamic_global_properties().total_vesting_shares.amount: ",
         )
         divisor = uint128(validator.counted_votes + 1)
+        if divisor == 0:
+            raise DivideByZero("")
         validator.virtual_scheduled_time = uint128(now + (MAX_UINT128 - validator.virtual_position) // divisor)
         if validator.virtual_scheduled_time < now:
             validator.virtual_scheduled_time = MAX_UINT128
@@ -106,6 +111,8 @@ def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> N
 def clear_votes(ledger: Ledger, account: Account) -> None:
     """Remove an account's votes; the validators' totals are the caller's."""
     for vote in votes_of(ledger, account):
+        if ledger.hardfork(5):
+            note(ledger, Sum.VOTES, account.validators_vote_weight, vote.validator)
         ledger.store.remove(vote)
     with ledger.editing(account):
         account.validators_voted_for = 0

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 
-from ledgerd.cli import check, replay, state
-from ledgerd.cli.standing import describe
+from ledgerd.cli import check, node, replay, state
 from ledgerd.protocol.errors import OperatorError
 
 COMMANDS = (replay, state, check)
@@ -18,24 +16,23 @@ FAILED = 1
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments that `ledgerd` understands."""
+    """The commands beside the node, and their arguments."""
     arguments = argparse.ArgumentParser(
         prog="ledgerd",
-        description="A full node for the VIZ Ledger. Without a command: prints what of it is built.",
+        description="A full node for the VIZ Ledger. Without a command: the node itself (ledgerd --help).",
     )
-    arguments.add_argument("--version", action="version", version=f"ledgerd {version('ledgerd')}")
-    commands = arguments.add_subparsers(title="commands", metavar="COMMAND")
+    commands = arguments.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add_to(commands)
     return arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code."""
-    chosen = parser().parse_args(arguments)
-    if not hasattr(chosen, "run"):
-        sys.stdout.write(describe(version("ledgerd")))
-        return 0
+    """Run one command, or the node where the first word is an option, and give the exit code."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if not words or words[0].startswith("-"):
+        return node.run(words, [command.__name__.rpartition(".")[2] for command in COMMANDS])
+    chosen = parser().parse_args(words)
     try:
         code: int = chosen.run(chosen)
     except OperatorError as problem:

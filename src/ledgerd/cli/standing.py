@@ -20,6 +20,9 @@ ROOMS = {
     "node": "configuration, wiring, lifecycle",
 }
 
+LIFE_OF_THE_NODE = Path("node", "lifecycle.py")
+"""Without it, a configuration can be read and no node be started."""
+
 
 def modules(room: str) -> int:
     """How many modules stand in a room; a room with nothing but its door has none."""
@@ -40,7 +43,7 @@ def lines(version: str) -> Iterator[str]:
     for room, purpose in ROOMS.items():
         yield f"  {room:<10}{measure(room):<13}{purpose}"
     yield ""
-    if not modules("node"):
+    if not any(Path(folder, LIFE_OF_THE_NODE).exists() for folder in ledgerd.__path__):
         yield "There is no node to start yet. `make test` proves what there is."
 
 

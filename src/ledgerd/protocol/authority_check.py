@@ -100,7 +100,9 @@ class Accounts(NamedTuple):
 class Signing:
     """What has been given, what of it has been used, and how members are looked up."""
 
-    def __init__(self, get: GetAuthority, provided: Iterable[PublicKey], *, available: Collection[PublicKey] = ()) -> None:
+    def __init__(
+        self, get: GetAuthority, provided: Iterable[PublicKey], *, available: Collection[PublicKey] = ()
+    ) -> None:
         self.get = get
         self.used = dict.fromkeys(provided, False)
         self.available = available
@@ -153,12 +155,15 @@ class Signing:
 
 def required_authorities(operations: Iterable[Operation]) -> Authorities:
     """What operations ask for together; names once each and in word order."""
+    asked_for = [operation.authorities() for operation in operations]
+    if len(asked_for) == 1:
+        asked = asked_for[0]
+        return Authorities(*(in_word_order(set(names)) for names in asked[:3]), asked.other)
     active: set[AccountName] = set()
     master: set[AccountName] = set()
     regular: set[AccountName] = set()
     other: list[Authority] = []
-    for operation in operations:
-        asked = operation.authorities()
+    for asked in asked_for:
         active.update(asked.active)
         master.update(asked.master)
         regular.update(asked.regular)
@@ -168,7 +173,8 @@ def required_authorities(operations: Iterable[Operation]) -> Authorities:
 
 def in_word_order(names: Iterable[AccountName]) -> tuple[AccountName, ...]:
     """Names in the order in which the reference walks its sets."""
-    return tuple(sorted(names, key=word_order))
+    found = tuple(names)
+    return found if len(found) < 2 else tuple(sorted(found, key=word_order))
 
 
 def verify_authority(
@@ -178,7 +184,16 @@ def verify_authority(
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
     """Raise unless the keys and approvals are just what the operations ask for."""
-    required = required_authorities(operations)
+    verify_required(required_authorities(operations), keys, accounts, approvals)
+
+
+def verify_required(
+    required: Authorities,
+    keys: Iterable[PublicKey],
+    accounts: Accounts,
+    approvals: Approvals = NO_APPROVALS,
+) -> None:
+    """Raise unless the keys and approvals are just what is asked for."""
     if required.regular:
         _verify_regular(required, keys, accounts, approvals)
         return
@@ -204,9 +219,7 @@ def verify_authority(
     signing.require_all_used()
 
 
-def _verify_regular(
-    required: Authorities, keys: Iterable[PublicKey], accounts: Accounts, approvals: Approvals
-) -> None:
+def _verify_regular(required: Authorities, keys: Iterable[PublicKey], accounts: Accounts, approvals: Approvals) -> None:
     """Regular authority stands alone: nothing else may be asked for in the same transaction."""
     require(not required.active, "required_active.size() == 0: ")
     require(not required.master, "required_master.size() == 0: ")

@@ -105,6 +105,7 @@ NAME_KIND: Kind = NameKind()
 declare(AccountName, NAME_KIND)
 
 
+@lru_cache(REMEMBERED_NAMES)
 def is_valid_name(name: str) -> bool:
     """Labels of a-z, 0-9 and inner dashes, each beginning with a letter, two bytes long at least."""
     raw = name.encode("utf-8", "surrogateescape")

@@ -11,11 +11,12 @@ import msgspec
 from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import UInt16, UInt32
 from ledgerd.codec.varint import pack_varint
+from ledgerd.protocol.authority_check import required_authorities
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.identifiers import BlockId, TransactionId, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.base import Authorities, Operation
 from ledgerd.protocol.signatures import Signature, recover, sign
 from ledgerd.protocol.times import Time
 
@@ -73,6 +74,11 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
     def merkle_digest(self) -> bytes:
         """The leaf of a block's merkle tree."""
         return hashlib.sha256(self.packed).digest()
+
+    @cached_property
+    def required(self) -> Authorities:
+        """Who must have signed."""
+        return required_authorities(self.operations)
 
     def signature_digest(self, chain_id: bytes) -> bytes:
         """What signatures sign: the chain, then the unsigned bytes."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ledgerd.chain.audit import accept_discrepancies
+from ledgerd.chain.ledger import Ledger
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
@@ -46,6 +48,7 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | 
     _require_whole(store, network)
     _heal_penalties(store)
     _trust_the_head(store)
+    accept_discrepancies(Ledger(store, network))
     store.set_revision(snapshot.head_number)
     return head_block
 

@@ -97,6 +97,11 @@ class TableCache(Generic[E]):
             self.dirty[object_id] = None if entity is None else entity.__copy__()
         self._unsettle(object_id)
 
+    def _expect_returns(self) -> None:
+        """Objects are about to get back keys that they had before: hints do not know them all."""
+        for state in self.exclusive:
+            state.has_returned = True
+
     def _unsettle(self, object_id: int) -> None:
         """Tell all indexes that an object may stand elsewhere now, or nowhere."""
         self.by_id.pending.add(object_id)
@@ -209,6 +214,7 @@ class TableCache(Generic[E]):
 
     def revert(self, entity: E, image: E, ranks: Ranks) -> None:
         """After a change that failed: the values and places from before it."""
+        self._expect_returns()
         self._assign(entity, image)
         if ranks and entity.id in self.ranks:
             self._put_ranks(entity.id, ranks)
@@ -222,6 +228,7 @@ class TableCache(Generic[E]):
 
     def restore(self, undo: TableUndo[E]) -> None:
         """Put everything back exactly as it was, the places among equal keys included."""
+        self._expect_returns()
         for object_id in undo.created:
             self._erase(object_id)
         for object_id, entity in undo.removed.items():
@@ -241,6 +248,7 @@ class TableCache(Generic[E]):
 
         The session below is left to know the places from before (spec 02, sections 2.3 rule 4 and 2.5).
         """
+        self._expect_returns()
         if self.ordered and self._sessions:
             self._lend(undo, self._sessions[-1])
         for object_id in sorted(undo.modified.keys() - undo.removed.keys()):

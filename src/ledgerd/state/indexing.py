@@ -15,6 +15,7 @@ from ledgerd.state.errors import NotUnique
 from ledgerd.state.keys import INT64, integer_of
 from ledgerd.state.ranges import Entry, Range, entries, first_entry
 from ledgerd.state.tables import RANK_BYTES, E, Index, Key
+from ledgerd.state.view import searched_key
 
 if TYPE_CHECKING:
     from ledgerd.state.cache import TableCache
@@ -33,6 +34,7 @@ class IndexState(Generic[E]):
         "_found_at",
         "cache",
         "database",
+        "has_returned",
         "hints",
         "index",
         "key",
@@ -54,7 +56,10 @@ class IndexState(Generic[E]):
         self.written: dict[int, bytes | None] = {}
         """What the open transaction holds of objects whose entry differs, or differed, from the committed one."""
         self.hints: dict[Key, int] = {}
-        """Ids last seen under a key; each is checked before it is believed."""
+        """Ids last seen under a key; each is checked before it is believed. Between two commits every key that an
+        object has got in an exclusive index is among them."""
+        self.has_returned = False
+        """Whether objects have got keys back by an undo: keys that no hint may know, until they are settled."""
         self.cache = cache
         self._disk = disk
         self._found: dict[bytes, bytes | None] = {}
@@ -100,6 +105,7 @@ class IndexState(Generic[E]):
             if after is not None:
                 added.append((after, INT64.encode(object_id)))
         self.pending.clear()
+        self.has_returned = False
         if removed or added:
             self.version += 1
             added.sort()
@@ -123,10 +129,30 @@ class IndexState(Generic[E]):
 
     # -- reading
 
-    def holder(self, entry: bytes) -> int | None:
-        """The id under an entry of a unique index."""
+    def id_under(self, key: Key) -> int | None:
+        """The id of the object that stands under a whole key of a unique index.
+
+        Settling for every question would be dear where objects come in one by one: so hints are asked first, and
+        the open transaction as it is, and only what contradicts the object itself is settled. (Where keys that
+        differ may stand for the same entry, a hint that is missing says nothing.)
+        """
+        object_id = self.hints.get(key)
+        if object_id is None and self.index.is_exact and self.index.is_exclusive and not self.has_returned:
+            object_id = self._entered(key)
+            if object_id is None:
+                return None
+        if object_id is not None:
+            entity = self.cache.find(object_id)
+            if entity is not None and self.key(entity) == key:
+                self.hints[key] = object_id
+                return object_id
         self.settle()
-        raw = self._disk.transaction.get(entry, db=self.database)
+        return self._entered(key)
+
+    def _entered(self, key: Key) -> int | None:
+        """The id that the open transaction holds under a key; nothing for a key that cannot be stored."""
+        entry = searched_key(self.index, key)
+        raw = None if entry is None else self._disk.transaction.get(entry, db=self.database)
         return None if raw is None else integer_of(raw)
 
     def entries(self) -> Iterator[Entry]:
@@ -179,17 +205,19 @@ class IndexState(Generic[E]):
     def admit(self, entity: E) -> None:
         """Refuse a new object whose key is taken, and one whose key cannot be stored."""
         key = self.key(entity)
-        if self.holder(self.index.entry_key(entity)) is not None:
+        self.index.entry_key(entity)  # must be one that can be stored
+        if self.id_under(key) is not None:
             raise NotUnique.on_create()
         self.hints[key] = entity.id
 
     def move(self, entity: E, standing: E) -> None:
         """The key of an object is no longer the one it stands under: give it its new place, or refuse the key."""
         if self.index.is_exclusive:
-            new = self.index.entry_key(entity)
-            if self.holder(new) not in (None, entity.id):
+            key = self.key(entity)
+            self.index.entry_key(entity)  # must be one that can be stored
+            if self.id_under(key) not in (None, entity.id):
                 raise NotUnique.on_edit()
-            self.hints[self.key(entity)] = entity.id
+            self.hints[key] = entity.id
         elif not self.index.is_unique:
             old, new = self.index.entry_key(standing), self.index.entry_key(entity)
             rank = self.cache.ranks[entity.id][self._slot]

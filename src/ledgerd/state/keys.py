@@ -25,13 +25,15 @@ class Order(NamedTuple):
     title: str
     encode: Callable[[Any], bytes]
     is_own_id: bool = False
+    is_exact: bool = False
+    """Whether values that differ have keys that differ: not so for texts that are cut somewhere."""
 
 
 def _unsigned(width: int) -> Order:
     def encode(value: int) -> bytes:
         return value.to_bytes(width, "big")
 
-    return Order(f"uint{width * 8}", encode)
+    return Order(f"uint{width * 8}", encode, is_exact=True)
 
 
 def _signed(width: int) -> Order:
@@ -40,7 +42,7 @@ def _signed(width: int) -> Order:
     def encode(value: int) -> bytes:
         return (value + half).to_bytes(width, "big")
 
-    return Order(f"int{width * 8}", encode)
+    return Order(f"int{width * 8}", encode, is_exact=True)
 
 
 def fixed_bytes(width: int) -> Order:
@@ -51,7 +53,7 @@ def fixed_bytes(width: int) -> Order:
             raise ValueError(f"{len(value)} bytes where {width} are ordered")
         return value
 
-    return Order(f"bytes{width}", encode)
+    return Order(f"bytes{width}", encode, is_exact=True)
 
 
 def descending(order: Order) -> Order:
@@ -61,7 +63,7 @@ def descending(order: Order) -> Order:
     def encode_complement(value: Any) -> bytes:  # noqa: ANN401 - of whatever type the order is for
         return encode(value).translate(_COMPLEMENT)
 
-    return Order(f"{order.title} desc", encode_complement)
+    return Order(f"{order.title} desc", encode_complement, is_exact=order.is_exact)
 
 
 def text_bytes(text: str) -> bytes:

@@ -25,7 +25,7 @@ from ledgerd.state.ranges import Range
 from ledgerd.state.sessions import Records, Session, SessionStack
 from ledgerd.state.tables import E, Entity, Index, Key, Table
 from ledgerd.state.verify import verify
-from ledgerd.state.view import Source, View, index_of, searched_key, span
+from ledgerd.state.view import Source, View, index_of, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,8 +122,7 @@ class Store(View):
         index = state.index
         if not index.is_unique or len(key) < len(index.order):
             return self.first(index, lower=key, upper=key)
-        raw = searched_key(index, key)
-        object_id = None if raw is None else state.holder(raw)
+        object_id = state.id_under(key)
         if object_id is None:
             return None
         state.hints[key] = object_id

@@ -86,6 +86,7 @@ class Index(Generic[E]):
         self.order = order
         self.is_unique = is_unique
         self.is_exclusive = is_unique and not order[-1].is_own_id
+        self.is_exact = all(each.is_exact for each in order)
         self.encode_key = key_encoder(order)
         self._longest = MAX_KEY_BYTES if is_unique else MAX_KEY_BYTES - RANK_BYTES
 

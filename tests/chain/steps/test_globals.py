@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.chain.steps.globals import UndoHistoryExhausted, count_slots, update_globals
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
@@ -40,7 +40,7 @@ def ledger_of(folder: Path, hardfork: int = 13, *, emergency: bool = False) -> L
     return ledger
 
 
-def advance(ledger: Ledger, producer: str, missed: int = 0, *, head: int = HEAD, skip: Skip = Skip.NOTHING) -> None:
+def advance(ledger: Ledger, producer: str, missed: int = 0, *, head: int = HEAD, skip: SkipFlags = Skip.NOTHING) -> None:
     update_globals(ledger, on_its_way(ledger, block_after(producer, NOW + 3 * (missed + 1), head=head), skip))
 
 

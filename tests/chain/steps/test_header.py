@@ -8,7 +8,7 @@ import pytest
 
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.chain.steps.header import (
     WrongScheduledValidator,
     check_header,
@@ -36,13 +36,13 @@ def ledger(tmp_path: Path) -> Ledger:
     return ledger
 
 
-def check(ledger: Ledger, block: Block, skip: Skip = Skip.NOTHING) -> Progress:
+def check(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> Progress:
     progress = Progress(block, skip)
     check_header(ledger, progress)
     return progress
 
 
-def refusal(ledger: Ledger, block: Block, skip: Skip = Skip.NOTHING) -> str:
+def refusal(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> str:
     with pytest.raises(RuleViolation) as caught:
         check(ledger, block, skip)
     return caught.value.message

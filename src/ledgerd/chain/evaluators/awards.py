@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.chain.arithmetic import DivideByZero, fits_uint64, int16, share, uint32, uint128
+from ledgerd.chain.discrepancies import note
 from ledgerd.chain.energy import energy_now
 from ledgerd.chain.evaluation import evaluates
 from ledgerd.chain.ledger import Ledger
@@ -15,6 +16,7 @@ from ledgerd.protocol.operations.awards import Award, FixedAward
 from ledgerd.protocol.operations.virtual import BenefactorAward, ReceiveAward
 from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.discrepancies import Sum
 
 
 @evaluates(Award)
@@ -145,6 +147,7 @@ def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receive
             )
         )
         for_receiver -= part
+    note(ledger, Sum.TOKENS, max(0, -for_receiver))
     if for_receiver > 0:
         vested = create_vesting(ledger, receiver, for_receiver)
         with ledger.editing(receiver):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.discrepancies import forget
 from ledgerd.chain.votes import adjust_validator_vote
 from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ def make_votes_fair(ledger: Ledger) -> None:
 def recount_votes(ledger: Ledger) -> None:
     """Take all votes for validators back, and give them again at their present weight."""
     store = ledger.store
+    forget(ledger, Sum.VOTES)
     for validator in store.scan(VALIDATORS):
         with ledger.editing(validator):
             validator.votes = 0

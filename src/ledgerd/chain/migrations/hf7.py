@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.arithmetic import share
+from ledgerd.chain.discrepancies import note
 from ledgerd.chain.validator_removal import remove_penalties, remove_votes_for
 from ledgerd.chain.votes import adjust_proxied_votes_by_depth, adjust_validator_vote, votes_of
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.accounts import ACCOUNTS, AUTHORITY_BY_ACCOUNT, METADATA_BY_ACCOUNT, Account
 from ledgerd.state.objects.committee import COMMITTEE_VOTE_BY_VOTER, REQUEST_BY_CREATOR, REQUEST_BY_WORKER
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.escrow import ESCROW_BY_AGENT, ESCROW_BY_RECIPIENT, ESCROW_BY_SENDER
 from ledgerd.state.objects.invites import INVITE_BY_CREATOR, INVITE_BY_RECEIVER
 from ledgerd.state.objects.paid_subscriptions import (
@@ -139,6 +141,7 @@ def _remove_votes(ledger: Ledger, account: Account) -> None:
         adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
     for vote in votes_of(ledger, account):
         adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
+        note(ledger, Sum.VOTES, -account.validators_vote_weight, vote.validator)
         with ledger.editing(account):
             account.validators_voted_for = account.validators_voted_for - 1 & 0xFFFF
         store.remove(vote)
@@ -166,6 +169,7 @@ def _remove_routes(ledger: Ledger, account: Account) -> None:
     for route in store.scan(ROUTE_BY_ACCOUNTS, lower=(0, account.id)):
         if route.to_account != account.id:
             break
+        note(ledger, Sum.ROUTES, 1, route.from_account)
         store.remove(route)
 
 

@@ -11,6 +11,7 @@ from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA
 from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
 from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
 from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
+from ledgerd.state.objects.discrepancies import DISCREPANCIES
 from ledgerd.state.objects.escrow import ESCROWS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
@@ -74,6 +75,6 @@ TABLES: tuple[Table[Any], ...] = (
 )
 """The tables of the reference, by their numbers there."""
 
-STORED_TABLES: tuple[Table[Any], ...] = (*TABLES, REVERSIBLE_BLOCKS)
+STORED_TABLES: tuple[Table[Any], ...] = (*TABLES, REVERSIBLE_BLOCKS, DISCREPANCIES)
 """What a node stores: those, and what is ours."""
 """In the order of their numbers."""
