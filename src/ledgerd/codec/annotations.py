@@ -97,11 +97,14 @@ def _annotated(base: Any, *marks: Any) -> Kind:
                 return SortedMap(kind_of(inner[0]), kind_of(inner[1]), mark.order)
             return SortedSet(kind_of(inner[0]), mark.order)
         if isinstance(mark, one_of):
-            alternatives = get_args(base) or (base,)
-            return Variant(lambda: dict(enumerate(map(record_kind, alternatives))), mark.memory)
+            return Variant(partial(_numbered, get_args(base) or (base,)), mark.memory)
         if isinstance(mark, array_of):
             return FixedArray(kind_of(get_args(base)[0]), mark.size)
     return kind_of(base)
+
+
+def _numbered(alternatives: tuple[type[msgspec.Struct], ...]) -> dict[int, RecordKind]:
+    return dict(enumerate(map(record_kind, alternatives)))
 
 
 def record_kind(record: type[msgspec.Struct]) -> RecordKind:

@@ -120,9 +120,7 @@ class SortedSet(Vector):
         for item in items:
             unique.setdefault(self.order(item), item)
         out = tuple(unique[key] for key in sorted(unique))
-        if reading is not None and (
-            len(out) != len(items) or any(a is not b for a, b in zip(out, items, strict=True))
-        ):
+        if reading is not None and (len(out) != len(items) or any(a is not b for a, b in zip(out, items, strict=True))):
             reading.normalised = True
         return out
 

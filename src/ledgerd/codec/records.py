@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +16,7 @@ from ledgerd.codec.containers import Optional
 from ledgerd.codec.errors import CodecError, DecodeError, EncodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.kinds import Kind, Reading, read_fixed, write_fixed
+from ledgerd.codec.lazy import lazy
 from ledgerd.codec.source import Source, count_parts
 
 Reader = Callable[[bytes, int, Reading], tuple[Any, int]]
@@ -46,22 +46,20 @@ class RecordKind(Kind):
         self._resolve = resolve
         self.title = getattr(record, "TITLE", record.__name__)
 
-    @cached_property
+    @lazy
     def fields(self) -> list[Field]:
         """The fields, resolved late, since records may hold one another."""
         return self._resolve()
 
-    @cached_property
-    def letters(self) -> str:  # type: ignore[override]  # a class constant in other kinds
+    @lazy
+    def letters(self) -> str:
         """A record of fixed fields only, unless it keeps its bytes, is packed with its neighbours."""
-        if getattr(self.record, "KEEPS_PACKED", False) or not all(
-            field.kind.letters for field in self.fields
-        ):
+        if getattr(self.record, "KEEPS_PACKED", False) or not all(field.kind.letters for field in self.fields):
             return ""
         return "".join(field.kind.letters for field in self.fields)
 
-    @cached_property
-    def memory(self) -> int:  # type: ignore[override]  # a class constant in other kinds
+    @lazy
+    def memory(self) -> int:
         """What the class says, or what its fields take."""
         return getattr(self.record, "MEMORY", 0) or max(1, sum(field.kind.memory for field in self.fields))
 
@@ -104,7 +102,7 @@ class RecordKind(Kind):
 
     # -- the functions of the record itself
 
-    @cached_property
+    @lazy
     def reader(self) -> Reader:
         """`(buf, pos, reading) -> (record, end)`."""
         source = Source()
@@ -135,7 +133,7 @@ class RecordKind(Kind):
         compiled: Reader = source.compiled(f"read_{self.record.__name__}", "buf, pos, reading")
         return compiled
 
-    @cached_property
+    @lazy
     def writer(self) -> Writer:
         """`(record, w)`, where `w` takes pieces of bytes."""
         source = Source()
@@ -158,7 +156,7 @@ class RecordKind(Kind):
         compiled: Writer = source.compiled(f"write_{self.record.__name__}", "v, w")
         return compiled
 
-    @cached_property
+    @lazy
     def printer(self) -> Callable[[Any], str]:
         """`(record) -> JSON text`; optional fields that are not set are left out."""
         source = Source()
@@ -218,9 +216,7 @@ def closing(source: Source, caught: str, error: type[CodecError]) -> None:
     places: list[Place] = list(source.places)
     source.names.update(StructError=struct.error, CodecError=CodecError)
     source.add(f"except {caught} as problem:")
-    source.add(
-        f"    raise {source.bind(locate)}(problem, {source.bind(places)}, {source.bind(error)}) from None"
-    )
+    source.add(f"    raise {source.bind(locate)}(problem, {source.bind(places)}, {source.bind(error)}) from None")
 
 
 def locate(problem: Exception, places: list[Place], error: type[CodecError]) -> CodecError:
@@ -242,4 +238,3 @@ def locate(problem: Exception, places: list[Place], error: type[CodecError]) -> 
         if field:
             located.within(field)
     return located
-

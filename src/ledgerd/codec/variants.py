@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from ledgerd.codec.errors import DecodeError, EncodeError
 from ledgerd.codec.json_scalars import as_array, as_string, as_uint64
 from ledgerd.codec.kinds import MAX_DEPTH, Kind, Reading
+from ledgerd.codec.lazy import lazy
 from ledgerd.codec.records import Reader, RecordKind, Writer
 from ledgerd.codec.source import Source
 from ledgerd.codec.varint import pack_varint, read_varint
@@ -33,12 +33,12 @@ class Variant(Kind):
         self._writers: dict[Record, tuple[bytes, Writer]] = {}
         self.memory = memory
 
-    @cached_property
+    @lazy
     def kinds(self) -> dict[int, RecordKind]:
         """The alternatives by their tags, resolved late, since they may hold this variant again."""
         return self._resolve()
 
-    @cached_property
+    @lazy
     def tags(self) -> dict[Record, int]:
         """The tags by their records."""
         return {kind.record: tag for tag, kind in self.kinds.items()}
@@ -136,12 +136,12 @@ class NamedVariant(Variant):
         self._name_of = name_of
         self._aliases = aliases
 
-    @cached_property
+    @lazy
     def names(self) -> dict[int, str]:
         """The names by their tags."""
         return {tag: self._name_of(kind.record) for tag, kind in self.kinds.items()}
 
-    @cached_property
+    @lazy
     def named(self) -> dict[str, int]:
         """The tags by their names, aliases included."""
         named = {name: tag for tag, name in self.names.items()}
@@ -170,4 +170,3 @@ def print_record(kind: RecordKind, value: Any) -> str:
     """The JSON of a record, by its own form or by its fields."""
     own = getattr(value, "json_text", None)
     return str(own()) if own is not None else kind.printer(value)
-

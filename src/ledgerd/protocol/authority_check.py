@@ -158,7 +158,9 @@ def required_authorities(operations: Iterable[Operation]) -> Authorities:
     asked_for = [operation.authorities() for operation in operations]
     if len(asked_for) == 1:
         asked = asked_for[0]
-        return Authorities(*(in_word_order(set(names)) for names in asked[:3]), asked.other)
+        names = (asked.active, asked.master, asked.regular)
+        active_, master_, regular_ = (in_word_order(set(each)) for each in names)
+        return Authorities(active_, master_, regular_, asked.other)
     active: set[AccountName] = set()
     master: set[AccountName] = set()
     regular: set[AccountName] = set()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 
 from ledgerd.codec import Void, codec_of, one_of, sorted_by
+from ledgerd.codec.lazy import lazy
 from ledgerd.protocol.hashing import ripemd160
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
@@ -41,7 +41,7 @@ class HardforkVote(msgspec.Struct, frozen=True):
 
 HeaderExtension = Annotated[Void | RunningVersion | HardforkVote, one_of(memory=28)]
 
-EXTENSION_ORDER = {Void: 0, RunningVersion: 1, HardforkVote: 2}
+EXTENSION_ORDER: dict[type, int] = {Void: 0, RunningVersion: 1, HardforkVote: 2}
 
 
 def extension_order(extension: object) -> int:
@@ -82,7 +82,7 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
     TITLE: ClassVar[str] = "signed block header"
     KEEPS_PACKED: ClassVar[bool] = True
 
-    @cached_property
+    @lazy
     def packed(self) -> bytes:
         """The canonical bytes."""
         return codec_of(SignedHeader).encode(self)
@@ -92,18 +92,18 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         """One more than the number in the previous block's id, in 32 bits."""
         return (block_number_of(self.previous) + 1) & 0xFFFFFFFF
 
-    @cached_property
+    @lazy
     def digest(self) -> bytes:
         """The hash that the validator signed: the header without the signature."""
         return hashlib.sha256(self.packed[: -len(self.validator_signature)]).digest()
 
-    @cached_property
+    @lazy
     def id(self) -> BlockId:
         """The block's number, then the hash of the signed header; so it covers the signature."""
         hashed = hashlib.sha224(self.packed).digest()
         return BlockId(self.number.to_bytes(4, "big") + hashed[4:20])
 
-    @cached_property
+    @lazy
     def signee(self) -> PublicKey:
         """The key that signed."""
         return recover(self.validator_signature, self.digest)
@@ -124,12 +124,12 @@ class Block(msgspec.Struct, frozen=True, dict=True):
     MEMORY: ClassVar[int] = 200
     KEEPS_PACKED: ClassVar[bool] = True
 
-    @cached_property
+    @lazy
     def packed(self) -> bytes:
         """The canonical bytes; what is measured, logged and relayed."""
         return codec_of(Block).encode(self)
 
-    @cached_property
+    @lazy
     def header(self) -> SignedHeader:
         """The block without its transactions."""
         return SignedHeader(
@@ -156,7 +156,7 @@ class Block(msgspec.Struct, frozen=True, dict=True):
         """The key that signed."""
         return self.header.signee
 
-    @cached_property
+    @lazy
     def merkle_root(self) -> MerkleRoot:
         """The root that the transactions have; the header must say the same."""
         return merkle_root([transaction.merkle_digest for transaction in self.transactions])
@@ -168,9 +168,7 @@ def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:
         return NO_TRANSACTIONS
     level = list(leaves)
     while len(level) > 1:
-        paired = [
-            hashlib.sha256(level[i] + level[i + 1]).digest() for i in range(0, len(level) - 1, 2)
-        ]
+        paired = [hashlib.sha256(level[i] + level[i + 1]).digest() for i in range(0, len(level) - 1, 2)]
         level = paired + level[len(paired) * 2 :]
     return MerkleRoot(ripemd160(level[0]))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
 from ledgerd.codec import codec_of
+from ledgerd.codec.lazy import lazy
 from ledgerd.codec.numbers import UInt16, UInt32
 from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.authority_check import required_authorities
@@ -49,18 +49,18 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
     MEMORY: ClassVar[int] = 88
     KEEPS_PACKED: ClassVar[bool] = True
 
-    @cached_property
+    @lazy
     def packed(self) -> bytes:
         """The canonical bytes, signatures included; what is measured and relayed."""
         return codec_of(Transaction).encode(self)
 
-    @cached_property
+    @lazy
     def unsigned(self) -> bytes:
         """The bytes that are signed and make the id: all before the signatures."""
         count = len(self.signatures)
         return self.packed[: len(self.packed) - SIGNATURE_SIZE * count - len(pack_varint(count))]
 
-    @cached_property
+    @lazy
     def digest(self) -> bytes:
         """The hash of the unsigned bytes."""
         return hashlib.sha256(self.unsigned).digest()
@@ -70,12 +70,12 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         """The first twenty bytes of the digest."""
         return TransactionId(self.digest[:20])
 
-    @cached_property
+    @lazy
     def merkle_digest(self) -> bytes:
         """The leaf of a block's merkle tree."""
         return hashlib.sha256(self.packed).digest()
 
-    @cached_property
+    @lazy
     def required(self) -> Authorities:
         """Who must have signed."""
         return required_authorities(self.operations)
@@ -113,9 +113,7 @@ def reference_to(block: BlockId) -> tuple[int, int]:
     return block_number_of(block) & 0xFFFF, int.from_bytes(block[4:8], "little")
 
 
-def unsigned_transaction(
-    reference: BlockId, expiration: int, operations: Iterable[Operation]
-) -> Transaction:
+def unsigned_transaction(reference: BlockId, expiration: int, operations: Iterable[Operation]) -> Transaction:
     """A transaction that is yet to be signed."""
     number, prefix = reference_to(reference)
     return Transaction(number, prefix, expiration, tuple(operations), (), ())

@@ -185,7 +185,7 @@ ACCOUNT_BY_LAST_BANDWIDTH_UPDATE = unique(
 
 ACCOUNT_AUTHORITIES = Table(AccountAuthority, number=2)
 AUTHORITY_BY_ACCOUNT = unique(
-    ACCOUNT_AUTHORITIES, "by_account", lambda authority: (authority.account, authority.id), (NAME_WORD, OWN_ID)
+    ACCOUNT_AUTHORITIES, "by_account", lambda authority: (authority.account,), (NAME_WORD,)
 )
 
 ACCOUNT_METADATA = Table(AccountMetadata, number=21)
