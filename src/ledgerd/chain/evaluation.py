@@ -35,3 +35,9 @@ def apply_operation(ledger: Ledger, operation: Operation) -> None:
     """Report an operation, then carry it out; its checks and authorities were looked at before."""
     ledger.report(operation)
     _evaluators[type(operation)](ledger, operation)
+
+
+def apply_proposed_operation(ledger: Ledger, operation: Operation) -> None:
+    """The same for an operation of a proposal, which counts as virtual."""
+    ledger.emit(operation)
+    _evaluators[type(operation)](ledger, operation)

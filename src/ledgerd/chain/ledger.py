@@ -161,8 +161,8 @@ class Ledger:
 
     # -- report
 
-    def report(self, operation: Operation) -> None:
-        """An operation takes effect at the current place."""
+    def report(self, operation: Operation, virtual_operation: int = 0) -> None:
+        """An operation takes effect at the current place; one of a transaction has no virtual number."""
         if not self.is_reporting:
             return
         place = self.place
@@ -172,13 +172,13 @@ class Ledger:
                 place.block,
                 place.transaction_in_block,
                 place.operation_in_transaction,
-                place.virtual_operation,
+                virtual_operation,
                 self.now,
                 operation,
             )
         )
 
     def emit(self, operation: Operation) -> None:
-        """The chain did something by itself: a virtual operation, numbered from one."""
+        """The chain did something by itself: a virtual operation, numbered from one through all of a transaction."""
         self.place.virtual_operation += 1
-        self.report(operation)
+        self.report(operation, self.place.virtual_operation)

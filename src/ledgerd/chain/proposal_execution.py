@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.arithmetic import uint32
-from ledgerd.chain.evaluation import apply_operation
+from ledgerd.chain.evaluation import apply_proposed_operation
 from ledgerd.chain.events import NO_TRANSACTION
 from ledgerd.chain.skip import Skip
 from ledgerd.chain.transactions import apply_transaction, authorities_of
@@ -89,8 +89,7 @@ def execute(ledger: Ledger, proposal: Proposal) -> None:
     proposal_id = proposal.id
     with ledger.attempt():
         for operation in operations_of(proposal):
-            ledger.place.virtual_operation += 1
-            apply_operation(ledger, operation)
+            apply_proposed_operation(ledger, operation)
     remove_proposal(ledger, proposal_id)
 
 

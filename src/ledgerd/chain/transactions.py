@@ -58,9 +58,10 @@ def apply_transaction(
             KNOWN_TRANSACTIONS,
             KnownTransaction(packed_trx=transaction.packed, trx_id=transaction.id, expiration=transaction.expiration),
         )
-    for number, operation in enumerate(transaction.operations):
-        ledger.place.operation_in_transaction = number
+    for operation in transaction.operations:
         apply_operation(ledger, operation)
+        # Not the number of the operation: the trial of a proposal resets this count (spec 02, section 18.1, quirk).
+        ledger.place.operation_in_transaction += 1
 
 
 def check_transaction(
