@@ -164,7 +164,8 @@ class IndexState(Generic[E]):
         """Whether nothing stands in a range. Asked in every block of what may be due, so the answer is remembered:
         the first entry at or behind `low` stays what it is until an entry changes.
         """
-        self.settle()
+        if self.pending:
+            self.settle()
         if self._found_at != self.version or len(self._found) > REMEMBERED_SEARCHES:
             self._found.clear()
             self._found_at = self.version

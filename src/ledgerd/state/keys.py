@@ -128,10 +128,13 @@ def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
         only = encoders[0]
         return lambda key: only(key[0]) if key else b""
 
-    first, second, *others = encoders
+    first, second = encoders[:2]
 
     def encode(key: tuple[Any, ...]) -> bytes:
-        if not others and len(key) == 2:
+        count = len(key)
+        if count == 1:
+            return first(key[0])
+        if count == 2:
             return first(key[0]) + second(key[1])
         return b"".join([encoder(part) for encoder, part in zip(encoders, key, strict=False)])
 

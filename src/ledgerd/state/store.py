@@ -25,7 +25,7 @@ from ledgerd.state.ranges import Range
 from ledgerd.state.sessions import Records, Session, SessionStack
 from ledgerd.state.tables import E, Entity, Index, Key, Table
 from ledgerd.state.verify import verify
-from ledgerd.state.view import Source, View, index_of, span
+from ledgerd.state.view import Source, View, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +89,8 @@ class Store(View):
         self._indexes: dict[Index[Any], IndexState[Any]] = {
             state.index: state for cache in self._caches.values() for state in cache.all_indexes()
         }
+        self._sources: dict[Source[Any], IndexState[Any]] = {table: each.by_id for table, each in self._caches.items()}
+        self._sources.update(self._indexes)
         for cache in self._caches.values():
             self._header.load_counters(cache)
         self._disk.on_begin(self._write_again)
@@ -148,7 +150,7 @@ class Store(View):
         return self._state(source).entry(entity)
 
     def _state(self, source: Source[E]) -> IndexState[E]:
-        return self._indexes[index_of(source)]
+        return self._sources[source]
 
     def meta(self, name: str) -> bytes | None:
         return self._header.values.get(name)

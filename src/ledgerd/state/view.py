@@ -91,7 +91,7 @@ def index_of(source: Source[E]) -> Index[E]:
 
 def span(index: Index[E], lower: Key, upper: Key) -> tuple[bytes, bytes | None]:
     """The first entry of a scan and the first one behind it, as bytes."""
-    low = index.encode_key(lower)[:MAX_KEY_BYTES]
+    low = index.encode_key(lower)[:MAX_KEY_BYTES] if lower else b""
     high = end_of_prefix(index.encode_key(upper)[:MAX_KEY_BYTES]) if upper else None
     return low, high
 
