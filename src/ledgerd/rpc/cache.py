@@ -1,0 +1,86 @@
+"""Answers that only the head block decides, kept as bytes until the next one.
+
+A request is recognised by its bytes with the id taken out, before anything is parsed. Errors and answers that are
+not the head's alone never get in here, so nobody is served another's error or another's id (spec 05, section 3,
+lists what the reference's cache mixes up).
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_BYTES = 64 * 1024 * 1024
+LONGEST_REQUEST = 4 * 1024
+LONGEST_ANSWER = 4 * 1024 * 1024
+
+_MARK = b'"id"'
+_LAST_MARK = _MARK + b":"
+_LONGEST_END = len(b"999999999}")
+# Ids whose text in the answer is their text in the request: small whole numbers, and strings without escapes.
+_ID = re.compile(rb'"id"[ \t\r\n]*:[ \t\r\n]*((?:0|[1-9][0-9]{0,8})(?=[ \t\r\n]*[,}])|"[A-Za-z0-9_.-]{0,64}")')
+
+
+class AnswerCache:
+    """Openings of answers (all but the id and the closing brace), by request. Emptied whole when it is full."""
+
+    def __init__(self, entries: int = 10_000) -> None:
+        self._entries = entries
+        self._openings: dict[bytes, bytes] = {}
+        self._by_beginning: dict[bytes, bytes] = {}
+        """The same, where the id is a number at the very end of the request: most clients write it there."""
+        self._bytes = 0
+
+    def find(self, body: bytes) -> bytes | None:
+        """The answer to a request."""
+        beginning, _, end = body.rpartition(_LAST_MARK)
+        opening = self._by_beginning.get(beginning)
+        if opening is not None and len(end) <= _LONGEST_END and end[-1:] == b"}":
+            identity = end[:-1]
+            if identity.isdigit() and not identity.startswith(b"0"):
+                return opening + end
+        if not self._openings:
+            return None
+        template, identity = split_id(body)
+        opening = self._openings.get(template)
+        return None if opening is None else b"%b%b}" % (opening, identity)
+
+    def keep(self, body: bytes, identity: str, opening: bytes) -> None:
+        """Remember an answer that was just given to a request with this id."""
+        if not self._entries or len(body) > LONGEST_REQUEST or len(opening) > LONGEST_ANSWER:
+            return
+        template, found = split_id(body)
+        if not template or found != identity.encode("utf-8", "surrogateescape"):
+            return
+        size = len(template) + len(opening)
+        if len(self._openings) >= self._entries or self._bytes + size > MAX_BYTES:
+            self.clear()
+        self._openings[template] = opening
+        self._bytes += size
+        if template.endswith(_LAST_MARK + b"}"):
+            # The mark stands only here, and there is no escape: whatever begins like this is the same request.
+            self._by_beginning[template[: -len(_LAST_MARK) - 1]] = opening
+            self._bytes += len(template)
+
+    def clear(self) -> None:
+        """There is a new head."""
+        self._openings.clear()
+        self._by_beginning.clear()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._openings)
+
+
+def split_id(body: bytes) -> tuple[bytes, bytes]:
+    """A request without its id, and the id; nothing where one cannot tell without parsing.
+
+    The mark may stand only once: if a request that reads like this has an id at all, it is this one. An escape
+    could spell a second mark in another way.
+    """
+    if len(body) > LONGEST_REQUEST or body.count(_MARK) != 1 or b"\\" in body:
+        return b"", b""
+    match = _ID.search(body)
+    if match is None:
+        return b"", b""
+    start, end = match.span(1)
+    return body[:start] + body[end:], body[start:end]

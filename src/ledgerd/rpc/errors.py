@@ -1,0 +1,134 @@
+"""What a client is told of an exception: the code, the message and the data that the reference would have sent
+(spec 05, section 6). The texts of single rules stand where the rules are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ledgerd.codec.errors import ASSERTION, BAD_CAST, PARSE_ERROR, DecodeError
+from ledgerd.codec.json_errors import JsonError, Layer
+from ledgerd.codec.json_text import Json, dumps, quote
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.time_text import time_text
+
+INVALID_REQUEST = -32600
+INVALID_PARAMETERS = -32602
+NO_PARAMETERS = -32001
+UNRESOLVED = -32002
+ASSERTED = -32003
+OTHER = -32000
+
+WRAPPED = 13
+"""The code of what a library of the reference threw; its name and its text are its own."""
+
+CODEC_EXCEPTIONS: dict[int, tuple[str, str]] = {
+    0: ("exception", "unspecified"),
+    2: ("timeout_exception", "Timeout"),
+    3: ("file_not_found_exception", "File Not Found"),
+    4: ("parse_error_exception", "Parse Error"),
+    5: ("invalid_arg_exception", "Invalid Argument"),
+    6: ("key_not_found_exception", "Key Not Found"),
+    7: ("bad_cast_exception", "Bad Cast"),
+    8: ("out_of_range_exception", "Out of Range"),
+    9: ("canceled_exception", "Canceled"),
+    10: ("assert_exception", "Assert Exception"),
+    11: ("eof_exception", "End Of File"),
+    14: ("invalid_operation_exception", "Invalid Operation"),
+    15: ("unknown_host_exception", "Unknown Host"),
+    16: ("null_optional", "null optional"),
+    17: ("udt_exception", "UDT error"),
+    18: ("aes_exception", "AES error"),
+    19: ("overflow_exception", "Integer Overflow"),
+    20: ("underflow_exception", "Integer Underflow"),
+    21: ("divide_by_zero_exception", "Integer Divide By Zero"),
+}
+"""Name and words of the exceptions that are no chain's own (spec 05, section 6.5)."""
+
+
+class PlainError(Exception):
+    """A refusal of which the client is told a text and nothing else."""
+
+    def __init__(self, message: str, code: int = OTHER) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+class Layered(RuleViolation):
+    """A violation that callers have added layers to, each with the values that it shows."""
+
+    def __init__(self, error: RuleViolation, *layers: Layer) -> None:
+        super().__init__(error.message)
+        self.code, self.name, self.what = error.code, error.name, error.what
+        self.layers = [Layer(error.message, {}), *layers]
+
+
+class Unresolved(RuleViolation):
+    """A request that names no method, or does not name it in the right shape."""
+
+    def __init__(self, layout: str, data: dict[str, Json] | None = None) -> None:
+        layer = Layer(layout, data or {})
+        super().__init__(layer.text)
+        self.layers = [layer]
+
+
+def missing_argument(index: int, count: int) -> PlainError:
+    """An argument that a method reads without having counted."""
+    return PlainError(f"vector::_M_range_check: __n (which is {index}) >= this->size() (which is {count})")
+
+
+class Fault(NamedTuple):
+    """The error object of an answer; `data` is JSON text, or empty."""
+
+    code: int
+    message: str
+    data: str = ""
+
+    @property
+    def text(self) -> str:
+        """The object, its keys in the reference's order."""
+        data = f',"data":{self.data}' if self.data else ""
+        return f'{{"code":{self.code},"message":{quote(self.message)}{data}}}'
+
+
+def fault_of(error: PlainError | RuleViolation | DecodeError, now: int) -> Fault:
+    """What a client is told of an exception, at a time in seconds since 1970."""
+    if isinstance(error, PlainError):
+        return Fault(error.code, error.message)
+    name, what = _words(error)
+    layers = _layers(error)
+    message = f"{what} ({error.code})\n" + "".join(f"{layer.text}\n" for layer in layers)
+    entries = ",".join(_entry(layer, place == 0, now) for place, layer in enumerate(layers))
+    data = f'{{"code":{error.code},"name":{quote(name)},"message":{quote(what)},"stack":[{entries}]}}'
+    return Fault(_answered_code(error), message, data)
+
+
+def _answered_code(error: RuleViolation | DecodeError) -> int:
+    if isinstance(error, Unresolved):
+        return UNRESOLVED
+    if error.code in {PARSE_ERROR, BAD_CAST}:
+        return INVALID_PARAMETERS
+    return ASSERTED if error.code == ASSERTION else OTHER
+
+
+def _words(error: RuleViolation | DecodeError) -> tuple[str, str]:
+    name, what = getattr(error, "name", None), getattr(error, "what", None)
+    if name is None or what is None:
+        return CODEC_EXCEPTIONS[error.code]
+    return str(name), str(what)
+
+
+def _layers(error: RuleViolation | DecodeError) -> list[Layer]:
+    if isinstance(error, JsonError | Layered | Unresolved):
+        return error.layers
+    return [Layer(error.message if isinstance(error, RuleViolation) else error.text, {})]
+
+
+def _entry(layer: Layer, is_first: bool, now: int) -> str:
+    """One entry of the stack. Places in a source are not comparable (spec 05, section 6.3): ours name none."""
+    level = "error" if is_first else "warn"
+    return (
+        f'{{"context":{{"level":"{level}","file":"","line":0,"method":"","hostname":"","thread_name":"",'
+        f'"timestamp":"{time_text(now)}"}},"format":{quote(layer.format)},"data":{dumps(layer.data)}}}'
+    )

@@ -1,0 +1,223 @@
+"""HTTP/1.1 requests out of bytes: a state machine over the web's own parser, with bounds. No I/O, no clock.
+
+A client on a connection that stays open writes the same head before each request. It is parsed once; from then on a
+request that comes in one piece is recognised by comparing bytes, which costs a fifth of parsing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+import httptools
+
+NOTED = frozenset(
+    (
+        b"host",
+        b"connection",
+        b"content-length",
+        b"expect",
+        b"upgrade",
+        b"sec-websocket-key",
+        b"sec-websocket-version",
+    )
+)
+"""The headers that decide over anything; all others are only measured."""
+
+HEAD_END = b"\r\n\r\n"
+SEPARATORS = len(b": \r\n")
+
+
+class Place(Enum):
+    """Where in a request the stream stands."""
+
+    BETWEEN = "between requests"
+    HEAD = "in the headers"
+    BODY = "in the body"
+    ENDED = "after something that is no request"
+
+
+BETWEEN, HEAD, BODY, ENDED = Place
+
+
+class Request(NamedTuple):
+    """A request that has arrived whole."""
+
+    method: bytes
+    path: bytes
+    body: bytes
+    keeps_open: bool
+    """Whether the client wants the connection to stay open."""
+    says_so: bool
+    """Whether it asked for that, or for the contrary, in so many words."""
+
+
+class Handshake(NamedTuple):
+    """A request for a WebSocket, and what has already come behind it."""
+
+    headers: Mapping[bytes, bytes]
+    rest: bytes
+
+
+class Refusal(NamedTuple):
+    """What came cannot be read, or is too large; nothing after it is looked at."""
+
+    status: int
+
+
+class Invitation(NamedTuple):
+    """The client waits to be told that it may send the body."""
+
+
+Arrival = Request | Handshake | Refusal | Invitation
+
+
+class RequestReader:
+    """The requests of one connection."""
+
+    def __init__(self, *, header_bytes: int, body_bytes: int, takes_handshakes: bool) -> None:
+        self._max_header = header_bytes
+        self._max_body = body_bytes
+        self._takes_handshakes = takes_handshakes
+        self._parser = httptools.HttpRequestParser(self)
+        self._arrived: list[Arrival] = []
+        self.place = BETWEEN
+        self.steps = 0
+        """Grows whenever a request comes a part further, however many bytes that takes."""
+        self._head_bytes = 0
+        self._unended_bytes = 0
+        self._path = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._body: list[bytes] = []
+        self._body_bytes = 0
+        self._known_head = b""
+        self._known_bytes = -1
+        self._known: Request | None = None
+
+    def feed(self, data: bytes) -> list[Arrival]:
+        """What has arrived with these bytes, in its order."""
+        if self.place is ENDED:
+            return []
+        was_between, before = self.place is BETWEEN, self.steps
+        rest = self._fed(data)
+        if self.place is HEAD and self.steps == before:
+            # A header that does not end is not shown by the parser; its bytes count all the same.
+            self._unended_bytes += len(data)
+            if self._unended_bytes > self._max_header:
+                self._refuse(431)
+        arrived, self._arrived = self._arrived, []
+        if was_between and len(arrived) == 1 and not rest:
+            self._learn(data, arrived[0])
+        return arrived
+
+    def _fed(self, data: bytes) -> bytes:
+        """Have the parser read everything, and return what stands behind an offer of another protocol."""
+        rest = b""
+        while self.place is not ENDED:
+            try:
+                self._parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                rest = data[upgrade.args[0] :]
+                if self._is_handshake():
+                    self.place = ENDED
+                    self._arrived.append(Handshake(self._headers, rest))
+                # Any other offer is passed over, as it may be, and HTTP goes on.
+                self._parser = httptools.HttpRequestParser(self)
+                data = rest
+            except httptools.HttpParserCallbackError as error:
+                raise error.__context__ or error from None
+            except httptools.HttpParserError:
+                self._refuse(400)
+            else:
+                break
+        return rest
+
+    def repeated(self, data: bytes) -> Request | None:
+        """The request of known head that these bytes are from their first to their last, if they are one."""
+        if len(data) != self._known_bytes or self.place is not BETWEEN or not data.startswith(self._known_head):
+            return None
+        self.steps += 1
+        return self._known
+
+    def repeated_body(self, data: bytes) -> bytes:
+        """The body of a repeated request."""
+        return data[len(self._known_head) :]
+
+    def _learn(self, data: bytes, arrival: Arrival) -> None:
+        """Remember the head of a request that came in one piece."""
+        if not isinstance(arrival, Request) or not arrival.keeps_open or self.place is not BETWEEN:
+            return
+        size = len(arrival.body)
+        head = data.find(HEAD_END) + len(HEAD_END)
+        if size and head + size == len(data) and self._headers.get(b"content-length") == b"%d" % size:
+            self._known_head, self._known_bytes = data[:head], len(data)
+            self._known = arrival._replace(body=b"")
+
+    def _is_handshake(self) -> bool:
+        return (
+            self._takes_handshakes
+            and self._parser.should_upgrade()
+            and self._parser.get_method() == b"GET"
+            and self._headers.get(b"upgrade", b"").lower() == b"websocket"
+        )
+
+    def _refuse(self, status: int) -> None:
+        if self.place is not ENDED:
+            self.place = ENDED
+            self.steps += 1
+            self._arrived.append(Refusal(status))
+
+    # -- called by the parser
+
+    def on_message_begin(self) -> None:
+        self.place = HEAD
+        self.steps += 1
+        self._head_bytes = self._unended_bytes = self._body_bytes = 0
+        self._path = b""
+        self._headers = {}
+        self._body = []
+
+    def on_url(self, url: bytes) -> None:
+        self._path += url
+        self._head_bytes += len(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._head_bytes += len(name) + len(value) + SEPARATORS
+        name = name.lower()
+        if name in NOTED:
+            self._headers[name] = value
+
+    def on_headers_complete(self) -> None:
+        if self.place is ENDED:
+            return
+        self.place = BODY
+        self.steps += 1
+        headers = self._headers
+        if self._head_bytes > self._max_header:
+            self._refuse(431)
+        elif b"host" not in headers and self._parser.get_http_version() != "1.0":
+            self._refuse(400)
+        elif int(headers.get(b"content-length", b"0")) > self._max_body:
+            self._refuse(413)
+        elif headers.get(b"expect", b"").lower() == b"100-continue":
+            self._arrived.append(Invitation())
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        if self._body_bytes > self._max_body:
+            self._refuse(413)
+        elif self.place is not ENDED:
+            self._body.append(body)
+
+    def on_message_complete(self) -> None:
+        if self.place is ENDED:
+            return
+        self.place = BETWEEN
+        self.steps += 1
+        if self._is_handshake():
+            return
+        parts, self._body = self._body, []
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        keeps_open, says_so = self._parser.should_keep_alive(), b"connection" in self._headers
+        self._arrived.append(Request(self._parser.get_method(), self._path, body, keeps_open, says_so))

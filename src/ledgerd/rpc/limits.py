@@ -1,0 +1,38 @@
+"""What one client may use of a worker: sizes, times and counts. Each is an option of the node.
+
+Counts are those of one worker process; an address that is limited to 100 connections has as many in each.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds on everything that a client can make grow. Zero switches a count off where that is said."""
+
+    body_bytes: int = 32_000_000
+    """A request, over HTTP as over WebSocket."""
+    header_bytes: int = 16_000
+    """Request line and headers."""
+    batch: int = 1_000
+    """Requests in one batch."""
+
+    connections: int = 4_096
+    address_connections: int = 512
+    """Connections of one address; zero for any number."""
+    address_rate: float = 0.0
+    """Requests a second of one address, with as many at once; zero, the default, for any number."""
+    late_answers: int = 64
+    """Answers, subscriptions among them, that one connection may wait for at the same time."""
+
+    header_seconds: float = 10.0
+    """From the first byte of a request to the end of its headers."""
+    body_seconds: float = 60.0
+    """From there to the end of the body; and for a WebSocket message from its first byte to its last."""
+    idle_seconds: float = 75.0
+    """Between two requests; a WebSocket is asked for a sign of life instead, and has as long again to give it."""
+    write_seconds: float = 60.0
+    """For a client to take what it was sent."""
+    stop_seconds: float = 10.0
+    """For requests that are in flight when the worker stops."""

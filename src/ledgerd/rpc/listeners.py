@@ -1,0 +1,57 @@
+"""Listening sockets for several workers on one port.
+
+The main process holds them all, so a worker that dies loses none of the connections that wait to be accepted: its
+successor takes over the same socket. Where the system spreads connections over sockets of one port (Linux), each
+worker has its own, and gets its share; elsewhere they share one.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+
+from ledgerd.protocol.errors import OperatorError
+
+BACKLOG = 1024
+
+
+def resolve(host: str, port: int) -> tuple[str, int]:
+    """The first address of a host; only IPv4, as the reference (spec 06, section 5.4)."""
+    try:
+        found = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)
+    except OSError as error:
+        raise OperatorError(f"{host} has no address to listen on: {error}") from error
+    address = found[0][4]
+    return str(address[0]), int(address[1])
+
+
+def listen(host: str, port: int, workers: int) -> list[socket.socket]:
+    """A socket for each worker, all of the same address; port 0 takes any that is free."""
+    address = resolve(host, port)
+    try:
+        if sys.platform != "linux":
+            shared = _bound(address, is_shared=False)
+            return [shared] * workers
+        # A port that another program holds would be shared with it without a word.
+        _bound(address, is_shared=False).close()
+        sockets = [_bound(address, is_shared=True)]
+        address = sockets[0].getsockname()
+        sockets += [_bound(address, is_shared=True) for _ in range(workers - 1)]
+    except OSError as error:
+        raise OperatorError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    return sockets
+
+
+def _bound(address: tuple[str, int], *, is_shared: bool) -> socket.socket:
+    plug = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        plug.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if is_shared:
+            plug.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        plug.bind(address)
+        plug.listen(BACKLOG)
+        plug.setblocking(False)
+    except OSError:
+        plug.close()
+        raise
+    return plug

@@ -1,0 +1,99 @@
+"""HTTP answers as bytes, with the status lines and headers of spec 05, section 2.2. Knows no connection.
+
+Headers stand in the order of their names. The reference sends no `Content-Type` and ends each connection.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+SERVER = b"Server: ledgerd\r\n"
+JSON = b"application/json"
+TEXT = b"text/plain; charset=utf-8"
+
+_CORS = b"Access-Control-Allow-Origin: *\r\n"
+
+PREFLIGHT = (
+    b"HTTP/1.1 200 OK\r\n"
+    b"Access-Control-Allow-Headers: Content-Type, Authorization\r\n"
+    b"Access-Control-Allow-Methods: POST, GET, OPTIONS\r\n"
+    b"Access-Control-Allow-Origin: *\r\n"
+    b"Access-Control-Max-Age: 86400\r\n"
+    b"%bContent-Length: 0\r\n" + SERVER + b"\r\n"
+)
+"""The answer to OPTIONS; room for a `Connection` header."""
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+_OK = b"HTTP/1.1 200 OK\r\n" + _CORS + b"%bContent-Length: %d\r\nContent-Type: application/json\r\n" + SERVER + b"\r\n"
+
+REASONS = {
+    200: b"OK",
+    400: b"Bad Request",
+    404: b"Not Found",
+    405: b"Method Not Allowed",
+    426: b"Upgrade Required",
+    429: b"Too Many Requests",
+    503: b"Service Unavailable",
+}
+
+KEEPING = b"Connection: keep-alive\r\n"
+CLOSING = b"Connection: close\r\n"
+
+
+class Page(NamedTuple):
+    """What a path shows to a person or a machine that asks without a body."""
+
+    body: bytes
+    content_type: bytes = JSON
+    status: int = 200
+
+
+EMPTY_BODY = Page(b"empty request body", TEXT, 400)
+TOO_MANY = Page(b"too many requests from this address", TEXT, 429)
+
+
+def json_head(length: int, connection: bytes = b"") -> bytes:
+    """The head of a JSON-RPC answer."""
+    return _OK % (connection, length)
+
+
+@lru_cache(maxsize=4096)
+def kept_json_head(length: int) -> bytes:
+    """The head of a JSON-RPC answer on a connection that goes on without a word about it."""
+    return json_head(length)
+
+
+def page_head(page: Page, connection: bytes = b"") -> bytes:
+    """The head of any other answer."""
+    retry = b"Retry-After: 1\r\n" if page.status == 429 else b""
+    return b"HTTP/1.1 %d %b\r\n%b%bContent-Length: %d\r\nContent-Type: %b\r\n%b%b\r\n" % (
+        page.status,
+        REASONS[page.status],
+        _CORS,
+        connection,
+        len(page.body),
+        page.content_type,
+        retry,
+        SERVER,
+    )
+
+
+def refusal(status: int) -> bytes:
+    """The answer to what is no request that can be read: no words, no body; the connection ends."""
+    return b"HTTP/1.1 %d \r\n%bContent-Length: 0\r\n%b\r\n" % (status, CLOSING, SERVER)
+
+
+UPGRADE_REQUIRED = (
+    b"HTTP/1.1 426 Upgrade Required\r\n" + CLOSING + b"Content-Length: 0\r\n" + SERVER + b"Upgrade: websocket\r\n\r\n"
+)
+"""The answer to plain HTTP where only WebSocket is spoken."""
+
+
+def switching(accept: bytes) -> bytes:
+    """The answer to a WebSocket handshake."""
+    return (
+        b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n%b"
+        b"Upgrade: websocket\r\n\r\n" % (accept, SERVER)
+    )

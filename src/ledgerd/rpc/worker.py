@@ -1,0 +1,113 @@
+"""An API worker: a process that reads the state itself, serves clients, and ends with the node.
+
+It is started by `workers`, which writes its order to the standard input: the sockets that it inherits, and the
+function that puts its parts together, which the node names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable, Coroutine
+from functools import partial
+from importlib import import_module
+
+import msgspec
+
+from ledgerd.rpc.http import HttpConnection, Speech
+from ledgerd.rpc.limits import Limits
+from ledgerd.rpc.link import HEAD, RECOVERING, STOP, Link
+from ledgerd.rpc.service import Service
+
+
+class Listener(msgspec.Struct, frozen=True):
+    """An inherited listening socket, and what is spoken there."""
+
+    descriptor: int
+    speech: Speech
+
+
+class Order(msgspec.Struct, frozen=True):
+    """All that a worker is told at its start."""
+
+    parts: str
+    """`module:function`, which is called with the link, the limits and the settings, and returns the service."""
+    settings: dict[str, str]
+    limits: Limits
+    link: int
+    listeners: tuple[Listener, ...]
+
+
+Parts = Callable[[Link, Limits, dict[str, str]], Service]
+
+
+def run(main: Callable[[], Coroutine[None, None, None]]) -> None:
+    """Run on the fastest loop that the platform has."""
+    if sys.platform == "win32":
+        asyncio.run(main())
+    else:
+        import uvloop  # noqa: PLC0415 - it does not exist for Windows
+
+        uvloop.run(main())
+
+
+async def serve(order: Order) -> None:
+    """Serve until the node asks for an end, or is gone."""
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    loop.add_signal_handler(signal.SIGTERM, stopping.set)
+    link = Link()
+    await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
+    service = _parts(order.parts)(link, order.limits, order.settings)
+    attach(service, link, stopping)
+    servers = [
+        await loop.create_server(
+            partial(HttpConnection, service, each.speech), sock=socket.socket(fileno=each.descriptor)
+        )
+        for each in order.listeners
+    ]
+    link.beat()
+    lost = loop.create_task(link.lost.wait())
+    lost.add_done_callback(lambda _: stopping.set())
+    await stopping.wait()
+    for server in servers:
+        server.close()
+    await service.stop()
+    lost.cancel()
+
+
+def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
+    """Let a service hear what the main process says."""
+
+    def head(_: bytes) -> None:
+        service.dispatcher.cache.clear()
+
+    def recovering(payload: bytes) -> None:
+        service.is_recovering = payload == b"\1"
+
+    def stop(_: bytes) -> None:
+        stopping.set()
+
+    link.on(HEAD, head)
+    link.on(RECOVERING, recovering)
+    link.on(STOP, stop)
+
+
+def _parts(name: str) -> Parts:
+    module, _, function = name.partition(":")
+    parts: Parts = getattr(import_module(module), function)
+    return parts
+
+
+def main() -> None:
+    """Read the order and carry it out."""
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    run(partial(serve, order))
+
+
+if __name__ == "__main__":
+    main()
