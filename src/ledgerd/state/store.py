@@ -90,7 +90,8 @@ class Store(View):
             state.index: state for cache in self._caches.values() for state in cache.all_indexes()
         }
         self._sources: dict[Source[Any], IndexState[Any]] = {table: each.by_id for table, each in self._caches.items()}
-        self._sources.update(self._indexes)
+        for index, state in self._indexes.items():
+            self._sources[index] = state
         for cache in self._caches.values():
             self._header.load_counters(cache)
         self._disk.on_begin(self._write_again)

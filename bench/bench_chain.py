@@ -1,0 +1,254 @@
+"""What the chain costs: replay of near-empty and of full blocks, a durable live block, and a state of many accounts.
+
+All checks are on: signatures, authorities, merkle roots. Figures in recoveries of the same run compare across
+machines.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, process_time
+
+from ledgerd.codec import codec_of
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.authority import authority_of
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.signatures import recover
+from ledgerd.state.objects.accounts import (
+    ACCOUNT_AUTHORITIES,
+    ACCOUNT_METADATA,
+    ACCOUNTS,
+    Account,
+    AccountAuthority,
+    AccountMetadata,
+)
+from tests.chain.networks import VIZ_KEY, Network, key_of
+from tests.chain.recorded_chains import open_chain
+from tests.recorded import CHAINS, recorded_blocks
+
+FULL_BLOCKS, EMPTY_BLOCKS, TRANSFERS = 20, 600, 100
+FEW, MANY = 1_000, 200_000
+ACCOUNTS_A_COMMIT = 20_000
+
+RECOVERIES_A_BLOCK, BLOCKS_A_SECOND = 10, 2_000
+OPERATIONS_A_SECOND = 6_000
+LIVE_SECONDS = 0.040
+OPEN_SECONDS, OPEN_MEGABYTES = 1.0, 600
+GROWTH = 1.30
+
+
+def recovery_seconds() -> float:
+    """What one signature recovery costs now; a busy machine slows it as it slows the rest."""
+    block = codec_of(Block).decode(recorded_blocks("open-2")[5])
+    signature, digest = block.validator_signature, block.header.digest
+    started = process_time()
+    for _ in range(500):
+        recover(signature, digest)
+    return (process_time() - started) / 500
+
+
+@contextmanager
+def network() -> Iterator[Network]:
+    """A private network in a folder of its own, past all hardforks."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Network(Path(folder))
+        made.start()
+        yield made
+        made.chain.close()
+
+
+def packed_blocks(source: Network, first: int) -> list[bytes]:
+    """The blocks of a chain from a height on."""
+    blocks = [source.chain.blocks.at(number) for number in range(first, source.chain.head_number + 1)]
+    return [block.packed for block in blocks if block is not None]
+
+
+def replay_seconds(push: Callable[[Block], object], commit: Callable[[], object], blocks: list[bytes]) -> float:
+    """How long it takes to decode and apply blocks, and to commit them."""
+    started = process_time()
+    for packed in blocks:
+        push(codec_of(Block).decode(packed))
+    commit()
+    return process_time() - started
+
+
+def verdict(value: float, limit: float, *, at_most: bool = True) -> str:
+    """Whether a figure keeps to its target."""
+    is_met = value <= limit if at_most else value >= limit
+    return f"{'<=' if at_most else '>='} {limit:g}: {'met' if is_met else 'MISSED'}"
+
+
+def send_transfers(net: Network, names: list[AccountName], round_: int) -> None:
+    """A transfer from each to the next."""
+    for place, name in enumerate(names):
+        recipient = names[(place + round_ + 1) % len(names)]
+        net.send(Transfer(name, recipient, tokens(1 + round_), f"payment {round_}"), key=net.keys[name])
+
+
+def users(net: Network) -> list[AccountName]:
+    """A hundred accounts with tokens."""
+    names = [AccountName(f"user-{number}") for number in range(TRANSFERS)]
+    for place, name in enumerate(names):
+        net.keys[name] = key_of(name)
+        net.create_account(name, net.keys[name])
+        if place % 20 == 19:
+            net.produce()
+    return names
+
+
+def bench_replay() -> None:
+    """Near-empty blocks, and blocks of 100 transfers, into another node."""
+    with network() as source, tempfile.TemporaryDirectory() as folder:
+        names = users(source)
+        first = source.chain.head_number + 1
+        for round_ in range(FULL_BLOCKS):
+            send_transfers(source, names, round_)
+            source.produce()
+        full = source.chain.head_number + 1
+        source.produce(EMPTY_BLOCKS)
+        node = Network(Path(folder))
+        node.follow(codec_of(Block).decode(packed) for packed in packed_blocks(source, 1)[: first - 1])
+
+        def push(block: Block) -> None:
+            node.chain.push_block(block, commit=False)
+
+        blocks = packed_blocks(source, first)
+        full_blocks, empty_blocks = blocks[: full - first], blocks[full - first :]
+        replay_seconds(push, node.chain.commit, full_blocks[:2])
+        seconds = replay_seconds(push, node.chain.commit, full_blocks[2:])
+        one = recovery_seconds()
+        operations = (len(full_blocks) - 2) * TRANSFERS
+        rate = operations / seconds
+        print(f"  a transfer, in blocks of {TRANSFERS}: {seconds / operations / one:5.2f} recoveries, ", end="")
+        print(f"{rate:7,.0f} operations/s ({verdict(rate, OPERATIONS_A_SECOND, at_most=False)})")
+        seconds = replay_seconds(push, node.chain.commit, empty_blocks)
+        cost, rate = seconds / EMPTY_BLOCKS / recovery_seconds(), EMPTY_BLOCKS / seconds
+        print(f"  a near-empty block, one validator:  {cost:5.2f} recoveries, ", end="")
+        print(f"{rate:7,.0f} blocks/s ({verdict(cost, RECOVERIES_A_BLOCK)} recoveries)")
+        node.chain.close()
+
+
+def bench_recorded() -> None:
+    """The recorded chains from the first block to the last."""
+    for name in CHAINS:
+        blocks = list(recorded_blocks(name))
+        operations = sum(
+            len(each.operations) for packed in blocks for each in codec_of(Block).decode(packed).transactions
+        )
+        with tempfile.TemporaryDirectory() as folder, open_chain(name, Path(folder)) as chain:
+
+            def push(block: Block) -> None:
+                chain.push_block(block, commit=False)
+
+            seconds = replay_seconds(push, chain.commit, blocks)
+            cost = seconds / len(blocks) / recovery_seconds()
+            print(f"  {name:<10}{len(blocks):5} blocks, {operations:6,} operations: ", end="")
+            print(f"{cost:6.2f} recoveries a block, {len(blocks) / seconds:6,.0f} blocks/s")
+
+
+def bench_live() -> None:
+    """A block of 100 operations from its bytes to the disk."""
+    with network() as source, tempfile.TemporaryDirectory() as folder:
+        names = users(source)
+        first = source.chain.head_number + 1
+        for round_ in range(9):
+            send_transfers(source, names, round_)
+            source.produce()
+        node = Network(Path(folder))
+        node.follow(codec_of(Block).decode(packed) for packed in packed_blocks(source, 1)[: first - 1])
+        times = []
+        for packed in packed_blocks(source, first):
+            started = perf_counter()
+            node.chain.push_block(codec_of(Block).decode(packed))
+            times.append(perf_counter() - started)
+        node.chain.close()
+        middle = sorted(times)[len(times) // 2]
+        print(f"  a live block of {TRANSFERS} operations, applied and durable: {middle * 1000:.1f} ms ", end="")
+        print(f"({verdict(middle * 1000, LIVE_SECONDS * 1000)} ms; {middle / recovery_seconds():.0f} recoveries)")
+
+
+def populate(net: Network, count: int) -> None:
+    """Accounts by the thousand, as if they had been created long ago."""
+    store, authority = net.chain.store, authority_of(VIZ_KEY.public)
+    for number in range(count):
+        name = AccountName(f"member-{number}")
+        store.create(ACCOUNTS, Account(name=name, memo_key=VIZ_KEY.public, balance=1, created=1))
+        store.create(
+            ACCOUNT_AUTHORITIES,
+            AccountAuthority(account=name, master=authority, active=authority, regular=authority),
+        )
+        store.create(ACCOUNT_METADATA, AccountMetadata(account=name))
+        if number % ACCOUNTS_A_COMMIT == ACCOUNTS_A_COMMIT - 1:
+            store.commit()
+    store.commit()
+
+
+def block_cost(net: Network) -> float:
+    """Recoveries a near-empty block, the best of several runs."""
+    costs = []
+    for _ in range(5):
+        made = []
+        started = process_time()
+        for _ in range(100):
+            made.append(net.make())
+            net.chain.push_block(made[-1], commit=False)
+        net.chain.commit()
+        costs.append((process_time() - started) / 100 / recovery_seconds())
+    return min(costs)
+
+
+def bench_accounts() -> None:
+    """The same blocks over a small and a large state, and opening the large one."""
+    costs = {}
+    for count in (FEW, MANY):
+        with network() as net:
+            populate(net, count)
+            net.produce(50)
+            costs[count] = block_cost(net)
+            if count == MANY:
+                folder = net.folder
+                net.chain.close()
+                print_opening(folder)
+                net.chain = Network(folder).chain
+    ratio = costs[MANY] / costs[FEW]
+    print(f"  making and applying a block: {costs[FEW]:.2f} recoveries at {FEW:,} accounts, ", end="")
+    print(f"{costs[MANY]:.2f} at {MANY:,}: {ratio:.2f} times ({verdict(ratio, GROWTH)})")
+
+
+OPENING = """
+import resource, sys, time
+from pathlib import Path
+from tests.chain.networks import Network
+started = time.perf_counter()
+net = Network(Path(sys.argv[1]))
+net.chain.ledger.account("member-77777")
+print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def print_opening(folder: Path) -> None:
+    """Open a state in a process of its own."""
+    answer = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", OPENING, str(folder)], check=True, capture_output=True, text=True
+    ).stdout
+    seconds, megabytes = (float(part) for part in answer.split())
+    print(f"  opening {MANY:,} accounts: {seconds:.2f} s ({verdict(seconds, OPEN_SECONDS)} s), ", end="")
+    print(f"{megabytes:.0f} MB ({verdict(megabytes, OPEN_MEGABYTES)} MB)")
+
+
+def main() -> None:
+    """Print every figure."""
+    print(f"  a signature recovery: {recovery_seconds() * 1e6:.1f} microseconds")
+    bench_replay()
+    bench_recorded()
+    bench_live()
+    bench_accounts()
+    print(f"  peak memory of this run: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
