@@ -12,7 +12,7 @@ def test_the_version_is_that_of_the_installed_package(capsys: pytest.CaptureFixt
         main(["--version"])
 
     assert stopped.value.code == 0
-    assert capsys.readouterr().out == f"ledgerd {version('ledgerd')}\n"
+    assert capsys.readouterr().out == f"blockchain_version: 3.2.0\nledgerd_version:    {version('ledgerd')}\n"
 
 
 def test_without_arguments_it_prints_what_is_built(capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,3 +26,20 @@ def test_an_unknown_argument_is_refused(capsys: pytest.CaptureFixture[str]) -> N
 
     assert stopped.value.code == 2
     assert "--coffee" in capsys.readouterr().err
+
+
+def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["coffee"])
+
+    assert stopped.value.code == 2
+    assert "coffee" in capsys.readouterr().err
+
+
+def test_options_are_those_of_the_node_and_commands_have_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, named in ((["--help"], "--p2p-endpoint"), (["state", "--help"], "TABLE")):
+        with pytest.raises(SystemExit) as stopped:
+            main(words)
+
+        assert stopped.value.code == 0
+        assert named in capsys.readouterr().out

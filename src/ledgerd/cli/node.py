@@ -1,0 +1,78 @@
+"""`ledgerd` without a command: the node. What it was told is read and checked here, and started where it is built."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from ledgerd.cli.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
+from ledgerd.cli.standing import describe
+from ledgerd.node.configuration import Configuration, read_configuration, read_invocation
+from ledgerd.node.given import ConfigurationError
+from ledgerd.protocol.errors import OperatorError
+
+BLOCKCHAIN_VERSION = "3.2.0"
+"""Of every network that this program knows (spec 06, sections 1 and 16.3); a test holds it to their tables."""
+
+
+def version_text() -> str:
+    """The reference's first line, which scripts read, and our own."""
+    return f"blockchain_version: {BLOCKCHAIN_VERSION}\nledgerd_version:    {version('ledgerd')}"
+
+
+def run(words: Sequence[str], commands: Sequence[str]) -> int:
+    """Do what the options ask for, and give the exit code; the commands are those that `--help` names."""
+    command_line = given_on(node_arguments(version_text(), commands), words)
+    here = Path.cwd()
+    try:
+        invocation = read_invocation(command_line, here)
+        if invocation.print_template:
+            from ledgerd.node.templates import TEMPLATES  # noqa: PLC0415 - for this alone
+
+            sys.stdout.write(TEMPLATES[invocation.print_template].text())
+        elif invocation.check_config:
+            sys.stdout.write("\n".join(understood(checked(read_configuration(command_line, here)))) + "\n")
+        else:
+            sys.stdout.write(describe(version("ledgerd")))
+    except OperatorError as error:
+        problems = error.problems if isinstance(error, ConfigurationError) else (str(error),)
+        sys.stderr.write("".join(f"ledgerd: {problem}\n" for problem in problems))
+        return WRONG_CONFIGURATION
+    return 0
+
+
+def checked(configuration: Configuration) -> Configuration:
+    """The same, once its network has proved to be one."""
+    from ledgerd.protocol.chain_file import parameters_of  # noqa: PLC0415 - not needed for what is printed sooner
+
+    parameters_of(configuration.application.chain)
+    return configuration
+
+
+def understood(configuration: Configuration) -> Iterator[str]:
+    """A configuration for people: what each option is, and where it was given. Keys are never shown."""
+    exists = configuration.file.exists()
+    yield f"configuration file: {configuration.file}{'' if exists else ' (missing: every option has its default)'}"
+    yield f"data directory:     {configuration.invocation.data_dir}"
+    yield f"plugins that run:   {' '.join(configuration.application.plugins)}"
+    section = ""
+    for setting in configuration.settings:
+        if setting.option.command_line_only and not setting.where:
+            continue
+        if setting.section != section:
+            section = setting.section
+            yield f"\n{section}"
+        places = ", ".join(dict.fromkeys(setting.where))
+        origin = places.replace(str(configuration.file), configuration.file.name) or "default"
+        yield f"  {setting.option.name} = {' '.join(setting.shown) or '(none)'}    [{origin}]"
+    yield ""
+    if configuration.logging is not None:
+        for logger in configuration.logging.loggers:
+            yield f"logger {logger.name}: {logger.level} and above to {', '.join(logger.appenders) or 'nowhere'}"
+    for remark in configuration.remarks:
+        yield f"note: {remark}"
+    if configuration.without_meaning:
+        yield f"note: without meaning to this node: {', '.join(configuration.without_meaning)}"
+    yield "The configuration is sound."

@@ -1,0 +1,118 @@
+"""The command line of the node itself: every option of it, grouped by the part that it belongs to.
+
+Values are not read here: they are handed on as they were typed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from ledgerd.node.kind import Argument
+from ledgerd.node.nearest import nearest
+from ledgerd.node.options import BY_NAME, SECTIONS
+from ledgerd.node.options.declaration import Option
+
+WRONG_CONFIGURATION = 2
+"""What the process ends with when the command line or the file is wrong."""
+
+DESCRIPTION = "A full node for the VIZ Ledger. Options stand on the command line or in the configuration file."
+PREFIXES = {"conf": "config", "confi": "config"}
+"""Beginnings of an option's name that one of our own made ambiguous, and that the reference understands."""
+WITHOUT_MEANING = "options of the reference that mean nothing here"
+
+
+class NodeArguments(argparse.ArgumentParser):
+    """Tells what an unknown option was most likely meant to be."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - argparse's own signature
+        """The options; ends the process at the first fault."""
+        chosen, rest = self.parse_known_args(args, namespace)
+        if rest:
+            self.error(_unknown(rest[0]))
+        return chosen
+
+    def error(self, message: str) -> NoReturn:
+        """End the process; the help is long, so the fault is not buried in it."""
+        self.exit(WRONG_CONFIGURATION, f"ledgerd: command line: {message}\n")
+
+
+class _Version(argparse.Action):
+    """Prints the version in its own lines, where argparse would fold them into one."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **keywords: Any) -> None:  # noqa: ANN401 - argparse's
+        super().__init__(option_strings, dest, nargs=0, **keywords)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(self.const)
+        parser.exit()
+
+
+def _unknown(word: str) -> str:
+    if not word.startswith("-"):
+        return f"{word}: the node takes options, and no words beside them"
+    name = word.lstrip("-").partition("=")[0]
+    return f"unrecognised option '{word}'; the nearest one is --{nearest(name, BY_NAME)}"
+
+
+def node_arguments(version: str, commands: Sequence[str]) -> NodeArguments:
+    """The parser of the node's options; the other commands are named at the end of its help."""
+    parser = NodeArguments(
+        prog="ledgerd",
+        usage="ledgerd [--config-file PATH] [--data-dir PATH] [OPTION ...]\n       ledgerd COMMAND ...",
+        description=DESCRIPTION,
+        epilog=f"Commands: {', '.join(commands)}; `ledgerd COMMAND --help` tells more of each.",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=34, width=100),
+        add_help=False,
+        argument_default=argparse.SUPPRESS,
+    )
+    general = parser.add_argument_group("help")
+    general.add_argument("-h", "--help", action="help", help="Print this and stop.")
+    general.add_argument("-v", "--version", action=_Version, const=version, help="Print the version and stop.")
+    for section in SECTIONS.values():
+        group = parser.add_argument_group(section.title, section.about)
+        for option in section.fields.values():
+            _add(group, option)
+            for older in option.older():
+                _add(group, older)
+    group = parser.add_argument_group(WITHOUT_MEANING, "They are accepted, and named in one line of the log.")
+    for section in SECTIONS.values():
+        for option in section.without_meaning:
+            _add(group, option)
+    for prefix, name in PREFIXES.items():
+        parser.add_argument(f"--{prefix}", dest=name, action="append", help=argparse.SUPPRESS)
+    return parser
+
+
+def _add(group: argparse._ArgumentGroup, option: Option) -> None:
+    names = [f"--{option.name}"]
+    if option.short:
+        names.insert(0, f"-{option.short}")
+    common: dict[str, Any] = {"dest": option.name, "help": _help(option).replace("%", "%%")}
+    match option.kind.argument:
+        case Argument.NONE:
+            group.add_argument(*names, action="append_const", const=option.kind.bare, **common)
+        case Argument.OPTIONAL:
+            group.add_argument(
+                *names, action="append", nargs="?", const=option.kind.bare, metavar=option.kind.word, **common
+            )
+        case Argument.REQUIRED:
+            group.add_argument(*names, action="append", metavar=option.kind.word, **common)
+
+
+def _help(option: Option) -> str:
+    parts = [option.help]
+    if option.without_meaning:
+        parts.append(f"Without meaning: {option.without_meaning}.")
+        return " ".join(parts)
+    if option.repeatable:
+        parts.append("May be repeated.")
+    if any(option.defaults) and option.kind.argument is not Argument.NONE:
+        parts.append(f"Default: {', '.join(option.defaults)}.")
+    return " ".join(parts)
+
+
+def given_on(parser: NodeArguments, words: Sequence[str]) -> dict[str, list[str]]:
+    """The texts that were typed for each option, by the option's name."""
+    return dict(vars(parser.parse_args(words)))

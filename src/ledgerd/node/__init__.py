@@ -1,0 +1,1 @@
+"""The node: its configuration, and the wiring and life of everything below."""

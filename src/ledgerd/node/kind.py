@@ -1,0 +1,43 @@
+"""What a kind of option value is: how its text is read, how it is shown, and how to say what it takes.
+
+The kinds themselves are in `values`, `endpoints`, `json_values` and `key_values`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class WrongValue(Exception):
+    """A text that is no value of its kind; says what is wrong with it, and never repeats a secret."""
+
+
+class Argument(Enum):
+    """What follows an option of this kind on the command line."""
+
+    REQUIRED = "a value"
+    OPTIONAL = "a value, or nothing"
+    NONE = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """One kind of value."""
+
+    word: str
+    """Stands for a value in `--help`."""
+    takes: str
+    """What its texts look like, to follow "takes" and "must be"."""
+    example: str
+    read: Callable[[str], T]
+    """Raises `WrongValue`."""
+    show: Callable[[T], str] = str
+    secret: bool = False
+    argument: Argument = Argument.REQUIRED
+    bare: str = ""
+    """The text that an option without a value on the command line stands for."""
