@@ -1,0 +1,231 @@
+"""Undo is the identity: whatever was done, or failed half way, all is exactly as before once it is taken back.
+
+`UNDO_OPERATIONS=200000` in the environment tries more operations than a usual run does.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ledgerd.chain import applying
+from ledgerd.chain.applying import STEPS, apply_block
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.progress import Progress
+from ledgerd.chain.skip import VERIFIED_BEFORE, Skip
+from ledgerd.chain.transactions import apply_transaction
+from ledgerd.codec import CodecError, codec_of
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.state.objects import TABLES
+from tests.chain.networks import ALICE, VIZ
+from tests.chain.recorded_chains import advance, difference, exported_state, open_chain, recorded_state
+from tests.chain.traffic import Traffic, recorded_operations
+from tests.chain.whole_state import first_change, whole_state
+from tests.recorded import CHAINS, recorded_blocks
+
+OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "10000"))
+"""How many random operations are tried."""
+
+PLACES = (("open-1", 1200), ("open-hf0", 336), ("open-main", 900))
+"""Chains and heights at which they are: after hardfork 13, and before hardfork 1."""
+
+KEPT, TAKEN_BACK = 15, 25
+"""Operations of a round."""
+
+UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES
+
+
+def state_of(chain: Chain) -> dict[str, object]:
+    return whole_state(chain.store, head=chain.head_number)
+
+
+def block_of(name: str, number: int) -> Block:
+    return codec_of(Block).decode(recorded_blocks(name)[number - 1])
+
+
+def apply_operation(chain: Chain, operation: Operation, salt: int) -> None:
+    """As a transaction of its own, which needs no signature."""
+    ledger = chain.ledger
+    apply_transaction(ledger, unsigned_transaction(chain.head_id, ledger.now + 1 + salt, (operation,)), UNSIGNED)
+
+
+# -- operations
+
+
+@pytest.mark.parametrize(("name", "height"), PLACES)
+def test_random_operations_leave_no_trace_once_they_are_undone(name: str, height: int, tmp_path: Path) -> None:
+    """Each round stands on operations that were kept for it, and is taken back as a whole."""
+    operations = iter(Traffic(recorded_operations(name, height, range(height - 60, height)), seed=height))
+    rounds = -(-OPERATIONS // len(PLACES) // (KEPT + TAKEN_BACK))
+    refused = 0
+    with open_chain(name, tmp_path) as chain:
+        advance(chain, name, height)
+        chain.ledger.is_producing = True
+        at_rest = state_of(chain)
+        for number in range(rounds):
+            with chain.store.begin():
+                for salt, operation in enumerate(islice(operations, KEPT)):
+                    with chain.store.begin() as session:
+                        try:
+                            apply_operation(chain, operation, salt)
+                        except (RuleViolation, CodecError):
+                            continue
+                        session.squash()
+                before = state_of(chain)
+                tried = list(islice(operations, TAKEN_BACK))
+                for salt, operation in enumerate(tried, KEPT):
+                    with chain.store.begin():
+                        try:
+                            apply_operation(chain, operation, salt)
+                        except (RuleViolation, CodecError):
+                            refused += 1
+                changed = first_change(before, state_of(chain))
+                assert changed is None, f"{changed}\nafter one of {tried}"
+            changed = first_change(at_rest, state_of(chain))
+            assert changed is None, f"round {number}: {changed}"
+    assert 0.1 < refused / (rounds * TAKEN_BACK) < 0.9
+
+
+@pytest.mark.parametrize(("name", "height"), PLACES)
+def test_waiting_transactions_leave_no_trace_once_they_are_dropped(name: str, height: int, tmp_path: Path) -> None:
+    with open_chain(name, tmp_path) as chain:
+        advance(chain, name, height)
+        before = state_of(chain)
+        operations = iter(Traffic(recorded_operations(name, height, range(height - 5, height)), seed=1))
+        for salt, operation in enumerate(islice(operations, 300)):
+            draft = unsigned_transaction(chain.head_id, chain.ledger.now + 1 + salt, (operation,))
+            try:
+                chain.push_transaction(draft, UNSIGNED)
+            except (RuleViolation, CodecError):
+                continue
+        assert len(chain.pending.transactions) > 50
+        chain.pending.drop_session()
+        assert first_change(before, state_of(chain)) is None
+
+
+# -- blocks
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "last"),
+    [("open-1", 600, 1200), ("open-2", 120, 617), ("open-hf0", 120, 336), ("open-main", 40, 900)],
+)
+def test_blocks_leave_no_trace_once_they_are_undone_and_do_the_same_again(
+    name: str, first: int, last: int, tmp_path: Path
+) -> None:
+    """All of them at once, hardforks included; then the chain goes on as if nothing had been."""
+    with open_chain(name, tmp_path) as chain:
+        advance(chain, name, first)
+        before = whole_state(chain.store)
+        with chain.store.begin():
+            for number in range(first + 1, last + 1):
+                with chain.store.begin() as session:
+                    apply_block(chain.ledger, block_of(name, number), VERIFIED_BEFORE)
+                    session.squash()
+        changed = first_change(before, whole_state(chain.store))
+        assert changed is None, changed
+        advance(chain, name, last, VERIFIED_BEFORE)
+        assert difference(exported_state(chain), recorded_state(name, last), f"{name} at {last}: ") is None
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_blocks_that_are_popped_leave_no_trace(name: str, tmp_path: Path) -> None:
+    """As far down as the irreversible block, through blocks that were committed together and one by one."""
+    last = CHAINS[name] if CHAINS[name] < 1000 else 300
+    states = {}
+    with open_chain(name, tmp_path) as chain:
+        advance(chain, name, last - 40)
+        for number in range(last - 39, last + 1):
+            chain.push_block(block_of(name, number), Skip.TRANSACTION_DUPES)
+            states[number] = whole_state(chain.store, TABLES, head=number)
+        settled = chain.irreversible
+        while chain.trunk.can_pop():
+            chain.pop_block()
+            chain.pending.drop_session()
+            chain.pending.transactions.clear()
+            head = chain.head_number
+            if head in states:
+                changed = first_change(states[head], whole_state(chain.store, TABLES, head=head))
+                assert changed is None, f"{head}: {changed}"
+        assert chain.head_number == settled
+        advance(chain, name, last)
+        assert first_change(states[last], whole_state(chain.store, TABLES, head=last)) is None
+
+
+# -- what fails half way
+
+
+def is_refused(chain: Chain, block: Block, skip: int = Skip.NOTHING) -> None:
+    """Nothing of a block stays that breaks a rule, in the state, among the branches or in the log."""
+    before, head, logged = state_of(chain), chain.head_id, chain.block_log.head_number
+    with pytest.raises(RuleViolation):
+        chain.push_block(block, skip)
+    changed = first_change(before, state_of(chain))
+    assert changed is None, changed
+    assert (chain.head_id, chain.block_log.head_number) == (head, logged)
+    assert block.id not in chain.forks
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_block_with_anything_wrong_leaves_no_trace(name: str, tmp_path: Path) -> None:
+    last = {"open-1": 230, "open-2": 260, "open-hf0": 300, "open-main": 700}[name]
+    with open_chain(name, tmp_path) as chain:
+        advance(chain, name, last)
+        good = block_of(name, last + 1)
+        far_too_much = unsigned_transaction(
+            chain.head_id, chain.ledger.now + 60, (Transfer(VIZ, ALICE, tokens(10**17), ""),)
+        )
+        waves_through = VERIFIED_BEFORE & ~Skip.TRANSACTION_DUPES
+        is_refused(chain, replace(good, timestamp=chain.ledger.now), VERIFIED_BEFORE)
+        is_refused(chain, replace(good, validator="nobody"), waves_through)
+        is_refused(chain, replace(good, transaction_merkle_root=b"\1" * 20), Skip.VALIDATOR_SIGNATURE)
+        is_refused(chain, replace(good, validator_signature=b"\x20" + bytes(64)))
+        is_refused(chain, replace(good, transactions=(*good.transactions, far_too_much)), waves_through)
+        if good.transactions:
+            twice = (*good.transactions, *good.transactions)
+            is_refused(chain, replace(good, transactions=twice), waves_through)
+        assert chain.push_block(good, Skip.TRANSACTION_DUPES)
+
+
+@pytest.mark.parametrize(("name", "height"), [("open-1", 480), ("open-hf0", 335), ("open-main", 188)])
+def test_a_block_that_fails_between_any_two_steps_leaves_no_trace(
+    name: str, height: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Block 189 of `open-main` brings a hardfork."""
+
+    def fail(_ledger: Ledger, _progress: Progress) -> None:
+        raise RuleViolation("no further")
+
+    with open_chain(name, tmp_path) as chain:
+        advance(chain, name, height)
+        block = block_of(name, height + 1)
+        for place in range(1, len(STEPS) + 1):
+            monkeypatch.setattr(applying, "STEPS", (*STEPS[:place], fail, *STEPS[place:]))
+            is_refused(chain, block, Skip.TRANSACTION_DUPES)
+        monkeypatch.undo()
+        assert chain.push_block(block, Skip.TRANSACTION_DUPES)
+
+
+def test_a_failure_that_is_no_broken_rule_leaves_no_trace_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_ledger: Ledger, _progress: Progress) -> None:
+        raise MemoryError
+
+    with open_chain("open-2", tmp_path) as chain:
+        advance(chain, "open-2", 200)
+        before = state_of(chain)
+        monkeypatch.setattr(applying, "STEPS", (*STEPS, fail))
+        with pytest.raises(MemoryError):
+            chain.push_block(block_of("open-2", 201), Skip.TRANSACTION_DUPES)
+        assert first_change(before, state_of(chain)) is None
