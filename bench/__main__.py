@@ -13,9 +13,7 @@ PREFIX = "bench_"
 
 def names() -> list[str]:
     """The benches that there are, in the order of the alphabet."""
-    return sorted(
-        m.name.removeprefix(PREFIX) for m in iter_modules(bench.__path__) if m.name.startswith(PREFIX)
-    )
+    return sorted(m.name.removeprefix(PREFIX) for m in iter_modules(bench.__path__) if m.name.startswith(PREFIX))
 
 
 def main(wanted: list[str]) -> int:

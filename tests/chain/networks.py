@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.slots import scheduled_validator, slot_time
 from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
@@ -17,7 +18,6 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts import AccountCreate
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
-from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.parameters import TESTNET, ChainParameters, chain_id_of
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.state import Space

@@ -61,7 +61,7 @@ def _sections(text: bytes) -> dict[str, Any]:
     return dict(json.loads(text.decode("utf-8", "surrogateescape"))["state"])
 
 
-def difference(ours: Any, recorded: Any, path: str = "") -> str | None:  # noqa: ANN401 - any JSON
+def difference(ours: Any, recorded: Any, path: str = "") -> str | None:
     """Where two JSON values first differ."""
     if type(ours) is type(recorded) and isinstance(ours, dict) and list(ours) == list(recorded):
         pairs = [(f"{path}.{key}", ours[key], recorded[key]) for key in ours]

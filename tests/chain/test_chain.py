@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
@@ -80,8 +81,6 @@ def test_a_transaction_is_taken_once(network: Network) -> None:
 
 
 def test_a_transaction_of_another_branch_is_refused(network: Network) -> None:
-    from msgspec.structs import replace
-
     elsewhere = replace(network.signed(pay(1)), ref_block_prefix=7, signatures=())
     with pytest.raises(RuleViolation, match="tapos_block_summary"):
         network.chain.push_transaction(elsewhere.signed(network.chain.network.chain_id, [VIZ_KEY]))

@@ -18,7 +18,7 @@ from ledgerd.protocol.block import Block, BlockHeader, sign_block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import MerkleRoot
 from ledgerd.protocol.operations.transfers import Transfer
-from tests.chain.networks import ALICE, SEVEN, OTHERS, VIZ, Network, key_of, start_seven
+from tests.chain.networks import ALICE, OTHERS, SEVEN, VIZ, Network, key_of, start_seven
 from tests.chain.same_state import assert_same_state
 
 Fresh = Callable[[], Network]

@@ -98,9 +98,14 @@ class Amounts(msgspec.Struct, frozen=True):
 
 def test_wide_numbers_put_their_high_half_first() -> None:
     packed = codec_of(Amounts).encode(Amounts(-1, 2**64 + 2, (1, 2, 3), 7))
-    assert packed.hex() == "ff" * 8 + "0100000000000000" + "0200000000000000" + "".join(
-        f"0{n}00000000000000" for n in (1, 2, 3)
-    ) + "07000000"
+    assert (
+        packed.hex()
+        == "ff" * 8
+        + "0100000000000000"
+        + "0200000000000000"
+        + "".join(f"0{n}00000000000000" for n in (1, 2, 3))
+        + "07000000"
+    )
     assert codec_of(Amounts).decode(packed) == Amounts(-1, 2**64 + 2, (1, 2, 3), 7)
 
 

@@ -71,7 +71,7 @@ def test_a_price_looks_at_the_letters_of_a_symbol_alone() -> None:
 
 def test_a_negative_amount_or_a_third_symbol_has_no_worth() -> None:
     price = Price(shares(3_000_000), tokens(1_000))
-    with pytest.raises(RuleViolation, match="result.hi == 0"):
+    with pytest.raises(RuleViolation, match=r"result\.hi == 0"):
         price.convert(tokens(-1))
     with pytest.raises(RuleViolation, match="invalid asset"):
         price.convert(Asset(1, 0x0041))

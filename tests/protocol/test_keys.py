@@ -153,9 +153,7 @@ def test_what_is_no_key_is_refused_in_the_words_of_the_reference(text: str, code
 def test_a_client_is_shown_the_text_that_names_no_key() -> None:
     with pytest.raises(JsonError) as caught:
         public_key_from_text("no-such-account")
-    assert caught.value.layers == [
-        ("base58str.substr(0, prefix_len) == prefix: ", {"base58str": "no-such-account"})
-    ]
+    assert caught.value.layers == [("base58str.substr(0, prefix_len) == prefix: ", {"base58str": "no-such-account"})]
 
 
 @pytest.mark.parametrize("text", [f"{INITIATOR_TEXT[:-1]}U", text_of(bytes(37)), "VIZ ", "VIZ\0"])

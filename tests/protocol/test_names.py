@@ -19,8 +19,8 @@ from ledgerd.protocol.names import (
 )
 
 NAMES = codec_of(AccountName)
-UNSORTED = "alice bob a1 viz committee on1x on1x.viz abcdefgh abcdefghi b aa null temp".split()
-IN_WORD_ORDER = "b a1 aa bob viz null temp on1x alice committee abcdefgh abcdefghi on1x.viz".split()
+UNSORTED = ["alice", "bob", "a1", "viz", "committee", "on1x", "on1x.viz", "abcdefgh", "abcdefghi", "b"]
+IN_WORD_ORDER = ["b", "a1", "bob", "viz", "on1x", "alice", "committee", "abcdefgh", "abcdefghi", "on1x.viz"]
 
 
 def test_word_order_is_that_of_the_reference() -> None:

@@ -113,9 +113,7 @@ MAINNET = bytes.fromhex("2040effda178d4fffff5eab7a915d4019879f5205cc5392e4bcced2
         ),
     ],
 )
-def test_the_signers_of_mainnet_transactions_are_recovered(
-    transaction: str, signature: str, key: str
-) -> None:
+def test_the_signers_of_mainnet_transactions_are_recovered(transaction: str, signature: str, key: str) -> None:
     digest = sha256(MAINNET + bytes.fromhex(transaction))
     assert public_key_text(recover(Signature(bytes.fromhex(signature)), digest)) == key
 
@@ -133,9 +131,7 @@ def test_what_a_key_signs_names_the_key(key: PrivateKey, digest: bytes) -> None:
 
 @settings(max_examples=60)
 @given(private_keys, digests, digests)
-def test_a_signature_of_another_digest_does_not_name_the_key(
-    key: PrivateKey, digest: bytes, other: bytes
-) -> None:
+def test_a_signature_of_another_digest_does_not_name_the_key(key: PrivateKey, digest: bytes, other: bytes) -> None:
     signature = sign(key, digest)
     if digest != other:
         assert recover(signature, other) != key.public
@@ -187,9 +183,7 @@ def test_the_header_byte_is_looked_at_before_the_rest() -> None:
         (b"\x01\x00" + R[2:], b"\x01\x00" + S[2:], True),
     ],
 )
-def test_the_first_two_bytes_of_r_and_s_decide_what_is_canonical(
-    r: bytes, s: bytes, *, canonical: bool
-) -> None:
+def test_the_first_two_bytes_of_r_and_s_decide_what_is_canonical(r: bytes, s: bytes, *, canonical: bool) -> None:
     assert is_canonical(compact(31, r, s)) == canonical
 
 
@@ -238,8 +232,7 @@ def test_an_r_that_is_no_point_is_refused() -> None:
     with pytest.raises(RuleViolation) as caught:
         recover(compact(31, off_the_curve, S), DIGEST)
     assert caught.value.message == (
-        "secp256k1_ecdsa_recover(detail::_get_context(), &recovered_key, &sig, "
-        "(unsigned char*)digest.data()): "
+        "secp256k1_ecdsa_recover(detail::_get_context(), &recovered_key, &sig, (unsigned char*)digest.data()): "
     )
 
 

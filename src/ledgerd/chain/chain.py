@@ -91,7 +91,7 @@ class Chain:
             raise
         chain = cls(store, block_log, network, clock, checkpoints)
         try:
-            chain._begin(genesis_time)  # noqa: SLF001 - the second half of its own construction
+            chain._begin(genesis_time)
         except BaseException:
             chain.close()
             raise

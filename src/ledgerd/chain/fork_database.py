@@ -1,4 +1,4 @@
-"""The blocks that may still win: every branch above the irreversible block, linked by their parents (spec 03, section 8).
+"""The blocks that may still win: every branch above the irreversible block, linked by parents (spec 03, section 8).
 
 In memory only. It knows links and numbers, nothing of validity; which branch wins is decided in `fork_choice`.
 """

@@ -17,7 +17,7 @@ from ledgerd.protocol.block import (
     merkle_root,
     sign_block,
 )
-from ledgerd.protocol.constants import BLOCK_SIZE, COMMITTEE_ACCOUNT, BLOCK_GENERATION_POSTPONED_TX_LIMIT
+from ledgerd.protocol.constants import BLOCK_GENERATION_POSTPONED_TX_LIMIT, BLOCK_SIZE, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.versions import HardforkVersionVote
 

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
+from ledgerd.protocol.authority_check import Accounts
 from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, Account
+from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
@@ -75,6 +76,12 @@ class Ledger:
         self._globals = store.objects(DYNAMIC_GLOBAL_PROPERTIES)
         self._schedules = store.objects(VALIDATOR_SCHEDULES)
         self._hardforks = store.objects(HARDFORK_PROPERTIES)
+        self.authorities = Accounts(
+            active=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).active,
+            master=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).master,
+            regular=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).regular,
+        )
+        """Where the authority check looks accounts up."""
         self.place = Place()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.skip import Skip, SkipFlags
+from ledgerd.chain.skip import SkipFlags
 from ledgerd.chain.slots import slot_time
 from ledgerd.chain.transactions import apply_transaction
 from ledgerd.protocol.constants import PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.skip import Skip, SkipFlags
+from ledgerd.chain.skip import SkipFlags
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.validators import Validator
 

@@ -12,7 +12,7 @@ from ledgerd.chain.arithmetic import uint32
 from ledgerd.chain.evaluation import apply_proposed_operation
 from ledgerd.chain.events import NO_TRANSACTION
 from ledgerd.chain.skip import Skip
-from ledgerd.chain.transactions import apply_transaction, authorities_of
+from ledgerd.chain.transactions import apply_transaction
 from ledgerd.codec import codec_of
 from ledgerd.protocol.authority_check import (
     Approvals,
@@ -72,7 +72,7 @@ def is_authorized(ledger: Ledger, proposal: Proposal) -> bool:
     """Whether those have agreed whom the operations ask for; agreement of others does no harm here."""
     try:
         verify_authority(
-            operations_of(proposal), proposal.available_key_approvals, authorities_of(ledger), approvals_of(proposal)
+            operations_of(proposal), proposal.available_key_approvals, ledger.authorities, approvals_of(proposal)
         )
     except (IrrelevantSignature, IrrelevantApproval):
         return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.proposal_execution import approvals_of, operations_of
-from ledgerd.chain.transactions import authorities_of
 from ledgerd.protocol.authority_check import (
     Accounts,
     Approvals,
@@ -39,7 +38,7 @@ def require_relevant(ledger: Ledger, proposal: Proposal, operation: ProposalUpda
     kind, until the check gets as far as to what is idle; keys that were of use on the way are not.
     """
     operations, keys = operations_of(proposal), proposal.available_key_approvals
-    required, accounts = required_authorities(operations), authorities_of(ledger)
+    required, accounts = required_authorities(operations), ledger.authorities
     assumed: dict[type[MissingAuthority], tuple[AccountName, ...]] = {}
     useful: set[PublicKey] = set()
     for _ in range(MAX_ROUNDS):

@@ -1,4 +1,4 @@
-"""Replaying a block log: every block of it through the same door as a peer's, in batches that are committed together."""
+"""Replaying a block log: every block through the same door as a peer's, in batches that are committed together."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-
 SkipFlags = int
 """Any number of the flags below, together."""
 

@@ -9,7 +9,6 @@ from ledgerd.chain.evaluation import apply_operation
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.protocol.authority_check import (
-    Accounts,
     MissingActive,
     in_word_order,
     verify_required,
@@ -18,13 +17,11 @@ from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
 from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.accounts import AccountCreate, AccountMetadata, AccountUpdate
 from ledgerd.protocol.operations.custom import Custom
 from ledgerd.protocol.operations.escrow import EscrowTransfer
 from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT, AccountAuthority
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
 
 DATA_OPERATIONS = (AccountUpdate, Custom, EscrowTransfer, AccountCreate, AccountMetadata)
@@ -94,35 +91,22 @@ def check_authorities(ledger: Ledger, transaction: Transaction, keys: Iterable[P
     if keys is None:
         keys = transaction.signature_keys(ledger.network.chain_id)
     try:
-        verify_required(transaction.required, keys, authorities_of(ledger))
+        verify_required(transaction.required, keys, ledger.authorities)
     except MissingActive:
         if ledger.head_number + 1 not in EXCEPTED_BLOCKS:
             raise
 
 
-def authorities_of(ledger: Ledger) -> Accounts:
-    """The authorities of accounts, as they are in the state."""
-
-    def authority(name: AccountName) -> AccountAuthority:
-        return ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
-
-    return Accounts(
-        active=lambda name: authority(name).active,
-        master=lambda name: authority(name).master,
-        regular=lambda name: authority(name).regular,
-    )
-
-
 def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     """Each account that must sign pays for the whole transaction, and since hardfork 6 for each piece of data more."""
     required = transaction.required
-    names = in_word_order({*required.active, *required.master, *required.regular})
+    names = {*required.active, *required.master, *required.regular}
     size = len(transaction.packed)
     surcharge, pieces = 0, 0
     if ledger.hardfork(6):
         pieces = sum(isinstance(operation, DATA_OPERATIONS) for operation in transaction.operations)
         surcharge = size * ledger.median.data_operations_cost_additional_bandwidth // FULL_PERCENT & 0xFFFFFFFF
-    for name in names:
+    for name in in_word_order(names):
         account = ledger.account(name)
         use_bandwidth(ledger, account, size)
         for _ in range(pieces):

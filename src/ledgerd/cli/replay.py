@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, opened_chain
-from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -155,22 +155,15 @@ class Signing:
 
 def required_authorities(operations: Iterable[Operation]) -> Authorities:
     """What operations ask for together; names once each and in word order."""
-    asked_for = [operation.authorities() for operation in operations]
-    if len(asked_for) == 1:
-        asked = asked_for[0]
-        names = (asked.active, asked.master, asked.regular)
-        active_, master_, regular_ = (in_word_order(set(each)) for each in names)
-        return Authorities(active_, master_, regular_, asked.other)
-    active: set[AccountName] = set()
-    master: set[AccountName] = set()
-    regular: set[AccountName] = set()
-    other: list[Authority] = []
-    for asked in asked_for:
-        active.update(asked.active)
-        master.update(asked.master)
-        regular.update(asked.regular)
-        other.extend(asked.other)
-    return Authorities(in_word_order(active), in_word_order(master), in_word_order(regular), tuple(other))
+    asked = [operation.authorities() for operation in operations]
+    if len(asked) == 1 and not any(len(names) > 1 for names in asked[0][:3]):
+        return asked[0]
+    return Authorities(
+        in_word_order({name for each in asked for name in each.active}),
+        in_word_order({name for each in asked for name in each.master}),
+        in_word_order({name for each in asked for name in each.regular}),
+        tuple(authority for each in asked for authority in each.other),
+    )
 
 
 def in_word_order(names: Iterable[AccountName]) -> tuple[AccountName, ...]:

@@ -44,9 +44,7 @@ def decode(text: str) -> bytes:
         raise DecodeError(f"{len(body)} characters are too many for base58: at most {MAX_TEXT}", PARSE_ERROR)
     digits = body.encode("ascii", "replace").translate(_DIGITS)
     if _NO_DIGIT in digits:
-        raise JsonError(
-            PARSE_ERROR, "Unable to decode base58 std::string ${base58_str}", {"base58_str": text}
-        )
+        raise JsonError(PARSE_ERROR, "Unable to decode base58 std::string ${base58_str}", {"base58_str": text})
     zeros = len(digits) - len(digits.lstrip(b"\0"))
     number = _number(list(digits))
     return bytes(zeros) + number.to_bytes((number.bit_length() + 7) // 8, "big")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from ledgerd.codec import Void, one_of, sorted_by
 
 
-def by_alternative(value: Any) -> str:
+def by_alternative(value: object) -> str:
     """Variants are ordered, and equal, by their alternative alone; of equals the first stays (spec 01, section 2.7)."""
     return type(value).__name__
 

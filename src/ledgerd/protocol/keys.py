@@ -69,9 +69,7 @@ def _parse_public_key(text: str, prefix: str) -> PublicKey:
     # From here on, nothing at all and bytes after the checksum are both let through to the checksum.
     key, checksum = binary[:KEY_SIZE], binary[KEY_SIZE : KEY_SIZE + _CHECKSUM_SIZE]
     if ripemd160(key)[:_CHECKSUM_SIZE] != checksum:
-        raise JsonError(
-            ASSERTION, "fc::ripemd160::hash(key_data.data, key_data.size())._hash[0] == bin_key.check: "
-        )
+        raise JsonError(ASSERTION, "fc::ripemd160::hash(key_data.data, key_data.size())._hash[0] == bin_key.check: ")
     return PublicKey(key)
 
 
@@ -126,8 +124,7 @@ class PrivateKey:
             point = coincurve.PublicKey.from_secret(self.secret)
         except ValueError:
             raise InvalidKey(
-                "secp256k1_ec_pubkey_create(detail::_get_context(), &pubkey, "
-                "(const unsigned char*)my->_key.data()): "
+                "secp256k1_ec_pubkey_create(detail::_get_context(), &pubkey, (const unsigned char*)my->_key.data()): "
             ) from None
         object.__setattr__(self, "public", PublicKey(point.format()))
 

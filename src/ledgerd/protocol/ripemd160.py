@@ -83,7 +83,5 @@ def ripemd160(data: bytes) -> bytes:
     for words in struct.iter_unpack("<16I", padded):
         left = _line(chain, words, _LEFT_ORDERS, range(5), _LEFT_CONSTANTS)
         right = _line(chain, words, _RIGHT_ORDERS, range(4, -1, -1), _RIGHT_CONSTANTS)
-        chain = tuple(
-            (chain[(i + 1) % 5] + left[(i + 2) % 5] + right[(i + 3) % 5]) & _MASK for i in range(len(chain))
-        )
+        chain = tuple((chain[(i + 1) % 5] + left[(i + 2) % 5] + right[(i + 3) % 5]) & _MASK for i in range(len(chain)))
     return struct.pack("<5I", *chain)

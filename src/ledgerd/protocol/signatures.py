@@ -76,8 +76,7 @@ def recover(signature: Signature, digest: bytes) -> PublicKey:
     )
     require(
         lib.secp256k1_ecdsa_recover(_VERIFYING, point, parsed, digest),
-        "secp256k1_ecdsa_recover(detail::_get_context(), &recovered_key, &sig, "
-        "(unsigned char*)digest.data()): ",
+        "secp256k1_ecdsa_recover(detail::_get_context(), &recovered_key, &sig, (unsigned char*)digest.data()): ",
     )
     key = ffi.new(_KEY)
     size = ffi.new(_SIZE, KEY_SIZE)

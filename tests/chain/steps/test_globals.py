@@ -40,7 +40,9 @@ def ledger_of(folder: Path, hardfork: int = 13, *, emergency: bool = False) -> L
     return ledger
 
 
-def advance(ledger: Ledger, producer: str, missed: int = 0, *, head: int = HEAD, skip: SkipFlags = Skip.NOTHING) -> None:
+def advance(
+    ledger: Ledger, producer: str, missed: int = 0, *, head: int = HEAD, skip: SkipFlags = Skip.NOTHING
+) -> None:
     update_globals(ledger, on_its_way(ledger, block_after(producer, NOW + 3 * (missed + 1), head=head), skip))
 
 
