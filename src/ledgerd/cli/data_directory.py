@@ -1,4 +1,4 @@
-"""What commands on a data directory share: its arguments, and opening the chain in it."""
+"""What commands on a data directory share: their arguments, and opening the chain in it as the node would."""
 
 from __future__ import annotations
 
@@ -10,37 +10,61 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.errors import StorageError
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.node.configuration import Configuration
 
 STATE_FOLDER = "state"
 
 
 def add_data_directory(arguments: argparse.ArgumentParser) -> None:
-    """The directory, and the network that it belongs to."""
+    """The directory, its configuration, and the network that it belongs to."""
     arguments.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the data directory")
     arguments.add_argument(
-        "--chain",
-        default="mainnet",
-        metavar="mainnet|testnet|FILE",
-        help="the network: one that everybody knows, or the TOML file of a private one (default: mainnet)",
+        "--config-file",
+        type=Path,
+        metavar="PATH",
+        help="the configuration that the node runs with, for its network, sizes and checkpoints "
+        "(default: config.ini in the data directory, if there is one)",
     )
+    arguments.add_argument(
+        "--chain",
+        metavar="mainnet|testnet|FILE",
+        help="the network: one that everybody knows, or the TOML file of a private one (default: as configured)",
+    )
+
+
+def configuration_of(chosen: argparse.Namespace) -> Configuration:
+    """What the node would be configured as."""
+    from ledgerd.node.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
+
+    given = {
+        "data-dir": [str(chosen.data_dir)],
+        "config-file": [] if chosen.config_file is None else [str(chosen.config_file)],
+        "chain": [] if chosen.chain is None else [chosen.chain],
+    }
+    return read_configuration({name: texts for name, texts in given.items() if texts}, Path.cwd())
 
 
 @contextmanager
 def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Chain]:
-    """The chain of the directory; what is wrong with its files is the operator's to read."""
-    from ledgerd.chain.chain import Chain  # noqa: PLC0415 - the chain is not loaded for `--help`
+    """The chain of the directory."""
+    from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.protocol.chain_file import parameters_of  # noqa: PLC0415
+    from ledgerd.protocol.identifiers import BlockId  # noqa: PLC0415
+    from ledgerd.state.disk import Space  # noqa: PLC0415
 
     if must_exist and not (chosen.data_dir / STATE_FOLDER).is_dir():
         raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
-    try:
-        with Chain.open(
-            chosen.data_dir, parameters_of(chosen.chain), clock=time.monotonic, genesis_time=int(time.time())
-        ) as chain:
-            yield chain
-    except StorageError as problem:
-        raise OperatorError(str(problem)) from problem
+    configuration = configuration_of(chosen)
+    options = configuration.chain
+    with Chain.open(
+        chosen.data_dir,
+        parameters_of(configuration.application.chain),
+        clock=time.monotonic,
+        genesis_time=int(time.time()),
+        checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
+        space=Space(options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size),
+    ) as chain:
+        yield chain

@@ -35,6 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(words)
     try:
         code: int = chosen.run(chosen)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. What is left of it must not fail once more at exit.
+        sys.stdout = None
+        return FAILED
     except OperatorError as problem:
         sys.stderr.write(f"ledgerd: {problem}\n")
         return FAILED

@@ -22,9 +22,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     )
     arguments.add_argument("--block-log", type=Path, required=True, metavar="FILE", help="the block log to read")
     add_data_directory(arguments)
-    arguments.add_argument(
-        "--config-file", type=Path, metavar="PATH", help="a configuration, for its `chain` and its sizes"
-    )
     arguments.add_argument("--to", type=int, metavar="N", help="stop after block N")
     arguments.add_argument(
         "--trust-log",

@@ -34,20 +34,16 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Print the state as it was at the last commit; a node may be running on it meanwhile."""
-    from ledgerd.state.errors import StorageError  # noqa: PLC0415 - the state is not loaded for `--help`
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
+    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.state.reader import Reader  # noqa: PLC0415
 
     tables = _chosen_tables(STORED_TABLES, chosen.table)
     folder: Path = chosen.data_dir / STATE_FOLDER
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
-    try:
-        with Reader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
-            for line in _lines(view, tables, in_full=chosen.json):
-                sys.stdout.write(line + "\n")
-    except StorageError as problem:
-        raise OperatorError(str(problem)) from problem
+    with Reader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
+        for line in _lines(view, tables, in_full=chosen.json):
+            sys.stdout.write(line + "\n")
     return 0
 
 

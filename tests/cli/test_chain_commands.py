@@ -1,0 +1,96 @@
+"""`ledgerd replay`, `state` and `check`, as an operator types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ledgerd.cli import main
+from ledgerd.state import Store
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
+from tests.recorded import recorded_log
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    path = tmp_path / "block_log"
+    path.write_bytes(recorded_log("open-2"))
+    return str(path)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "config.ini").write_text("chain = testnet\nshared-file-size = 64M\n")
+    return str(folder)
+
+
+def test_a_log_is_replayed_and_a_second_run_goes_on(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "--block-log", log, "--data-dir", data, "--to", "50"]) == 0
+    assert capsys.readouterr().out.startswith("50 blocks applied; head block 50 ")
+    assert main(["replay", "--block-log", log, "--data-dir", data, "--to", "120"]) == 0
+    assert capsys.readouterr().out.startswith("70 blocks applied; head block 120 ")
+    assert main(["replay", "--block-log", log, "--data-dir", data, "--to", "120"]) == 0
+    assert capsys.readouterr().out.startswith("0 blocks applied; head block 120 ")
+    assert main(["check", "--data-dir", data]) == 0
+    assert "block 120: all" in capsys.readouterr().out
+
+
+def test_a_trusted_log_leads_to_the_same_head(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "--trust-log", "--block-log", log, "--data-dir", data, "--to", "60"]) == 0
+    trusted = capsys.readouterr().out
+    other = str(Path(data).parent / "other")
+    assert main(["replay", "--chain", "testnet", "--block-log", log, "--data-dir", other, "--to", "60"]) == 0
+    assert capsys.readouterr().out == trusted
+
+
+def test_the_state_is_printed_as_counts_or_as_objects(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "30"])
+    capsys.readouterr()
+    assert main(["state", "--data-dir", data]) == 0
+    counts = {line.split()[1]: line.split()[0] for line in capsys.readouterr().out.splitlines()}
+    assert main(["state", "--data-dir", data, "--json", "account"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(lines) == int(counts["Account"])
+    assert {line["table"] for line in lines} == {"Account"}
+    assert [line["object"]["id"] for line in lines] == list(range(len(lines)))
+    assert lines[4]["object"]["name"] == "viz"
+
+
+def test_what_cannot_be_done_is_said_without_a_traceback(
+    log: str, data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "10"])
+    for words, said in (
+        (["replay", "--block-log", str(tmp_path / "none"), "--data-dir", data], "none cannot be read"),
+        (["replay", "--block-log", log, "--data-dir", data, "--chain", "mainnet"], "belongs to the chain"),
+        (
+            ["replay", "--block-log", log, "--data-dir", str(tmp_path / "new"), "--chain", "mainnet"],
+            "block 2 of the log",
+        ),
+        (["check", "--data-dir", str(tmp_path / "nothing")], "there is no state in"),
+        (["state", "--data-dir", str(tmp_path / "nothing")], "there is no state in"),
+        (["state", "--data-dir", data, "Acount"], "there is no table Acount; there are DynamicGlobalProperty"),
+        (["check", "--data-dir", data, "--config-file", str(tmp_path / "no.ini")], "there is no such file"),
+    ):
+        capsys.readouterr()
+        assert main(words) == 1, words
+        error = capsys.readouterr().err
+        assert said in error
+        assert "Traceback" not in error
+
+
+def test_a_state_that_does_not_add_up_is_found(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "10"])
+    with Store.open(Path(data) / "state", STORED_TABLES) as store:
+        account = store.at(ACCOUNT_BY_NAME, "alice")
+        with store.editing(account):
+            account.balance += 1
+        store.commit()
+    capsys.readouterr()
+    assert main(["check", "--data-dir", data]) == 1
+    assert "problems at block 10" in capsys.readouterr().out
