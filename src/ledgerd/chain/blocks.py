@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
+from ledgerd.chain.block_log import BlockLog
 from ledgerd.chain.fork_database import ForkDatabase
 from ledgerd.chain.trunk import Trunk
 from ledgerd.codec import codec_of
@@ -12,21 +11,10 @@ from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 
 
-class Log(Protocol):
-    """Where irreversible blocks go."""
-
-    @property
-    def head_number(self) -> int: ...
-    def append(self, number: int, packed: bytes, /) -> None: ...
-    def read(self, number: int, /) -> bytes | None: ...
-    def sync(self) -> None: ...
-    def close(self) -> None: ...
-
-
 class Blocks:
     """Blocks by number and by id."""
 
-    def __init__(self, trunk: Trunk, forks: ForkDatabase, log: Log) -> None:
+    def __init__(self, trunk: Trunk, forks: ForkDatabase, log: BlockLog) -> None:
         self._trunk = trunk
         self._forks = forks
         self._log = log

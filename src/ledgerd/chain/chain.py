@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ledgerd.chain.block_log import BlockLog
-from ledgerd.chain.blocks import Blocks, Log
+from ledgerd.chain.blocks import Blocks
 from ledgerd.chain.emergency import mend_schedule
 from ledgerd.chain.events import Event
 from ledgerd.chain.fork_choice import ForkChoice
@@ -19,12 +19,14 @@ from ledgerd.chain.fork_database import ForkDatabase
 from ledgerd.chain.generation import generate_block
 from ledgerd.chain.genesis import create_genesis
 from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.log_keeping import ROLLING_BLOCKS, open_log, trim, write_settled
 from ledgerd.chain.pending import Clock, Pending
 from ledgerd.chain.skip import Skip, SkipFlags
 from ledgerd.chain.trunk import Trunk
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
@@ -49,10 +51,11 @@ class Chain:
     def __init__(
         self,
         store: Store,
-        block_log: Log,
+        block_log: BlockLog,
         network: ChainParameters,
         clock: Clock,
         checkpoints: Mapping[int, BlockId] | None = None,
+        rolling_blocks: int = ROLLING_BLOCKS,
     ) -> None:
         self.store = store
         self.network = network
@@ -63,6 +66,7 @@ class Chain:
         self.blocks = Blocks(self.trunk, self.forks, block_log)
         self.pending = Pending(self.ledger, clock)
         self._choice = ForkChoice(self.trunk, self.forks, self.blocks, self.pending)
+        self._rolling_blocks = rolling_blocks
         self._listeners: list[Listener] = []
 
     @classmethod
@@ -75,6 +79,7 @@ class Chain:
         genesis_time: int = 0,
         checkpoints: Mapping[int, BlockId] | None = None,
         space: Space | None = None,
+        rolling_blocks: int = ROLLING_BLOCKS,
     ) -> Chain:
         """Open the chain of a data directory, or begin one there.
 
@@ -85,11 +90,12 @@ class Chain:
         folder = data_dir / STATE_FOLDER
         store = Store.open(folder, STORED_TABLES) if space is None else Store.open(folder, STORED_TABLES, space=space)
         try:
-            block_log = BlockLog.open(folder)
+            standing = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0) or DynamicGlobalProperty()
+            block_log = open_log(folder, standing.last_irreversible_block_num, standing.head_block_number)
         except BaseException:
             store.close()
             raise
-        chain = cls(store, block_log, network, clock, checkpoints)
+        chain = cls(store, block_log, network, clock, checkpoints, rolling_blocks)
         try:
             chain._begin(genesis_time)
         except BaseException:
@@ -134,6 +140,10 @@ class Chain:
     def irreversible(self) -> int:
         """The number of the last irreversible block."""
         return self.trunk.irreversible
+
+    def branch_order(self, first: BlockId, second: BlockId) -> int:
+        """Which of two branches has more votes behind it: 1, -1, or 0 where it cannot be said (hardfork 12)."""
+        return self._choice.compare(first, second)
 
     # -- in
 
@@ -182,11 +192,9 @@ class Chain:
         """The log first: the state may forget an irreversible block only when the log is sure to have it."""
         if not self.trunk.happened:
             return
-        for number, packed in self.trunk.take_settled():
-            if number > self.block_log.head_number:
-                self.block_log.append(number, packed)
-        self.block_log.sync()
+        write_settled(self.block_log, self.trunk.take_settled(), self._rolling_blocks)
         self.store.commit()
+        trim(self.block_log, self._rolling_blocks)
         happened, self.trunk.happened = self.trunk.happened, []
         for event in happened:
             for listener in self._listeners:

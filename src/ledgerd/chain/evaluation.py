@@ -34,10 +34,20 @@ def evaluated_operations() -> frozenset[type[Operation]]:
 def apply_operation(ledger: Ledger, operation: Operation) -> None:
     """Report an operation, then carry it out; its checks and authorities were looked at before."""
     ledger.report(operation)
-    _evaluators[type(operation)](ledger, operation)
+    _carry_out(ledger, operation)
 
 
 def apply_proposed_operation(ledger: Ledger, operation: Operation) -> None:
     """The same for an operation of a proposal, which counts as virtual."""
     ledger.emit(operation)
-    _evaluators[type(operation)](ledger, operation)
+    _carry_out(ledger, operation)
+
+
+def _carry_out(ledger: Ledger, operation: Operation) -> None:
+    kind = type(operation)
+    follower = ledger.followers.get(kind) if ledger.is_reporting else None
+    if follower is None:
+        _evaluators[kind](ledger, operation)
+    else:
+        with follower(ledger, operation):
+            _evaluators[kind](ledger, operation)

@@ -33,6 +33,11 @@ class BlockApplied(NamedTuple):
 
     block: Block
     operations: tuple[AppliedOperation, ...]
+    average_block_size: int
+    slot: int
+    """The number of its slot, counted from the genesis (`current_aslot`)."""
+    irreversible: int
+    """The last irreversible block as soon as this one was applied."""
 
 
 class BlocksUndone(NamedTuple):

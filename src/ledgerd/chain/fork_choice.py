@@ -109,10 +109,10 @@ class ForkChoice:
             return new_head.number > trunk.head_number
         if new_head.number < trunk.head_number or trunk.head_id not in self.forks:
             return False
-        order = self._compare(new_head.id, trunk.head_id)
+        order = self.compare(new_head.id, trunk.head_id)
         return order > 0 or (order == 0 and new_head.number > trunk.head_number)
 
-    def _compare(self, first: BlockId, second: BlockId) -> int:
+    def compare(self, first: BlockId, second: BlockId) -> int:
         """Which branch has more votes behind its producers: 1, -1, or 0 where it cannot be said (hardfork 12)."""
         try:
             one, two = self.forks.branches(first, second)

@@ -18,6 +18,7 @@ from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
 
 if TYPE_CHECKING:
+    from ledgerd.chain.following import Follower
     from ledgerd.protocol.identifiers import TransactionId
     from ledgerd.protocol.operations import Operation
     from ledgerd.protocol.parameters import ChainParameters
@@ -89,6 +90,8 @@ class Ledger:
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
         self.is_reporting = True
         """Whether operations are reported at all; those of pending transactions are not."""
+        self.followers: dict[type[Operation], Follower] = {}
+        """What is kept beside the ledger, by the operations that it depends on."""
 
     # -- the singletons
 

@@ -68,6 +68,11 @@ class Pending:
             self._session.undo()
             self._session = None
 
+    def clear(self) -> None:
+        """Forget all waiting transactions."""
+        self.drop_session()
+        self.transactions.clear()
+
     @contextmanager
     def set_aside(self, skip: SkipFlags) -> Iterator[None]:
         """Blocks are applied to the state without waiting transactions; those are tried again afterwards."""

@@ -5,7 +5,7 @@ Which block belongs on the trunk is decided in `fork_choice`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ledgerd.chain.applying import apply_block
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
@@ -60,10 +60,13 @@ class Trunk:
             apply_block(self.ledger, block, skip)
             self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
             session.push()
-        self.happened.append(BlockApplied(block, tuple(self.ledger.operations)))
-        if self.irreversible > irreversible:
-            self.store.irreversible(self.irreversible)
-            self.happened.append(IrreversibleAdvanced(self.irreversible))
+        now = self.ledger.globals
+        settled = now.last_irreversible_block_num
+        operations = tuple(self.ledger.operations)
+        self.happened.append(BlockApplied(block, operations, now.average_block_size, now.current_aslot, settled))
+        if settled > irreversible:
+            self.store.irreversible(settled)
+            self.happened.append(IrreversibleAdvanced(settled))
 
     def can_pop(self) -> bool:
         """Whether the block on top may still be taken off."""
@@ -83,17 +86,16 @@ class Trunk:
         kept = self.store.lookup(REVERSIBLE_BY_NUMBER, number)
         return None if kept is None else codec_of(Block).decode_exactly(kept.packed)
 
-    def take_settled(self) -> list[tuple[int, bytes]]:
+    def take_settled(self) -> Iterator[tuple[int, bytes]]:
         """The irreversible blocks that have not gone to the log yet, packed, each with its number, oldest first.
 
-        From now on only the log has them. Call it before a commit, with no session open: should the block on top be
-        taken off again, they come back, and are taken once more.
+        Whoever comes back for the next one has the last one in the log, and from then on only the log has it. Call it
+        before a commit, with no session open: should the block on top be taken off again, they come back, and are
+        taken once more.
         """
-        settled = []
         for kept in self.store.scan(REVERSIBLE_BY_NUMBER, upper=(self.irreversible,)):
-            settled.append((kept.number, kept.packed))
+            yield kept.number, kept.packed
             self.store.remove(kept)
-        return settled
 
     def _forget_happening(self, block: Block) -> None:
         """A block that was never committed leaves no trace; the end of one that was is a fact of its own."""

@@ -65,6 +65,7 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
         clock=time.monotonic,
         genesis_time=int(time.time()),
         checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
+        rolling_blocks=options.dlt_block_log_max_blocks,
         space=Space(options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size),
     ) as chain:
         yield chain

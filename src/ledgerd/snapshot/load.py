@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.audit import accept_discrepancies
+from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger import Ledger
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
@@ -50,6 +51,7 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | 
     _trust_the_head(store)
     accept_discrepancies(Ledger(store, network))
     store.set_revision(snapshot.head_number)
+    store.set_meta(CHAIN_ID, network.chain_id)
     return head_block
 
 

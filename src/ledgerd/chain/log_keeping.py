@@ -1,0 +1,49 @@
+"""Which log a chain keeps, and how much of it: all blocks from the first, or, where it began with a snapshot, the
+latest of them (spec 03, sections 24 and 25).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ledgerd.chain.block_log import BlockLog
+from ledgerd.chain.rolling_block_log import RollingBlockLog
+
+ROLLING_BLOCKS = 100_000
+"""How many blocks a rolling log keeps at least, once it has them (`dlt-block-log-max-blocks`)."""
+
+
+def open_log(folder: Path, irreversible: int, head: int) -> BlockLog:
+    """The log of a state. One that has irreversible blocks and no log of them began with a snapshot."""
+    log = BlockLog.open(folder)
+    if irreversible == 0 or log.head_number:
+        return log
+    log.close()
+    rolling = RollingBlockLog.open(folder)
+    if not rolling.is_consistent_with(head):
+        rolling.reset()
+    return rolling
+
+
+def write_settled(log: BlockLog, settled: Iterable[tuple[int, bytes]], rolling_blocks: int) -> None:
+    """Append blocks that became irreversible, and see to it that they are on the disk.
+
+    After a crash the log may have some of them already. A rolling log begins anew behind a gap.
+    """
+    is_rolling = isinstance(log, RollingBlockLog)
+    if is_rolling and rolling_blocks == 0:
+        return
+    for number, packed in settled:
+        if number <= log.head_number:
+            continue
+        if isinstance(log, RollingBlockLog) and log.head_number and number > log.head_number + 1:
+            log.reset()
+        log.append(number, packed)
+    log.sync()
+
+
+def trim(log: BlockLog, rolling_blocks: int) -> None:
+    """Cut a rolling log down when it holds twice as much as it should."""
+    if isinstance(log, RollingBlockLog) and rolling_blocks and log.count > 2 * rolling_blocks:
+        log.truncate_before(log.head_number - rolling_blocks + 1)
