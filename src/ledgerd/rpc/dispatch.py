@@ -111,8 +111,11 @@ class Dispatcher:
             request = parsed()
             if isinstance(request, list):
                 return self._batched(request)
-        except REFUSALS as error:
+        except PlainError as error:
             return error_text(self._fault(error), NO_ID)
+        except REFUSALS as error:
+            # What is no request at all has one code, whatever is wrong with it.
+            return error_text(self._fault(error)._replace(code=OTHER), NO_ID)
         return self._single(request, body)
 
     def _fault(self, error: PlainError | RuleViolation | DecodeError) -> Fault:

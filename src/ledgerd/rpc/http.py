@@ -73,6 +73,7 @@ class HttpConnection(Connection):
         if self._later is None and not self._waiting:
             return False
         self._is_ending = True
+        self.steps += 1
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -191,9 +192,10 @@ class HttpConnection(Connection):
         return self.steps + self._reader.steps
 
     def patience(self) -> float | None:
-        if self._later is not None:
-            return None
         limits, place = self.service.limits, self._reader.place
+        if self._later is not None:
+            # Who has closed its side may be gone altogether; that shows only when it is written to.
+            return limits.idle_seconds if self._is_ending else None
         if place is BETWEEN and self._has_asked and not self._is_ending:
             return limits.idle_seconds
         return limits.body_seconds if place is BODY else limits.header_seconds

@@ -21,6 +21,7 @@ NOTED = frozenset(
         b"upgrade",
         b"sec-websocket-key",
         b"sec-websocket-version",
+        b"transfer-encoding",
     )
 )
 """The headers that decide over anything; all others are only measured."""
@@ -101,7 +102,7 @@ class RequestReader:
             return []
         was_between, before = self.place is BETWEEN, self.steps
         rest = self._fed(data)
-        if self.place is HEAD and self.steps == before:
+        if self.place is HEAD and (self.steps == before or (was_between and not self._arrived)):
             # A header that does not end is not shown by the parser; its bytes count all the same.
             self._unended_bytes += len(data)
             if self._unended_bytes > self._max_header:
@@ -119,12 +120,7 @@ class RequestReader:
                 self._parser.feed_data(data)
             except httptools.HttpParserUpgrade as upgrade:
                 rest = data[upgrade.args[0] :]
-                if self._is_handshake():
-                    self.place = ENDED
-                    self._arrived.append(Handshake(self._headers, rest))
-                # Any other offer is passed over, as it may be, and HTTP goes on.
-                self._parser = httptools.HttpRequestParser(self)
-                data = rest
+                data = self._passed_over(rest)
             except httptools.HttpParserCallbackError as error:
                 raise error.__context__ or error from None
             except httptools.HttpParserError:
@@ -132,6 +128,22 @@ class RequestReader:
             else:
                 break
         return rest
+
+    def _passed_over(self, rest: bytes) -> bytes:
+        """What to read on with after an offer of another protocol: unless it is ours, it is as if it were not made.
+
+        The parser takes no body behind such an offer, so the request is put to a new one without it.
+        """
+        method, headers = self._parser.get_method(), self._headers
+        if self._is_handshake():
+            self.place = ENDED
+            self._arrived.append(Handshake(headers, rest))
+        elif method == b"CONNECT":
+            self._refuse(400)
+        lines = [b"%b: %b\r\n" % each for each in headers.items() if each[0] not in {b"upgrade", b"connection"}]
+        version = self._parser.get_http_version().encode()
+        self._parser = httptools.HttpRequestParser(self)
+        return b"%b %b HTTP/%b\r\n%b\r\n%b" % (method, self._path, version, b"".join(lines), rest)
 
     def repeated(self, data: bytes) -> Request | None:
         """The request of known head that these bytes are from their first to their last, if they are one."""
@@ -215,7 +227,7 @@ class RequestReader:
             return
         self.place = BETWEEN
         self.steps += 1
-        if self._is_handshake():
+        if self._parser.should_upgrade():
             return
         parts, self._body = self._body, []
         body = parts[0] if len(parts) == 1 else b"".join(parts)

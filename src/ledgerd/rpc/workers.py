@@ -64,6 +64,7 @@ class Workers:
         *,
         count: int,
         limits: Limits | None = None,
+        silent_seconds: float = SILENT_SECONDS,
     ) -> None:
         self._board = board
         self._endpoints = endpoints
@@ -71,6 +72,7 @@ class Workers:
         self._settings = dict(settings)
         self._count = count
         self._limits = limits or Limits()
+        self._silent_seconds = silent_seconds
         self._slots: list[Slot] = []
         self._keepers: list[asyncio.Task[None]] = []
         self._is_stopping = False
@@ -161,15 +163,16 @@ class Workers:
 
     async def _watch(self, slot: Slot, process: asyncio.subprocess.Process) -> None:
         """Return when a worker has ended, by itself or because it hung."""
-        ended = asyncio.create_task(process.wait())
-        signs, patience = 0, START_SECONDS
+        loop = asyncio.get_running_loop()
+        ended, signs, may_begin_until = asyncio.create_task(process.wait()), 0, loop.time() + START_SECONDS
         try:
-            while not (await asyncio.wait([ended], timeout=patience))[0]:
-                if slot.line is None or slot.line.signs == signs:
+            while not (await asyncio.wait([ended], timeout=self._silent_seconds))[0]:
+                heard = 0 if slot.line is None else slot.line.signs
+                if heard == signs and (signs or loop.time() >= may_begin_until):
                     log.error("API worker %d hangs and is killed", slot.number)
                     await _kill(process)
                     return
-                signs, patience = slot.line.signs, SILENT_SECONDS
+                signs = heard
         finally:
             ended.cancel()
 

@@ -1,0 +1,126 @@
+"""A service on a free port of this machine, and clients that say exactly the bytes they are told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import TypeVar
+
+from ledgerd.rpc.http import HttpConnection, Speech
+from ledgerd.rpc.service import Connection, Service
+
+PATIENCE = 20.0
+"""Seconds after which a scene has failed; none takes as many tenths."""
+
+T = TypeVar("T")
+
+
+def play(scene: Callable[[], Awaitable[T]]) -> T:
+    """Run a scene on a loop of its own, for a bounded time."""
+
+    async def bounded() -> T:
+        async with asyncio.timeout(PATIENCE):
+            return await scene()
+
+    return asyncio.run(bounded())
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    async def say(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def head(self) -> tuple[str, dict[str, str]]:
+        """The status line of an answer, and its headers in their order."""
+        lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")[:-2]
+        return lines[0], dict(line.split(": ", 1) for line in lines[1:])
+
+    async def answer(self) -> tuple[str, dict[str, str], bytes]:
+        status, headers = await self.head()
+        return status, headers, await self.reader.readexactly(int(headers["Content-Length"]))
+
+    async def ask(self, body: bytes, *, method: str = "POST", path: str = "/", headers: str = "") -> bytes:
+        """Send a request and return the body of its answer."""
+        await self.say(http_request(body, method=method, path=path, headers=headers))
+        return (await self.answer())[2]
+
+    async def rest(self) -> bytes:
+        """Everything until the other side ends."""
+        try:
+            return await self.reader.read()
+        except ConnectionResetError:
+            return b""
+
+    async def close(self) -> None:
+        self.writer.close()
+
+
+def http_request(body: bytes, *, method: str = "POST", path: str = "/", headers: str = "") -> bytes:
+    length = f"Content-Length: {len(body)}\r\n" if body else ""
+    return f"{method} {path} HTTP/1.1\r\nHost: node\r\n{length}{headers}\r\n".encode() + body
+
+
+class Server:
+    """A port, and the clients that have come to it."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self._clients: list[Client] = []
+
+    async def connect(self) -> Client:
+        client = Client(*await asyncio.open_connection("127.0.0.1", self.port))
+        self._clients.append(client)
+        return client
+
+    async def part(self) -> None:
+        """Have every client leave."""
+        for client in self._clients:
+            client.writer.transport.abort()
+        for client in self._clients:
+            with suppress(OSError):
+                await client.writer.wait_closed()
+
+
+@asynccontextmanager
+async def clients_of(port: int) -> AsyncIterator[Server]:
+    """A port whose clients leave at the end."""
+    server = Server(port)
+    try:
+        yield server
+    finally:
+        await server.part()
+
+
+@asynccontextmanager
+async def serving(service: Service, speech: Speech = Speech.BOTH) -> AsyncIterator[Server]:
+    """A service on a port for as long as the block lasts."""
+    loop = asyncio.get_running_loop()
+    listening = await loop.create_server(partial(HttpConnection, service, speech), "127.0.0.1", 0)
+    try:
+        async with clients_of(listening.sockets[0].getsockname()[1]) as server:
+            yield server
+    finally:
+        listening.close()
+        for connection in list(service.connections):
+            connection.transport.abort()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Let the loop turn until something holds; `play` bounds how long."""
+    while not condition():  # noqa: ASYNC110 - what holds is seen from outside: nobody could set an event
+        await asyncio.sleep(0)
+
+
+async def connection_of(service: Service) -> Connection:
+    """The one connection of a service, once it is there."""
+    await until(lambda: service.connections)
+    [connection] = service.connections
+    return connection

@@ -1,0 +1,159 @@
+"""Worker processes: shared ports, deaths, hangs, and the end (real processes, on free ports of this machine)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.rpc.http import Speech
+from ledgerd.rpc.limits import Limits
+from ledgerd.rpc.link import HEAD
+from ledgerd.rpc.listeners import listen, resolve
+from ledgerd.rpc.switchboard import Switchboard
+from ledgerd.rpc.workers import Endpoint, Workers
+from tests.house.source_tree import ROOT
+from tests.rpc.loopback import Client, Server, clients_of, play, until
+from tests.rpc.sample_api import request
+
+ANY = Endpoint("127.0.0.1", 0, Speech.BOTH)
+PROCESS = json.dumps(request("process")).encode()
+LIMITS = Limits(stop_seconds=2)
+
+
+@pytest.fixture(autouse=True)
+def _at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers find the modules of the tests from where they start."""
+    monkeypatch.chdir(ROOT)
+
+
+async def nothing(payload: bytes) -> bytes:
+    return payload
+
+
+@asynccontextmanager
+async def working(
+    count: int, board: Switchboard | None = None, silent_seconds: float = 20.0
+) -> AsyncIterator[tuple[Workers, Server]]:
+    board, parts = board or Switchboard({}), "tests.rpc.sample_api:parts"
+    running = Workers(board, [ANY], parts, {}, count=count, limits=LIMITS, silent_seconds=silent_seconds)
+    await running.start()
+    try:
+        async with clients_of(running.addresses[0][1]) as server:
+            yield running, server
+    finally:
+        await running.stop()
+
+
+async def worker_of(client: Client) -> int:
+    return int(json.loads(await client.ask(PROCESS))["result"])
+
+
+async def client_of(server: Server, process: int) -> Client:
+    """A connection that this worker has taken."""
+    while True:
+        client = await server.connect()
+        if await worker_of(client) == process:
+            return client
+
+
+def test_workers_share_a_port_reach_the_node_and_end_with_it() -> None:
+    async def scene() -> list[int]:
+        board = Switchboard({"broadcast": nothing})
+        async with working(2, board) as (running, server):
+            first, second = running.processes
+            clients = [await client_of(server, each) for each in (first, second)]
+            call = json.dumps(request("broadcast", "a", api="network_broadcast_api")).encode()
+            for client in clients:
+                assert await client.ask(call) == b'{"jsonrpc":"2.0","result":{},"id":1}'
+            follow = json.dumps(request("follow", "blocks", api="network_broadcast_api")).encode()
+            waiting = [asyncio.ensure_future(client.ask(follow)) for client in clients]
+            await until(lambda: sum("blocks" in line.topics for line in board._lines) == 2)  # noqa: SLF001 - who listens
+            board.publish(HEAD, b"")
+            board.publish("blocks", b"1")
+            assert await asyncio.gather(*waiting) == [b'{"jsonrpc":"2.0","result":"1","id":1}'] * 2
+        return [first, second]
+
+    for process in play(scene):
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_a_killed_worker_is_replaced_and_no_other_connection_loses_a_request() -> None:
+    async def scene() -> None:
+        async with working(2) as (running, server):
+            victim, other = running.processes
+            bystander, unlucky = await client_of(server, other), await client_of(server, victim)
+            os.kill(victim, signal.SIGKILL)
+            assert await unlucky.rest() == b""
+            # These arrive while nobody accepts at the victim's socket: they wait for its successor.
+            newcomers = [await server.connect() for _ in range(16)]
+            answers = await asyncio.gather(*(worker_of(each) for each in newcomers), worker_of(bystander))
+            assert answers[-1] == other
+            assert victim not in answers
+            assert len(set(answers)) == 2
+            assert set(answers) == set(running.processes)
+
+    play(scene)
+
+
+def test_a_worker_that_hangs_is_killed_and_replaced() -> None:
+    async def scene() -> None:
+        async with working(1, silent_seconds=1.5) as (running, server):
+            [hanging] = running.processes
+            os.kill(hanging, signal.SIGSTOP)
+            client = await server.connect()
+            assert await worker_of(client) != hanging
+
+    play(scene)
+
+
+def test_workers_that_cannot_start_are_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    async def scene() -> None:
+        running = Workers(Switchboard({}), [ANY], "tests.rpc.sample_api:no_such_parts", {}, count=1, limits=LIMITS)
+        with pytest.raises(OperatorError, match="do not start"):
+            await running.start()
+
+    play(scene)
+
+    assert "no_such_parts" in capfd.readouterr().err
+
+
+def test_a_port_that_is_taken_is_reported_and_not_shared() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(OperatorError, match=f"cannot listen on 127.0.0.1:{port}"):
+            listen("127.0.0.1", port, 2)
+    sockets = listen("127.0.0.1", 0, 2)
+    try:
+        with pytest.raises(OperatorError, match="cannot listen"):
+            listen("127.0.0.1", sockets[0].getsockname()[1], 2)
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def test_a_host_without_an_address_is_reported() -> None:
+    with pytest.raises(OperatorError, match="no address to listen on"):
+        resolve("256.0.0.1", 80)
+
+
+def test_a_death_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene() -> None:
+        async with working(1) as (running, server):
+            [victim] = running.processes
+            os.kill(victim, signal.SIGKILL)
+            assert await worker_of(await server.connect()) != victim
+
+    with caplog.at_level(logging.WARNING):
+        play(scene)
+
+    assert "API worker 0 ended (-9) and is replaced" in caplog.text
