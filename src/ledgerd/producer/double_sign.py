@@ -1,0 +1,114 @@
+"""The last block that was signed here, on disk before it leaves: no slot is ever signed twice.
+
+The block itself is kept, not its slot alone: a node that was stopped between signing a block and applying it applies
+the same block when it starts again, and needs no second signature.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.time_text import time_text
+
+FILE = "last_signed_block"
+FORMAT = 1
+
+
+class Signed(msgspec.Struct, frozen=True):
+    """What stands in the file."""
+
+    format: int
+    chain: str
+    time: int
+    number: int
+    id: str
+    block: str
+    """Packed, in hex."""
+
+
+class LastSigned:
+    """The record of one data directory."""
+
+    def __init__(self, folder: Path, chain_id: bytes) -> None:
+        self.path = folder / FILE
+        self._chain = chain_id.hex()
+        self._last = self._read()
+        self._found = 0 if self._last is None else self._last.time
+        """The time of what a run before this one has signed last."""
+
+    @property
+    def time(self) -> int:
+        """The slot that was signed last; 0 when there is none."""
+        return 0 if self._last is None else self._last.time
+
+    def refusal(self, slot: int, head_time: int) -> str:
+        """Why a slot may not be signed; empty where it may."""
+        if self._last is None:
+            return ""
+        if slot <= self._last.time:
+            return f"slot {time_text(slot)} is not after {time_text(self._last.time)}, which was signed here already"
+        if head_time < self._found:
+            return (
+                f"this node signed block #{self._last.number} of {time_text(self._found)}, and its head is older "
+                f"({time_text(head_time)}): production waits until the chain has come that far. If that block was "
+                f"never seen by anybody, stop the node, remove {self.path} and start it again"
+            )
+        return ""
+
+    def record(self, block: Block) -> None:
+        """Put a block on the disk; when this returns, a loss of power no longer takes it away."""
+        packed = block.packed.hex()
+        signed = Signed(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed)
+        fresh = self.path.with_name(f"{FILE}.new")
+        with fresh.open("wb") as file:
+            file.write(msgspec.json.encode(signed))
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self.path)
+        _sync_folder(self.path.parent)
+        self._last = signed
+
+    def unapplied(self, head_id: bytes, head_time: int) -> Block | None:
+        """A block of ours that was signed and never applied, where it still continues the head."""
+        if self._last is None or self._last.time <= head_time:
+            return None
+        try:
+            block = codec_of(Block).decode_exactly(bytes.fromhex(self._last.block))
+        except (CodecError, ValueError) as error:
+            raise self._damaged() from error
+        return block if block.previous == head_id else None
+
+    def _read(self) -> Signed | None:
+        try:
+            signed = msgspec.json.decode(self.path.read_bytes(), type=Signed)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.MsgspecError) as error:
+            raise self._damaged() from error
+        if (signed.format, signed.chain) != (FORMAT, self._chain):
+            raise OperatorError(f"{self.path} belongs to another chain: use another --data-dir, or move the file away")
+        return signed
+
+    def _damaged(self) -> OperatorError:
+        return OperatorError(
+            f"{self.path}, which says what this node signed last, cannot be read: see to the disk; remove the file "
+            "only when no other copy of this node has run since"
+        )
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name durable too, where folders can be synced."""
+    with suppress(PermissionError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

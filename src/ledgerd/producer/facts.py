@@ -1,0 +1,129 @@
+"""What a producer knows of the chain at one moment, read at once, so that the decision needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.chain.slots import participation, slot_time
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.names import AccountName
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+
+
+class Rival(NamedTuple):
+    """A block that already stands where ours would come."""
+
+    id: BlockId
+    previous: BlockId
+    validator: AccountName
+    order: int
+    """Which branch has more votes behind it: above zero the rival's, below zero ours."""
+
+
+class Facts(NamedTuple):
+    """The chain as the producer sees it."""
+
+    head_number: int
+    head_id: BlockId
+    head_time: int
+    first_slot: int
+    """When the first slot after the head begins."""
+    aslot: int
+    scheduled: tuple[AccountName, ...]
+    keys: Mapping[AccountName, PublicKey]
+    """The signing keys of our own validators on the chain; one that is no validator has none."""
+    is_hardfork12: bool
+    is_emergency: bool
+    participation: int
+    max_validators: int
+    recent_producers: tuple[AccountName, ...]
+    """Of the blocks below the head of the fork database, the head's first; no more than there are validators."""
+    rivals: tuple[Rival, ...] = ()
+    is_rolling: bool = False
+    """Whether the node began from a snapshot, and holds no full block log."""
+
+    def slot_at(self, time: int) -> int:
+        """The slot that a second falls in; 0 before the first."""
+        return 0 if time < self.first_slot else (time - self.first_slot) // BLOCK_INTERVAL + 1
+
+    def slot_time(self, slot: int) -> int:
+        """When a slot begins."""
+        return self.first_slot + (slot - 1) * BLOCK_INTERVAL
+
+    def scheduled_at(self, slot: int) -> AccountName:
+        """Whose slot it is."""
+        return self.scheduled[(self.aslot + slot) % len(self.scheduled)]
+
+    @property
+    def is_network_of_one(self) -> bool:
+        """Whether a round has one place: then a branch of one producer is no minority."""
+        return self.max_validators == 1
+
+
+def read_facts(chain: Chain, names: tuple[AccountName, ...]) -> Facts:
+    """The facts for a producer of these names."""
+    ledger = chain.ledger
+    globals_, schedule, network = ledger.globals, ledger.schedule, ledger.network
+    keys = {}
+    for name in names:
+        validator = ledger.find_validator(name)
+        if validator is not None:
+            keys[name] = validator.signing_key
+    return Facts(
+        head_number=globals_.head_block_number,
+        head_id=globals_.head_block_id,
+        head_time=globals_.time,
+        first_slot=slot_time(ledger, 1),
+        aslot=globals_.current_aslot,
+        scheduled=schedule.scheduled,
+        keys=keys,
+        is_hardfork12=ledger.hardfork(12),
+        is_emergency=globals_.emergency_consensus_active,
+        participation=participation(globals_.recent_slots_filled),
+        max_validators=network.max_validators,
+        recent_producers=_recent_producers(chain, network.max_validators),
+        rivals=_rivals(chain),
+    )
+
+
+def _recent_producers(chain: Chain, count: int) -> tuple[AccountName, ...]:
+    producers: list[AccountName] = []
+    item = chain.forks.head
+    while item is not None and len(producers) < count:
+        producers.append(AccountName(item.block.validator))
+        item = chain.forks.parent_of(item)
+    return tuple(producers)
+
+
+def _rivals(chain: Chain) -> tuple[Rival, ...]:
+    head = chain.head_id
+    return tuple(
+        Rival(item.id, item.block.previous, AccountName(item.block.validator), chain.branch_order(item.id, head))
+        for item in chain.forks.items_at(chain.head_number + 1)
+    )
+
+
+class OwnSlot(NamedTuple):
+    """A coming slot that this node can fill."""
+
+    time: int
+    name: AccountName
+
+
+SLOTS_LOOKED_AT = 5
+
+
+def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey]) -> OwnSlot | None:
+    """The earliest of the next few slots that we hold the key of: what is slow should wait (spec 06, section 10.10)."""
+    first = max(1, facts.slot_at(now))
+    for slot in range(first, first + SLOTS_LOOKED_AT):
+        name = facts.scheduled_at(slot)
+        key = facts.keys.get(name, NULL_KEY)
+        if key != NULL_KEY and key in held:
+            return OwnSlot(facts.slot_time(slot), name)
+    return None

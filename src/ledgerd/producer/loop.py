@@ -1,0 +1,226 @@
+"""The producer: four times a second it asks `decision` what to do, and does it.
+
+`tick` runs on the thread of the chain; `run` is the timer, on the loop of the main thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.fork_database import UnlinkableBlock
+from ledgerd.chain.skip import Skip
+from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
+from ledgerd.producer.decision import OWN_FORK, Gates, Guards, decide
+from ledgerd.producer.facts import Facts, next_own_slot, read_facts
+from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
+from ledgerd.producer.outcome import Decision, Duty, Outcome
+from ledgerd.producer.peers import Nobody, Peers
+from ledgerd.producer.streaks import Line, Streaks
+from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.time_text import time_text
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.producer.double_sign import LastSigned
+    from ledgerd.producer.settings import ProducerSettings
+    from ledgerd.protocol.block import Block
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 2
+HEADS_REMEMBERED = 64
+WAIT_AFTER_LAG = 3 * SECOND
+
+OnChain = Callable[[Callable[[], int]], Awaitable[int]]
+"""Runs a function on the thread of the chain, before what others have to do there."""
+
+
+class Producer:
+    """Makes the blocks of its validators."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        settings: ProducerSettings,
+        signed: LastSigned,
+        clock: Microseconds,
+        *,
+        peers: Peers | None = None,
+        ask_time: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.chain = chain
+        self._start = TestnetStart() if is_self_starting(chain.network, settings) else None
+        self.settings = with_initiator(settings) if self._start else settings
+        self._signed = signed
+        self._clock = clock
+        self._peers: Peers = peers or Nobody()
+        self._ask_time = ask_time
+        self._guards = Guards(self.settings.allows_stale)
+        self.streaks = Streaks()
+        self.is_snapshotting = False
+        self.is_recovering = False
+        self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
+        chain.subscribe(self._remember)
+
+    # -- before the first tick
+
+    def begin(self) -> None:
+        """Finish what a stop has interrupted, and say what is about to happen."""
+        names = self.settings.names
+        if not names:
+            log.warning("No validators configured! Please add validator names and private keys to configuration.")
+            return
+        block = self._signed.unapplied(self.chain.head_id, self.chain.ledger.now)
+        if block is not None:
+            self._take_up(block)
+        log.info("Launching block production for %d validators.", len(names))
+        log.info("validators of this node: %s", " ".join(names))
+        if self._guards.allows_stale and self.chain.head_number == 0:
+            log.info("NEW CHAIN: %s begins here, with the first block of this node", self.chain.network.name)
+
+    def _take_up(self, block: Block) -> None:
+        """Apply a block that was signed and not applied before the node stopped."""
+        try:
+            self.chain.push_block(block)
+        except RuleViolation as problem:
+            log.error("block #%d, signed before the stop, cannot be applied: %s", block.number, problem)  # noqa: TRY400
+            return
+        log.info("block #%d was signed before the stop, and is applied and sent now", block.number)
+        self._peers.broadcast_block(block)
+
+    # -- one tick
+
+    def tick(self) -> int:
+        """Look at the moment, act, and give the microseconds until the next look."""
+        if self._start is not None:
+            self._start.step(self.chain)
+        now, facts, decision = self._look()
+        if decision.duty is not None and decision.outcome is Outcome.PRODUCED:
+            decision = self._produce(decision, decision.duty, facts)
+        if decision.asks_for_resync:
+            self._peers.resync()
+        if decision.outcome is Outcome.PRODUCED:
+            now = self._clock()
+        self._follow_up(decision, self._facts(), now)
+        return self._pause(decision)
+
+    def _look(self) -> tuple[int, Facts, Decision]:
+        while True:
+            now, facts = self._clock(), self._facts()
+            if not is_bridge_needed(facts, now // SECOND) or not self._bridge(facts):
+                return now, facts, decide(now, facts, self.settings, self._guards, self._gates())
+
+    def _facts(self) -> Facts:
+        return read_facts(self.chain, self.settings.names)
+
+    def _gates(self) -> Gates:
+        return Gates(self.is_recovering, self.is_snapshotting, self._peers.is_catching_up)
+
+    def _pause(self, decision: Decision) -> int:
+        now = self._clock()
+        if decision.outcome is Outcome.LAG and decision.duty is not None:
+            passed = now - decision.duty.time * SECOND
+            # A quarter before the next slot, where the reference wakes up at its beginning and has less time left.
+            if 0 <= passed < WAIT_AFTER_LAG - SECOND // 4:
+                return WAIT_AFTER_LAG - SECOND // 4 - passed
+        return wait_before_tick(now)
+
+    # -- making a block
+
+    def _bridge(self, facts: Facts) -> bool:
+        """After a long stop of a network of one: a block so late that no emergency begins; whether it was made."""
+        name = facts.scheduled_at(BRIDGED_SLOTS)
+        if facts.keys.get(name) not in self.settings.keys:
+            return False
+        duty = Duty(facts.slot_time(BRIDGED_SLOTS), name)
+        return self._produce(Decision(Outcome.PRODUCED, duty=duty), duty, facts).outcome is Outcome.PRODUCED
+
+    def _produce(self, decision: Decision, duty: Duty, facts: Facts) -> Decision:
+        """Sign, record, apply and send the block of a slot."""
+        refusal = self._signed.refusal(duty.time, facts.head_time)
+        if refusal:
+            return Decision(Outcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
+        for block_id in decision.discarded:
+            self.chain.forks.remove(block_id)
+        problem: RuleViolation | None = None
+        for _ in range(ATTEMPTS):
+            try:
+                block = self._make(duty, facts)
+            except UnlinkableBlock as error:
+                reason = f"MINORITY FORK DETECTED: our block does not link: {error}; {OWN_FORK}"
+                return Decision(Outcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
+            except RuleViolation as error:
+                problem = error
+                log.warning("the block of %s is not made: %s", duty.name, error)
+                self.chain.pending.clear()
+                continue
+            self._peers.broadcast_block(block)
+            return decision
+        return Decision(Outcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
+
+    def _make(self, duty: Duty, facts: Facts) -> Block:
+        """The block leaves with `push_block`, which tells it to others: by then it is recorded."""
+        key = self.settings.keys[facts.keys[duty.name]]
+        skip = Skip.UNDO_HISTORY if self._guards.allows_stale else Skip.NOTHING
+        block = self.chain.generate_block(duty.time, duty.name, key, skip)
+        self._signed.record(block)
+        self.chain.push_block(block, skip)
+        log.info(
+            "Validated block #%d with timestamp %s at time %s by %s with %d transactions",
+            block.number,
+            time_text(block.timestamp),
+            time_text(self._clock() // SECOND),
+            duty.name,
+            len(block.transactions),
+        )
+        return block
+
+    # -- what follows
+
+    def _remember(self, event: Event) -> None:
+        if isinstance(event, BlockApplied):
+            self._head_times.append(event.block.timestamp)
+
+    def _follow_up(self, decision: Decision, facts: Facts, now: int) -> None:
+        second, streaks = now // SECOND, self.streaks
+        if decision.outcome in {Outcome.PRODUCED, Outcome.NOT_SYNCED, Outcome.NOT_MY_TURN}:
+            self._guards.deferred = 0
+        lines = streaks.take(decision, facts, now)
+        lines += streaks.missed(facts, frozenset(self._head_times))
+        if not self._peers.is_catching_up:
+            lines += streaks.silence(facts, second)
+        if decision.outcome is not Outcome.LAG:
+            more, is_clear = streaks.watch(facts, self.settings, second, self._peers.count)
+            lines += more
+            if is_clear:
+                self._peers.stop_catching_up()
+        _write(lines)
+        if self.settings.is_verbose:
+            log.debug("tick: %s, head #%d, slot %d", decision.outcome.name, facts.head_number, facts.slot_at(second))
+        if streaks.wants_time or decision.outcome in {Outcome.LAG, Outcome.FORK_COLLISION}:
+            self._ask_time()
+
+    def seconds_to_own_slot(self) -> int | None:
+        """How long others may keep the chain to themselves; nothing where no slot of ours is near."""
+        second = (self._clock() + SECOND // 4) // SECOND
+        slot = next_own_slot(self._facts(), second, frozenset(self.settings.keys))
+        return None if slot is None else slot.time - second
+
+
+def _write(lines: list[Line]) -> None:
+    for line in lines:
+        log.log(line.level, "%s", line.text)
+
+
+async def run(producer: Producer, on_chain: OnChain, clock: Microseconds) -> None:
+    """Tick for as long as the node runs."""
+    wait = wait_before_tick(clock())
+    while True:
+        await asyncio.sleep(wait / SECOND)
+        wait = await on_chain(producer.tick)

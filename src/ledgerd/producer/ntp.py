@@ -1,0 +1,171 @@
+"""The time of time servers: their packets, and which of their answers are believed. No I/O, no clock (spec 06, 9).
+
+Times are microseconds since 1970.
+"""
+
+from __future__ import annotations
+
+import logging
+import struct
+from collections import deque
+from enum import Enum
+
+import msgspec
+
+log = logging.getLogger(__name__)
+
+MICRO = 1_000_000
+SINCE_1900 = 2_208_988_800
+"""Seconds from the beginning of NTP's time to that of ours."""
+
+FIRST_ERA = 1 << 31
+"""Seconds below this are those of the second era, which begins in 2036."""
+
+PACKET_SIZE = 48
+CLIENT_REQUEST = 0x08
+"""The first byte of the reference's requests: version 1, and a mode of zero. Servers answer it."""
+TIMES = struct.Struct(">24xQQQ")
+DAY = 86_400 * MICRO
+ROUND_PAUSE = 3 * MICRO
+EARLY = 5 * MICRO
+TRIES_BEFORE_BELIEF = 3
+SAME = 50_000
+"""Rejected answers this close together are one opinion."""
+
+
+def ntp_time(micros: int) -> int:
+    """The 64 bits of a time: seconds since 1900, then their fraction."""
+    seconds, rest = divmod(micros, MICRO)
+    return (seconds + SINCE_1900) % (1 << 32) << 32 | (rest << 32) // MICRO
+
+
+def from_ntp_time(value: int) -> int:
+    """The time that 64 bits tell."""
+    seconds = value >> 32
+    if seconds < FIRST_ERA:
+        seconds += 1 << 32
+    return (seconds - SINCE_1900) * MICRO + ((value & 0xFFFFFFFF) * MICRO + (1 << 31) >> 32)
+
+
+def request(now: int) -> bytes:
+    """The packet that asks for the time."""
+    return bytes([CLIENT_REQUEST]) + bytes(39) + struct.pack(">Q", ntp_time(now))
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a server has told."""
+
+    offset: int
+    """By how much our clock is behind."""
+    delay: int
+    """How long the packets were on their way."""
+
+
+def answer_of(packet: bytes, received: int) -> Answer | None:
+    """Read a packet that arrived at a time; what is too short is no answer."""
+    if len(packet) < PACKET_SIZE:
+        return None
+    asked, arrived, sent = (from_ntp_time(value) for value in TIMES.unpack_from(packet))
+    return Answer(_half((arrived - asked) + (sent - received)), (received - asked) - (sent - arrived))
+
+
+def _half(value: int) -> int:
+    return value // 2 if value >= 0 else -(-value // 2)
+
+
+def _average(values: deque[int]) -> int:
+    total = sum(values)
+    return total // len(values) if total >= 0 else -(-total // len(values))
+
+
+class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How often servers are asked, and what is believed; times in seconds or milliseconds as the options give them."""
+
+    request_interval: int = 900
+    retry_interval: int = 300
+    round_trip_threshold: int = 150
+    history_size: int = 5
+    rejection_threshold_pct: int = 50
+    rejection_min_threshold: int = 5
+
+    @property
+    def pause(self) -> int:
+        """Seconds between two looks at whether it is time to ask."""
+        return max(1, min(self.retry_interval, self.request_interval))
+
+
+class Verdict(Enum):
+    """What became of an answer."""
+
+    ACCEPTED = "accepted"
+    TOO_SLOW = "too slow"
+    """Ask again."""
+    ABSURD = "absurd"
+    LATE = "late"
+    """Another answer to the same question was accepted already."""
+    REJECTED = "rejected"
+
+
+class NtpOffset:
+    """The offset of our clock, averaged over the answers that are believed."""
+
+    def __init__(self, settings: NtpSettings) -> None:
+        self._settings = settings
+        self._history: deque[int] = deque(maxlen=max(1, settings.history_size))
+        self._accepted_at: int | None = None
+        self._asked_at: int | None = None
+        self._is_answered = False
+        self._rejections = 0
+        self._last_rejected = 0
+        self.offset: int | None = None
+        """Microseconds to add to our clock; nothing before the first answer."""
+
+    def is_due(self, now: int) -> bool:
+        """Whether what is known is old enough to ask again."""
+        if self._accepted_at is None:
+            return True
+        return not 0 <= now - self._accepted_at < self._settings.request_interval * MICRO - EARLY
+
+    def begin_round(self, now: int) -> bool:
+        """Whether servers may be asked now; if so, the next answers are to this question."""
+        if self._asked_at is not None and 0 <= now - self._asked_at < ROUND_PAUSE:
+            return False
+        self._asked_at = now
+        self._is_answered = False
+        return True
+
+    def take(self, answer: Answer, now: int) -> Verdict:
+        """Judge an answer, and use it if it is believed."""
+        if answer.delay > self._settings.round_trip_threshold * 1_000:
+            return Verdict.TOO_SLOW
+        if abs(answer.offset) >= DAY:
+            log.error("a time server is %d s away from our clock: its answer is not used", answer.offset // MICRO)
+            return Verdict.ABSURD
+        if self._is_answered:
+            return Verdict.LATE
+        if not self._is_believed(answer.offset):
+            return Verdict.REJECTED
+        self._rejections = 0
+        self._history.append(answer.offset)
+        self.offset = _average(self._history)
+        self._accepted_at = now
+        self._is_answered = True
+        return Verdict.ACCEPTED
+
+    def _is_believed(self, offset: int) -> bool:
+        """An answer unlike those before is believed when three in a row agree on it."""
+        if len(self._history) < 2:
+            return True
+        settings, average = self._settings, _average(self._history)
+        threshold = max(
+            abs(average) * settings.rejection_threshold_pct // 100, settings.rejection_min_threshold * 1_000
+        )
+        if abs(offset - average) <= threshold:
+            return True
+        is_same = self._rejections > 0 and abs(offset - self._last_rejected) <= SAME
+        self._rejections = self._rejections + 1 if is_same else 1
+        self._last_rejected = offset
+        if self._rejections < TRIES_BEFORE_BELIEF:
+            return False
+        self._history.clear()
+        return True

@@ -1,0 +1,105 @@
+"""Asks time servers over UDP, on the loop of the main thread; nobody ever waits for an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import cast
+
+from ledgerd.producer.clock import Microseconds
+from ledgerd.producer.ntp import NtpOffset, NtpSettings, Verdict, answer_of, request
+
+log = logging.getLogger(__name__)
+
+Address = tuple[str, int]
+
+
+class NtpClient(asyncio.DatagramProtocol):
+    """Keeps the offset of our clock up to date."""
+
+    def __init__(self, servers: Sequence[Address], settings: NtpSettings, wall: Microseconds) -> None:
+        self._servers = list(servers)
+        self._wall = wall
+        self._pause = settings.pause
+        self.known = NtpOffset(settings)
+        self._transport: asyncio.DatagramTransport | None = None
+        self._asked: set[Address] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._round: asyncio.Task[None] | None = None
+
+    @property
+    def offset(self) -> int:
+        """Microseconds to add to the wall clock; none until a server has answered."""
+        return self.known.offset or 0
+
+    async def run(self) -> None:
+        """Ask now and whenever it is time, until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        await self._loop.create_datagram_endpoint(lambda: self, local_addr=("0.0.0.0", 0))  # noqa: S104 - to hear answers
+        try:
+            while True:
+                if self.known.is_due(self._wall()):
+                    self._ask()
+                await asyncio.sleep(self._pause)
+        finally:
+            if self._round is not None:
+                self._round.cancel()
+            if self._transport is not None:
+                self._transport.close()
+
+    def ask_soon(self) -> None:
+        """Ask out of turn; may be called from any thread, and returns at once."""
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: the node stops
+                loop.call_soon_threadsafe(self._ask)
+
+    def _ask(self) -> None:
+        if self._loop is not None and (self._round is None or self._round.done()):
+            self._round = self._loop.create_task(self._ask_all())
+
+    async def _ask_all(self) -> None:
+        if not self.known.begin_round(self._wall()):
+            return
+        self._asked.clear()
+        for server in list(self._servers):
+            address = await self._resolved(server)
+            if address is not None and self._transport is not None and not self._transport.is_closing():
+                self._asked.add(address)
+                self._transport.sendto(request(self._wall()), address)
+
+    async def _resolved(self, server: Address) -> Address | None:
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.getaddrinfo(*server, family=socket.AF_INET, type=socket.SOCK_DGRAM)
+        except socket.gaierror as error:
+            if error.errno == socket.EAI_NONAME:
+                log.warning("the time server %s does not exist, and is asked no more", server[0])
+                self._servers.remove(server)
+            return None
+        host, port = found[0][4][:2]
+        return str(host), int(port)
+
+    # -- from the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.DatagramTransport", transport)
+
+    def datagram_received(self, data: bytes, addr: Address) -> None:
+        if addr[:2] not in self._asked:
+            return
+        now = self._wall()
+        answer = answer_of(data, now)
+        if answer is None:
+            return
+        verdict = self.known.take(answer, now)
+        if verdict is Verdict.TOO_SLOW:
+            self._ask()
+        elif verdict is Verdict.ACCEPTED:
+            log.debug("our clock is %d us behind %s", answer.offset, addr[0])
+
+    def error_received(self, exc: Exception) -> None:
+        log.debug("a time server cannot be reached: %s", exc)

@@ -1,0 +1,47 @@
+"""What becomes of a tick: the reference's result codes, and what has to be done (spec 06, section 10.4)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.names import AccountName
+
+
+class Outcome(IntEnum):
+    """The result codes of the reference, and one of our own; its 7, `consecutive`, it never gives."""
+
+    PRODUCED = 0
+    NOT_SYNCED = 1
+    NOT_MY_TURN = 2
+    NOT_TIME_YET = 3
+    NO_PRIVATE_KEY = 4
+    LOW_PARTICIPATION = 5
+    LAG = 6
+    EXCEPTION = 8
+    FORK_COLLISION = 9
+    MINORITY_FORK = 10
+    ALREADY_SIGNED = 11
+    """Ours: a block of this slot, or of a later one, may have left this node before."""
+
+
+class Duty(NamedTuple):
+    """A slot of ours."""
+
+    time: int
+    name: AccountName
+
+
+class Decision(NamedTuple):
+    """What is to be done about a moment."""
+
+    outcome: Outcome
+    reason: str = ""
+    """For the operator; empty where there is nothing to say."""
+    duty: Duty | None = None
+    """The slot that this is about, where it is one of ours."""
+    discarded: tuple[BlockId, ...] = ()
+    """Competing blocks that are given up for ours."""
+    asks_for_resync: bool = False
+    """Peers are to be asked again from the last irreversible block on."""

@@ -1,0 +1,178 @@
+"""What follows from the outcomes of many ticks: warnings that grow, lines that are not repeated, and the watchdog.
+
+Spec 06, sections 10.4 and 10.6. Says what is to be logged; which time it is, it is told.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ledgerd.producer.clock import SECOND
+from ledgerd.producer.decision import HEALTHY_PARTICIPATION
+from ledgerd.producer.facts import Facts
+from ledgerd.producer.outcome import Decision, Duty, Outcome
+from ledgerd.producer.settings import ProducerSettings
+from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT, EMERGENCY_CONSENSUS_TIMEOUT_SEC
+from ledgerd.protocol.keys import NULL_KEY
+from ledgerd.protocol.time_text import time_text
+
+NOT_SYNCED_EVERY = 10
+MISSING_KEY_EVERY = 60
+IDLE_WARNING = 500
+BEHIND_HEAD_WARNINGS = (3, 10, 60, 120)
+TIME_ASKED_AT = 10
+SILENT_HEAD = 60
+SILENT_SECONDS, SILENT_MASTER_SECONDS = 180, 60
+WATCHDOG_EVERY = 30
+FRESH_HEAD = 30
+
+QUIET = {
+    Outcome.NOT_SYNCED: (logging.INFO, NOT_SYNCED_EVERY),
+    Outcome.NOT_MY_TURN: (logging.ERROR, MISSING_KEY_EVERY),
+    Outcome.ALREADY_SIGNED: (logging.ERROR, BLOCK_INTERVAL),
+    Outcome.MINORITY_FORK: (logging.ERROR, BLOCK_INTERVAL),
+    Outcome.LOW_PARTICIPATION: (logging.ERROR, BLOCK_INTERVAL),
+    Outcome.NO_PRIVATE_KEY: (logging.INFO, BLOCK_INTERVAL),
+}
+"""The level of a reason, and the seconds in which it is said once. The reference repeats most of them four times a
+second."""
+LOUD = {
+    Outcome.LAG: logging.ERROR,
+    Outcome.EXCEPTION: logging.ERROR,
+    Outcome.FORK_COLLISION: logging.WARNING,
+}
+
+
+class Line(NamedTuple):
+    """What the log is to say."""
+
+    level: int
+    text: str
+
+
+@dataclass
+class Streaks:
+    """The memory of past ticks."""
+
+    behind_head: int = 0
+    idle: int = 0
+    is_recovering: bool = False
+    """From a minority fork, until a block of ours is made again."""
+    last_production: int = 0
+    """Seconds since 1970; 0 for never."""
+    owed: Duty | None = None
+    """A slot of ours that has begun and has no block yet."""
+    _said: dict[str, int] = field(default_factory=dict)
+
+    # -- after a decision
+
+    def take(self, decision: Decision, facts: Facts, now: int) -> list[Line]:
+        """Count an outcome, at a time in microseconds, and give what is to be said of it."""
+        second, outcome = now // SECOND, decision.outcome
+        lines: list[Line] = []
+        if outcome is Outcome.NOT_TIME_YET:
+            lines += self._count_behind_head(facts, second)
+        elif outcome is Outcome.NOT_MY_TURN:
+            self.behind_head = 0
+            self.idle += 1
+            if self.idle == IDLE_WARNING:
+                lines.append(Line(logging.WARNING, f"no slot of ours in {IDLE_WARNING} looks at the schedule"))
+        elif outcome in {Outcome.PRODUCED, Outcome.NOT_SYNCED}:
+            self.behind_head = self.idle = 0
+        if outcome is Outcome.PRODUCED:
+            self.last_production, self.is_recovering, self.owed = second, False, None
+        elif outcome is Outcome.MINORITY_FORK:
+            self.is_recovering = True
+        if decision.duty is not None and outcome is not Outcome.PRODUCED:
+            self.owed = decision.duty
+        return lines + self._reason(decision, second)
+
+    def _count_behind_head(self, facts: Facts, second: int) -> list[Line]:
+        self.behind_head = self.behind_head + 1 if second <= facts.head_time else 0
+        if self.behind_head not in BEHIND_HEAD_WARNINGS:
+            return []
+        ahead = facts.head_time - second
+        return [Line(logging.WARNING, f"the head block is {ahead} s ahead of our clock: is the time right?")]
+
+    def _reason(self, decision: Decision, second: int) -> list[Line]:
+        if not decision.reason:
+            return []
+        if decision.outcome in LOUD:
+            return [Line(LOUD[decision.outcome], decision.reason)]
+        level, pause = QUIET[decision.outcome]
+        return [Line(level, decision.reason)] if self._may_say(decision.outcome.name, second, pause) else []
+
+    def _may_say(self, what: str, second: int, pause: int) -> bool:
+        if second - self._said.get(what, -pause) < pause:
+            return False
+        self._said[what] = second
+        return True
+
+    @property
+    def wants_time(self) -> bool:
+        """Whether our clock has looked wrong for so long that the time servers should be asked at once."""
+        return self.behind_head == TIME_ASKED_AT
+
+    # -- the chain as it goes
+
+    def missed(self, facts: Facts, head_times: frozenset[int]) -> list[Line]:
+        """Say so when the head has passed a slot of ours without a block; blocks are known by their times."""
+        owed = self.owed
+        if owed is None or facts.head_time < owed.time:
+            return []
+        self.owed = None
+        if owed.time in head_times:
+            return []
+        text = f"MISSED-SLOT-OUR-VALIDATOR: {owed.name} has no block at {time_text(owed.time)}"
+        return [Line(logging.WARNING, f"{text}, the head is #{facts.head_number}")]
+
+    def silence(self, facts: Facts, second: int) -> list[Line]:
+        """The warning, once a minute, that nobody makes blocks."""
+        gap = second - facts.head_time
+        if gap < SILENT_HEAD or facts.head_number == 0 or self._said.get("silence") == gap // 60:
+            return []
+        self._said["silence"] = gap // 60
+        slot = max(1, facts.slot_at(second))
+        left = max(0, EMERGENCY_CONSENSUS_TIMEOUT_SEC - gap)
+        return [
+            Line(
+                logging.WARNING,
+                f"NO NEW BLOCKS: head=#{facts.head_number} produced at {time_text(facts.head_time)}, "
+                f"now={time_text(second)}, gap={gap}s ({gap // 60} min). Next expected: block "
+                f"#{facts.head_number + 1} by {facts.scheduled_at(slot)} at {time_text(facts.slot_time(slot))}. "
+                f"Emergency consensus activates in ~{left}s.",
+            )
+        ]
+
+    def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> tuple[list[Line], bool]:
+        """The watchdog: whether production has been silent for too long, and whether to clear what holds it up."""
+        is_master = facts.is_emergency and settings.is_emergency_master
+        is_expected = is_master if facts.is_emergency else facts.participation >= HEALTHY_PARTICIPATION
+        patience = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS
+        silent = second - self.last_production
+        if not self.last_production or self.is_recovering or not is_expected or silent <= patience:
+            return [], False
+        lines = []
+        if self._may_say("watchdog", second, WATCHDOG_EVERY):
+            text = f"VALIDATOR-WATCHDOG: no block of ours for {silent} s; {describe(facts, self, second)}"
+            lines.append(Line(logging.ERROR, text))
+        ready = [name for name in settings.names if facts.keys.get(name, NULL_KEY) != NULL_KEY]
+        is_clear = (
+            second - facts.head_time < FRESH_HEAD and peers > 0 and any(name in facts.scheduled for name in ready)
+        )
+        if is_clear:
+            self.behind_head = self.idle = 0
+        return lines, is_clear
+
+
+def describe(facts: Facts, streaks: Streaks, second: int) -> str:
+    """The producer in a line, for the log (spec 06, section 10.10)."""
+    last = f"{second - streaks.last_production}s_ago" if streaks.last_production else "never"
+    return f"validator[head=#{facts.head_number} last_prod={last} minority_rcv={int(streaks.is_recovering)}]"
+
+
+def is_emergency_master(facts: Facts, settings: ProducerSettings) -> bool:
+    """Whether the committee's slots of the current schedule are ours."""
+    return settings.is_emergency_master and COMMITTEE_ACCOUNT in facts.scheduled

@@ -1,0 +1,75 @@
+"""A testnet that lives for ever by itself: in its first blocks the initiator becomes a validator.
+
+By the rules, hardfork 9 removes validators that never produced and hardfork 12 takes the committee out of the
+schedule, both within the first blocks of a fresh testnet. Somebody must have been declared before, and the
+initiator's key of the testnet is published (spec 06, section 16.3). The rules stay as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ledgerd.producer.settings import ProducerSettings
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.operations.transfers import TransferToVesting
+from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.transaction import unsigned_transaction
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.protocol.parameters import ChainParameters
+
+PUBLISHED_INITIATOR_KEY = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"
+PUBLISHED_COMMITTEE_KEY = "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC"
+
+STAKE = tokens(10_000_000_000)
+LIFETIME = 600
+ABOUT = "https://github.com/VIZ-Blockchain"
+
+
+def is_self_starting(network: ChainParameters, settings: ProducerSettings) -> bool:
+    """Whether a node makes all blocks of a network of one whose initiator's key everybody knows."""
+    key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY).public
+    return (
+        network.max_validators == 1
+        and network.initiator_key == key
+        and COMMITTEE_ACCOUNT in settings.names
+        and network.committee_key in settings.keys
+    )
+
+
+def with_initiator(settings: ProducerSettings) -> ProducerSettings:
+    """The same, and the blocks of the initiator."""
+    key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
+    names = tuple(sorted({*settings.names, INITIATOR_ACCOUNT}))
+    return replace(settings, names=names, keys={key.public: key, **settings.keys})
+
+
+class TestnetStart:
+    """Sends the initiator's first transaction, once, while the chain is young."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        self._is_done = False
+
+    def step(self, chain: Chain) -> None:
+        """Called between blocks; does something after the first one."""
+        if self._is_done or chain.head_number == 0:
+            return
+        self._is_done = True
+        ledger = chain.ledger
+        if ledger.hardfork(9) or ledger.find_validator(INITIATOR_ACCOUNT) is not None:
+            return
+        key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
+        operations = (
+            TransferToVesting(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, STAKE),
+            ValidatorUpdate(INITIATOR_ACCOUNT, ABOUT, key.public),
+            AccountValidatorVote(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, approve=True),
+        )
+        draft = unsigned_transaction(chain.head_id, ledger.now + LIFETIME, operations)
+        chain.push_transaction(draft.signed(ledger.network.chain_id, [key]))
