@@ -82,8 +82,6 @@ def test_the_upper_floors_may_reach_outside(tmp_path: Path, room: str) -> None:
 
 
 def test_what_is_harmless_is_no_fault(tmp_path: Path) -> None:
-    text = (
-        "import calendar, os, lmdb\nfrom datetime import datetime\nfrom ledgerd.protocol.time import Time\n"
-    )
+    text = "import calendar, os, lmdb\nfrom datetime import datetime\nfrom ledgerd.protocol.time import Time\n"
 
     assert reaches_outside(write_tree(tmp_path, {f"{PACKAGE}/state/store.py": text})) == []

@@ -14,9 +14,7 @@ from packaging.utils import canonicalize_name
 
 from tests.house.source_tree import FLOORS, PACKAGE, ROOT, imports, python_files, write_tree
 
-HOST = re.compile(
-    r"\w+://|--index-url|--extra-index-url|--find-links|@ file|\bpypi\b|pythonhosted", re.IGNORECASE
-)
+HOST = re.compile(r"\w+://|--index-url|--extra-index-url|--find-links|@ file|\bpypi\b|pythonhosted", re.IGNORECASE)
 LOCAL_PATH = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|work|opt|mnt|tmp)/\w|[A-Z]:\\Users|file:///")
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)")
 COMMAND = re.compile(r"(?:^|`)make ([a-z]+)\b", re.MULTILINE)
@@ -35,9 +33,7 @@ def lock_entries(lock: str) -> list[str]:
 
 def faults_of_lock(lock: str) -> list[str]:
     """Places in the lock that name an index or a path, or install what no hash vouches for."""
-    found = [
-        f"names a place: {line}" for line in lock.splitlines() if HOST.search(line) or LOCAL_PATH.search(line)
-    ]
+    found = [f"names a place: {line}" for line in lock.splitlines() if HOST.search(line) or LOCAL_PATH.search(line)]
     for entry in lock_entries(lock):
         if not PINNED.match(entry):
             found.append(f"not pinned: {entry}")
