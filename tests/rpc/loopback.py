@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TypeVar
+
+if sys.platform != "win32":
+    import uvloop
 
 from ledgerd.rpc.http import HttpConnection, Speech
 from ledgerd.rpc.service import Connection, Service
@@ -24,7 +28,10 @@ def play(scene: Callable[[], Awaitable[T]]) -> T:
         async with asyncio.timeout(PATIENCE):
             return await scene()
 
-    return asyncio.run(bounded())
+    # The loop that workers run on, where there is one for the platform.
+    make_loop = asyncio.new_event_loop if sys.platform == "win32" else uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=make_loop) as runner:
+        return runner.run(bounded())
 
 
 class Client:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from ledgerd.codec.json_text import Json
@@ -105,7 +105,7 @@ async def broadcast(node: Node, value: str) -> Nothing:
 @BROADCAST.method(args=exactly(1))
 async def follow(node: Node, topic: str) -> AsyncGenerator[Whatever, None]:
     """Every event of a topic."""
-    async with aclosing(node.main.events(topic)) as events:
+    async with node.main.events(topic) as events:
         async for event in events:
             yield event.decode()
 
@@ -125,19 +125,24 @@ class Main:
         self.asked.append((topic, payload))
         return b""
 
-    async def events(self, _topic: str) -> AsyncGenerator[bytes, None]:
+    @asynccontextmanager
+    async def events(self, _topic: str) -> AsyncIterator[AsyncIterator[bytes]]:
         queue: asyncio.Queue[bytes] = asyncio.Queue()
         self.listeners.append(queue)
         self.heard.set()
         try:
-            while True:
-                yield await queue.get()
+            yield endlessly(queue)
         finally:
             self.listeners.remove(queue)
 
     def publish(self, event: bytes) -> None:
         for queue in self.listeners:
             queue.put_nowait(event)
+
+
+async def endlessly(queue: asyncio.Queue[bytes]) -> AsyncIterator[bytes]:
+    while True:
+        yield await queue.get()
 
 
 def dispatcher(main: Any = None, *, entries: int = 10_000, limits: Limits | None = None) -> Dispatcher:

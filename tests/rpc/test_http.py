@@ -408,20 +408,26 @@ def test_where_only_websocket_is_spoken_http_is_told_so() -> None:
     assert play(scene).startswith(b"HTTP/1.1 426 Upgrade Required\r\n")
 
 
+BROADCAST = json.dumps(request("broadcast", "a", api="network_broadcast_api")).encode()
+
+
 def test_a_stopping_service_answers_what_is_in_flight_and_ends_every_connection() -> None:
     async def scene() -> None:
         main = Main()
+        main.may_answer.clear()
         serves = service(main)
         async with serving(serves) as server:
-            idle, waiting = await server.connect(), await server.connect()
+            idle, waiting, polling = [await server.connect() for _ in range(3)]
             await idle.ask(CALL)
-            await waiting.say(http_request(LONG_POLL))
+            await polling.say(http_request(LONG_POLL))
             await main.heard.wait()
+            await waiting.say(http_request(BROADCAST))
+            await until(lambda: all(each.progress() >= 3 for each in serves.connections))
             stopping = asyncio.ensure_future(serves.stop())
-            assert await idle.rest() == b""
-            main.publish(b"block")
+            assert await idle.rest() == await polling.rest() == b""
+            main.may_answer.set()
             _, headers, body = await waiting.answer()
-            assert (headers["Connection"], b"block" in body) == ("close", True)
+            assert (headers["Connection"], body) == ("close", b'{"jsonrpc":"2.0","result":{},"id":1}')
             await stopping
 
     play(scene)
@@ -430,11 +436,13 @@ def test_a_stopping_service_answers_what_is_in_flight_and_ends_every_connection(
 def test_a_stopping_service_does_not_wait_for_ever() -> None:
     async def scene() -> None:
         main = Main()
+        main.may_answer.clear()
         serves = service(main, Limits(stop_seconds=0.05))
         async with serving(serves) as server:
             waiting = await server.connect()
-            await waiting.say(http_request(LONG_POLL))
-            await main.heard.wait()
+            await waiting.say(http_request(BROADCAST))
+            connection = await connection_of(serves)
+            await until(lambda: connection.progress() >= 3)
             await serves.stop()
             assert await waiting.rest() == b""
 

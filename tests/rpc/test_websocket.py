@@ -340,10 +340,11 @@ def test_an_address_that_asks_too_often_is_left() -> None:
 
 def test_a_stopping_service_says_goodbye() -> None:
     async def scene() -> int | None:
-        serves = service()
+        main = Main()
+        serves = service(main)
         async with serving(serves) as server, talking(server) as client:
-            await client.send(CALL)
-            await client.recv()
+            await client.send(follow(1))
+            await main.heard.wait()
             stopping = asyncio.ensure_future(serves.stop())
             with pytest.raises(ConnectionClosed):
                 await client.recv()

@@ -50,9 +50,11 @@ Clock = Callable[[], float]
 class Later:
     """Answers that are not there yet: one, or, to a subscription, one after the other."""
 
-    def __init__(self, answers: AsyncGenerator[str, None], identity: str = NO_ID) -> None:
+    def __init__(self, answers: AsyncGenerator[str, None], identity: str = NO_ID, *, is_endless: bool = False) -> None:
         self._answers = answers
         self._identity = identity
+        self.is_endless = is_endless
+        """A subscription: a node that stops does not wait for it."""
 
     async def answers(self) -> AsyncGenerator[bytes, None]:
         """Each answer when it is there. Close the iterator to end what makes them."""
@@ -131,7 +133,8 @@ class Dispatcher:
             method = self.method(call.api, call.method)
             arguments = method.arguments(argument_list(call))
             if method.answering is not Answering.AT_ONCE:
-                return Later(self._answers(method, arguments, identity), identity)
+                is_endless = method.answering is Answering.REPEATEDLY
+                return Later(self._answers(method, arguments, identity), identity, is_endless=is_endless)
             opening = result_opening(self._result(method, arguments))
         except REFUSALS as error:
             return error_text(self._fault(error), identity)

@@ -43,6 +43,8 @@ class HttpConnection(Connection):
         )
         self._waiting: deque[Request | Refusal] = deque()
         self._later: asyncio.Task[None] | None = None
+        self._is_polling = False
+        """The answer that is waited for is an event, which may never come."""
         self._has_asked = False
         self._is_ending = False
         """Nothing more is read; what was read is answered, and then the connection ends."""
@@ -123,6 +125,7 @@ class HttpConnection(Connection):
 
     def _give(self, request: Request, answer: bytes | Later) -> None:
         if isinstance(answer, Later):
+            self._is_polling = answer.is_endless
             self._later = self.service.loop.create_task(self._answer_later(request, answer))
         else:
             self._send_answer(request, answer)
@@ -207,7 +210,10 @@ class HttpConnection(Connection):
             self._close()
 
     def finish(self) -> None:
-        if self._reader.place is BETWEEN and self._later is None and not self._waiting:
+        if self._later is not None and self._is_polling:
+            self._later.cancel()
+            self._close()
+        elif self._reader.place is BETWEEN and self._later is None and not self._waiting:
             self._close()
 
     # -- WebSocket

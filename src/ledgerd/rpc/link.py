@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import cast
 
 from ledgerd.protocol.errors import RuleViolation
@@ -38,8 +38,8 @@ STOP = "stop"
 
 MAX_QUESTIONS = 4_096
 MAX_QUEUED_EVENTS = 256
-ANSWER_SECONDS = 300.0
-"""A transaction that is waited for expires within the hour; its caller asks for events, not for one long answer."""
+ANSWER_SECONDS = 60.0
+"""What takes longer than a step of the chain, such as a transaction's way into a block, is an event, no answer."""
 
 ALIVE_SECONDS = 1.0
 
@@ -92,22 +92,24 @@ class Link(asyncio.Protocol):
         finally:
             self._questions.pop(number, None)
 
-    async def events(self, topic: str) -> AsyncGenerator[bytes, None]:
-        """Everything that happens from now on under a topic; it ends with the link, or for who is too slow."""
+    @asynccontextmanager
+    async def events(self, topic: str) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Everything that happens under a topic while the block lasts. The main process hears of the listener before
+        it hears of anything that is asked in the block.
+        """
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_QUEUED_EVENTS)
         queues = self._queues[topic]
-        if not queues and not self.lost.is_set():
+        if not queues:
             self._send(Listen(topic))
         queues.add(queue)
+        if self.lost.is_set():
+            _end(queue)
         try:
-            while not self.lost.is_set() and queue in queues:
-                event = await queue.get()
-                if event is None:
-                    break
-                yield event
+            yield _until_the_end(queue)
         finally:
             queues.discard(queue)
-            if not queues and self._queues.pop(topic, None) is not None and not self.lost.is_set():
+            if not queues and self._queues.get(topic) is queues:
+                del self._queues[topic]
                 self._send(Ignore(topic))
 
     def on(self, topic: str, callback: Callable[[bytes], None]) -> None:
@@ -180,6 +182,11 @@ class Link(asyncio.Protocol):
 
 def _refusal(refused: Refused) -> Exception:
     return Violation(refused) if refused.name else PlainError(refused.message, refused.code)
+
+
+async def _until_the_end(queue: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
+    while (event := await queue.get()) is not None:
+        yield event
 
 
 def _end(queue: asyncio.Queue[bytes | None]) -> None:

@@ -52,7 +52,7 @@ class WebSocketConnection(Connection):
         self._is_binary = False
         self._is_asked = False
         """Whether the client was asked for a sign of life since it last gave one."""
-        self._late: set[asyncio.Task[None]] = set()
+        self._late: dict[asyncio.Task[None], Later] = {}
         self._taken = asyncio.Event()
         self._taken.set()
 
@@ -126,7 +126,7 @@ class WebSocketConnection(Connection):
             self._send(answer.refused("Too many answers are waited for on this connection"))
         else:
             task = service.loop.create_task(self._answer_later(answer))
-            self._late.add(task)
+            self._late[task] = answer
             task.add_done_callback(self._is_answered)
 
     async def _answer_later(self, later: Later) -> None:
@@ -138,7 +138,7 @@ class WebSocketConnection(Connection):
                 await self._taken.wait()
 
     def _is_answered(self, task: asyncio.Task[None]) -> None:
-        self._late.discard(task)
+        del self._late[task]
         if self.service.is_stopping and not self._late:
             self.finish()
 
@@ -182,6 +182,9 @@ class WebSocketConnection(Connection):
             self._flush()
 
     def finish(self) -> None:
+        for task, late in self._late.items():
+            if late.is_endless:
+                task.cancel()
         if not self._late:
             self._end(CloseCode.GOING_AWAY, "the node stops")
 

@@ -1,0 +1,22 @@
+"""`account_by_key`: the accounts that a key belongs to (spec 05, section 14)."""
+
+from __future__ import annotations
+
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.rpc.api.kinds import Names
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.objects.key_references import REFERENCE_BY_KEY
+
+ACCOUNT_BY_KEY = Api("account_by_key", "The accounts of a key.")
+
+
+@ACCOUNT_BY_KEY.method(examples=[[["VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"]]])
+def get_key_references(view: ApiView, keys: tuple[PublicKey, ...]) -> tuple[Names, ...]:
+    """For each key the accounts that have it in an authority, in word order.
+
+    Known are the keys that accounts were made with, updated to or recovered with; not those of the genesis, nor
+    those that an account was bought with.
+    """
+    scan = view.state.scan
+    return tuple(tuple(each.account for each in scan(REFERENCE_BY_KEY, lower=(key,), upper=(key,))) for key in keys)

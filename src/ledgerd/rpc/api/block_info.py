@@ -1,0 +1,53 @@
+"""`block_info`: blocks in numbers (spec 05, section 19)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import require
+from ledgerd.rpc.block_archive import BlockArchive
+from ledgerd.rpc.block_records import BlockInfo, BlockRecords
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.view import ApiView
+
+BLOCK_INFO = Api("block_info", "Blocks in numbers: their size, their slot, and what was irreversible then.")
+
+MOST_BLOCKS = 10_000
+MOST_BYTES = 8 * 1024 * 1024
+"""Of packed blocks in one answer; the first block is in it all the same."""
+
+
+class BlockWithInfo(msgspec.Struct, frozen=True):
+    """A block, and it in numbers."""
+
+    block: Block
+    info: BlockInfo
+
+
+@BLOCK_INFO.method(examples=[[1, 3]])
+def get_block_info(view: ApiView, start_block_num: UInt32, count: UInt32) -> tuple[BlockInfo, ...]:
+    """So many blocks in numbers; those that the node has not seen are zeros."""
+    return tuple(view.service(BlockRecords).scan(*_range(start_block_num, count)))
+
+
+@BLOCK_INFO.method(examples=[[1, 1]])
+def get_blocks_with_info(view: ApiView, start_block_num: UInt32, count: UInt32) -> tuple[BlockWithInfo, ...]:
+    """Blocks, each with its numbers, up to the first that the node has not seen, or to 8 MiB of them."""
+    start, end = _range(start_block_num, count)
+    archive, found, size = view.service(BlockArchive), [], 0
+    for number, info in enumerate(view.service(BlockRecords).scan(start, end), start=start):
+        block = archive.block(view.state, number) if info.is_known else None
+        size += info.block_size
+        if block is None or (size > MOST_BYTES and found):
+            break
+        found.append(BlockWithInfo(block, info))
+    return tuple(found)
+
+
+def _range(start: int, count: int) -> tuple[int, int]:
+    """The numbers of an answer; their end is reckoned in 32 bits."""
+    require(start > 0, "start_block_num > 0: ")
+    require(count <= MOST_BLOCKS, f"count <= {MOST_BLOCKS}: ")
+    return start, (start + count) & 0xFFFFFFFF

@@ -1,0 +1,75 @@
+"""`committee_api`: the requests to the committee, and the votes on them (spec 05, section 15)."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.codec.numbers import Int16, Int32, UInt16, UInt32
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.times import Time
+from ledgerd.rpc.counts import from_to
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.objects.committee import (
+    COMMITTEE_VOTE_BY_REQUEST,
+    REQUEST_BY_NUMBER,
+    REQUEST_BY_STATUS,
+    CommitteeRequest,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMMITTEE_API = Api("committee_api", "Requests for work that the committee fund may pay, and the votes on them.")
+
+ALL_VOTES = -1
+
+
+class CommitteeVoteRecord(msgspec.Struct, frozen=True):
+    """A vote on a request."""
+
+    voter: AccountName
+    vote_percent: Int16
+    last_update: Time
+
+
+class CommitteeRequestRecord(CommitteeRequest):
+    """A request with the votes that were asked for."""
+
+    votes: tuple[CommitteeVoteRecord, ...] = ()
+
+
+@COMMITTEE_API.method(args=from_to(1, 2), examples=[[1, -1]])
+def get_committee_request(view: ApiView, request_id: UInt32, votes_count: Int32 = 0) -> CommitteeRequestRecord:
+    """A request with its first votes: none of them for 0, all for -1."""
+    request = view.state.lookup(REQUEST_BY_NUMBER, request_id)
+    if request is None:
+        raise RuleViolation("itr != idx.end(): Committee request id not found.")
+    votes: tuple[CommitteeVoteRecord, ...] = ()
+    if votes_count:
+        # The reference looks at the count only after it has taken a vote.
+        wanted = None if votes_count == ALL_VOTES else max(votes_count, 1)
+        votes = tuple(islice(_votes(view, request_id), wanted))
+    return CommitteeRequestRecord(*msgspec.structs.astuple(request), votes)
+
+
+@COMMITTEE_API.method(args=from_to(1, 1), examples=[[1]])
+def get_committee_request_votes(view: ApiView, request_id: UInt32) -> tuple[CommitteeVoteRecord, ...]:
+    """All votes on a request, the oldest first."""
+    return tuple(_votes(view, request_id))
+
+
+@COMMITTEE_API.method(args=from_to(1, 1), examples=[[0]])
+def get_committee_requests_list(view: ApiView, status: UInt16) -> tuple[UInt16, ...]:
+    """The numbers of the requests that have a status, cut to 16 bits."""
+    requests = view.state.scan(REQUEST_BY_STATUS, lower=(status,), upper=(status,))
+    return tuple(request.request_id & 0xFFFF for request in requests)
+
+
+def _votes(view: ApiView, request_id: int) -> Iterator[CommitteeVoteRecord]:
+    votes = view.state.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(request_id,), upper=(request_id,))
+    return (CommitteeVoteRecord(vote.voter, vote.vote_percent, vote.last_update) for vote in votes)

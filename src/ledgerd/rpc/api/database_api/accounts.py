@@ -1,0 +1,46 @@
+"""Accounts by name (spec 05, sections 9.9 to 9.12)."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ledgerd.codec.numbers import UInt32, UInt64
+from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.account_record import AccountRecord, account_record, votes_of
+from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.api.kinds import Names, require_limit
+from ledgerd.rpc.counts import exactly
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
+
+MOST_NAMES = 1000
+
+
+@DATABASE_API.method(args=exactly(1), examples=[[["viz", "committee"]]])
+def get_accounts(view: ApiView, names: Names) -> tuple[AccountRecord, ...]:
+    """The accounts of these names, in their order; names that nobody has are left out."""
+    state = view.state
+    found = [state.lookup(ACCOUNT_BY_NAME, name) for name in names]
+    return tuple(account_record(state, each, votes_of(state, each)) for each in found if each is not None)
+
+
+@DATABASE_API.method(args=exactly(1), examples=[[["viz", "nobody"]]])
+def lookup_account_names(view: ApiView, names: Names) -> tuple[AccountRecord | None, ...]:
+    """The same with null in the place of names that nobody has, and without whom the accounts vote for."""
+    state = view.state
+    found = (state.lookup(ACCOUNT_BY_NAME, name) for name in names)
+    return tuple(None if each is None else account_record(state, each) for each in found)
+
+
+@DATABASE_API.method(args=exactly(2), examples=[["a", 10]])
+def lookup_accounts(view: ApiView, lower_bound_name: AccountName, limit: UInt32) -> tuple[str, ...]:
+    """The first names from one on, in the order of text."""
+    require_limit(limit, MOST_NAMES)
+    accounts = view.state.scan(ACCOUNT_BY_NAME, lower=(lower_bound_name,))
+    return tuple(account.name for account in islice(accounts, limit))
+
+
+@DATABASE_API.method(examples=[[]])
+def get_account_count(view: ApiView) -> UInt64:
+    """How many accounts there are."""
+    return view.state.count(ACCOUNTS)

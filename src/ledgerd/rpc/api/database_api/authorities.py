@@ -1,0 +1,131 @@
+"""What signs a transaction, and whether it is signed (spec 05, sections 9.19 to 9.23)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+from ledgerd.codec.json_errors import Layer
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.authority_check import Accounts, GetAuthority, Signing, verify_authority as verify
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.api.kinds import Keys
+from ledgerd.rpc.counts import exactly
+from ledgerd.rpc.errors import Layered, PlainError
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.errors import UnknownKey
+from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.authority import Authority
+    from ledgerd.state.view import View
+
+NO_LAYER = Layer("", {})
+"""What a caller of the reference adds to an error without saying anything."""
+
+
+@DATABASE_API.method(args=exactly(1))
+def get_transaction_hex(view: ApiView, transaction: Transaction) -> str:  # noqa: ARG001
+    """The bytes of a transaction, signatures included."""
+    return transaction.packed.hex()
+
+
+@DATABASE_API.method(args=exactly(2))
+def get_required_signatures(view: ApiView, transaction: Transaction, available_keys: Keys) -> Keys:
+    """Which of the keys that a signer has must sign a transaction."""
+    available = set(available_keys)
+    used = _walk(view, transaction, available, _accounts(view.state))
+    return tuple(used & available)
+
+
+@DATABASE_API.method(args=exactly(1))
+def get_potential_signatures(view: ApiView, transaction: Transaction) -> Keys:
+    """All keys that might sign a transaction: those of every authority that is asked for, and of its members."""
+    accounts = _accounts(view.state)
+    found: set[PublicKey] = set()
+
+    def collecting(get: GetAuthority) -> GetAuthority:
+        def collected(name: AccountName) -> Authority:
+            authority = get(name)
+            found.update(authority.key_auths)
+            return authority
+
+        return collected
+
+    _walk(view, transaction, (), Accounts(*map(collecting, accounts)))
+    return tuple(found)
+
+
+def _walk(
+    view: ApiView, transaction: Transaction, available: Collection[PublicKey], accounts: Accounts
+) -> set[PublicKey]:
+    """The keys that are used when the signatures that there are, and those that could be, are counted."""
+    required = transaction.required
+    signed = _signature_keys(view, transaction)
+    try:
+        if required.regular:
+            signing = Signing(accounts.regular, signed, available=available)
+            require(not required.master, "!required_master.size(): ")
+            require(not required.active, "!required_active.size(): ")
+            _ask(signing.name_satisfied, required.regular)
+            return signing.used_keys()
+        signing = Signing(accounts.active, signed, available=available)
+        _ask(signing.satisfied, required.other)
+        _ask(signing.name_satisfied, required.active)
+        by_master = Signing(accounts.master, signed, available=available)
+        _ask(by_master.name_satisfied, required.master)
+    except UnknownKey as error:
+        raise PlainError(error.what) from None
+    return signing.used_keys() | by_master.used_keys()
+
+
+def _ask(is_satisfied: Callable[..., bool], asked: Collection[object]) -> None:
+    """Have each counted: what matters is which keys that marks."""
+    for each in asked:
+        is_satisfied(each)
+
+
+@DATABASE_API.method(args=exactly(1))
+def verify_authority(view: ApiView, transaction: Transaction) -> bool:
+    """True if a transaction is signed by just the keys that it needs; an error says what is wrong."""
+    return _verified(view, transaction)
+
+
+@DATABASE_API.method(args=exactly(2))
+def verify_account_authority(view: ApiView, account: AccountName, signers: Keys) -> bool:  # noqa: ARG001
+    """True for an account that needs no signature at all. The keys are not looked at."""
+    require(account, "name.size() > 0: ")
+    require(view.state.lookup(ACCOUNT_BY_NAME, account), "account: no such account")
+    nothing = Transfer(account, NO_NAME, tokens(0), "")
+    return _verified(view, Transaction(0, 0, 0, (nothing,), (), ()))
+
+
+def _verified(view: ApiView, transaction: Transaction) -> bool:
+    signed = _signature_keys(view, transaction)
+    try:
+        verify(transaction.operations, signed, _accounts(view.state))
+    except UnknownKey as error:
+        raise Layered(error, NO_LAYER) from None
+    except RuleViolation as error:
+        raise Layered(error, NO_LAYER, NO_LAYER) from None
+    return True
+
+
+def _signature_keys(view: ApiView, transaction: Transaction) -> frozenset[PublicKey]:
+    try:
+        return transaction.signature_keys(view.network.chain_id)
+    except RuleViolation as error:
+        raise Layered(error, NO_LAYER) from None
+
+
+def _accounts(state: View) -> Accounts:
+    return Accounts(
+        active=lambda name: state.at(AUTHORITY_BY_ACCOUNT, name).active,
+        master=lambda name: state.at(AUTHORITY_BY_ACCOUNT, name).master,
+        regular=lambda name: state.at(AUTHORITY_BY_ACCOUNT, name).regular,
+    )

@@ -1,0 +1,58 @@
+"""Blocks by number, and as they come (spec 05, sections 9.1, 9.2 and 9.5)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.block import Block, BlockHeader
+from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.block_archive import BlockArchive
+from ledgerd.rpc.counts import exactly
+from ledgerd.rpc.declarations import Whatever
+from ledgerd.rpc.topics import APPLIED_BLOCK
+from ledgerd.rpc.view import ApiView, Node
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+
+
+@DATABASE_API.method(args=exactly(1), examples=[[1]])
+def get_block(view: ApiView, block_num: UInt32) -> Block | None:
+    """A block of the trunk with its transactions."""
+    return view.service(BlockArchive).block(view.state, block_num)
+
+
+@DATABASE_API.method(args=exactly(1), examples=[[1]])
+def get_block_header(view: ApiView, block_num: UInt32) -> BlockHeader | None:
+    """The header of a block, without its signature."""
+    return _header(get_block(view, block_num))
+
+
+@DATABASE_API.method(args=exactly(1), examples=[[1]])
+def get_irreversible_block(view: ApiView, block_num: UInt32) -> Block | None:
+    """A block that will never be taken back."""
+    irreversible = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
+    return get_block(view, block_num) if block_num <= irreversible else None
+
+
+@DATABASE_API.method(args=exactly(1), examples=[[1]])
+def get_irreversible_block_header(view: ApiView, block_num: UInt32) -> BlockHeader | None:
+    """The header of a block that will never be taken back."""
+    return _header(get_irreversible_block(view, block_num))
+
+
+def _header(block: Block | None) -> BlockHeader | None:
+    if block is None:
+        return None
+    return BlockHeader(
+        block.previous, block.timestamp, block.validator, block.transaction_merkle_root, block.extensions
+    )
+
+
+@DATABASE_API.method(args=exactly(1))
+async def set_block_applied_callback(node: Node, callback: Whatever) -> AsyncGenerator[Block, None]:  # noqa: ARG001
+    """Every block from now on, as it becomes the head. The argument is not looked at."""
+    async with aclosing(node.main.events(APPLIED_BLOCK)) as blocks:
+        async for packed in blocks:
+            yield codec_of(Block).decode_exactly(packed)

@@ -1,0 +1,135 @@
+"""The chain as a whole: its constants, its properties, its hardforks, its database (spec 05, sections 9.3 to 9.8, 9.24)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.codec.numbers import UInt32, UInt64
+from ledgerd.protocol.config_document import config_of
+from ledgerd.protocol.times import Time
+from ledgerd.protocol.versions import HardforkVersion
+from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
+from ledgerd.rpc.block_archive import BlockArchive
+from ledgerd.rpc.counts import exactly
+from ledgerd.rpc.declarations import Whatever
+from ledgerd.rpc.storage import Storage
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.objects import TABLES
+from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
+from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.key_references import KEY_REFERENCES
+from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
+
+TABLE_NAMES = (
+    "dynamic_global_property",
+    "account",
+    "account_authority",
+    "validator",
+    "transaction",
+    "block_summary",
+    "validator_schedule",
+    "content",
+    "content_type",
+    "content_vote",
+    "validator_vote",
+    "hardfork_property",
+    "withdraw_vesting_route",
+    "master_authority_history",
+    "account_recovery_request",
+    "change_recovery_account_request",
+    "escrow",
+    "vesting_delegation",
+    "fix_vesting_delegation",
+    "vesting_delegation_expiration",
+    "account_metadata",
+    "proposal",
+    "required_approval",
+    "committee_request",
+    "committee_vote",
+    "invite",
+    "award_shares_expire",
+    "paid_subscription",
+    "paid_subscribe",
+    "validator_penalty_expire",
+    "validator_confirmation",
+)
+"""What the reference calls the tables, in the order of their numbers."""
+
+PLUGIN_TABLES = {
+    "graphene::plugins::account_by_key::key_lookup_object": KEY_REFERENCES,
+    "graphene::plugins::custom_protocol_api::custom_protocol_object": CUSTOM_PROTOCOLS,
+}
+
+
+class GlobalProperties(DynamicGlobalProperty):
+    """The head of the chain, its funds and its load, and from where on this node has blocks."""
+
+    earliest_available_block_num: UInt32 = 0
+
+
+class ScheduledHardfork(msgspec.Struct, frozen=True):
+    """The hardfork that comes next, and not before when."""
+
+    hf_version: HardforkVersion
+    live_time: Time
+
+
+class TableInfo(msgspec.Struct, frozen=True):
+    """A table of the state, by the name that it has in the reference."""
+
+    name: str
+    record_count: UInt64
+
+
+class DatabaseInfo(msgspec.Struct, frozen=True):
+    """How large the state is, and how much larger the disk lets it grow, in bytes."""
+
+    total_size: UInt64
+    free_size: UInt64
+    reserved_size: UInt64
+    used_size: UInt64
+    index_list: tuple[TableInfo, ...]
+
+
+@DATABASE_API.method(examples=[[]])
+def get_config(view: ApiView) -> Whatever:
+    """The constants of the network, by the names that clients know."""
+    return config_of(view.network)
+
+
+@DATABASE_API.method(examples=[[]])
+def get_dynamic_global_properties(view: ApiView) -> GlobalProperties:
+    """The head block, the funds and the load of the chain."""
+    now = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+    return GlobalProperties(*msgspec.structs.astuple(now), view.service(BlockArchive).earliest(view.state))
+
+
+@DATABASE_API.method(examples=[[]])
+def get_chain_properties(view: ApiView) -> ShownProperties:
+    """What the validators have agreed on: the medians of their votes."""
+    medians = view.state.get(VALIDATOR_SCHEDULES, 0).median_props
+    return shown(medians, hardfork_of_properties(view.state))
+
+
+@DATABASE_API.method(examples=[[]])
+def get_hardfork_version(view: ApiView) -> HardforkVersion:
+    """The hardfork that the chain is at."""
+    return view.state.get(HARDFORK_PROPERTIES, 0).current_hardfork_version
+
+
+@DATABASE_API.method(examples=[[]])
+def get_next_scheduled_hardfork(view: ApiView) -> ScheduledHardfork:
+    """The hardfork that comes next."""
+    hardforks = view.state.get(HARDFORK_PROPERTIES, 0)
+    return ScheduledHardfork(hardforks.next_hardfork, hardforks.next_hardfork_time)
+
+
+@DATABASE_API.method(args=exactly(0), examples=[[]])
+def get_database_info(view: ApiView) -> DatabaseInfo:
+    """The size of the state, and how many objects each table has."""
+    used, free = view.service(Storage).sizes()
+    named = [(f"graphene::chain::{name}_object", table) for name, table in zip(TABLE_NAMES, TABLES, strict=True)]
+    tables = tuple(TableInfo(name, view.state.count(table)) for name, table in (*named, *PLUGIN_TABLES.items()))
+    return DatabaseInfo(used + free, free, 0, used, tables)

@@ -1,0 +1,85 @@
+"""Proposals that an account has made, or has to approve (spec 05, section 9.25)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.times import Time
+from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.api.kinds import require_limit
+from ledgerd.rpc.counts import exactly
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.objects.proposals import (
+    PROPOSAL_BY_AUTHOR,
+    PROPOSALS,
+    REQUIRED_APPROVAL_BY_ACCOUNT,
+    Keys,
+    Names,
+    Proposal,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledgerd.state.view import View
+
+MOST_PROPOSALS = 100
+
+Operations = tuple[Operation, ...]
+
+
+class ProposalRecord(msgspec.Struct, frozen=True):
+    """Operations that wait, with whose agreement they need and whose they have."""
+
+    author: AccountName
+    title: str
+    memo: str
+    expiration_time: Time
+    review_period_time: Time | None
+    proposed_operations: Operations
+    required_active_approvals: Names
+    available_active_approvals: Names
+    required_master_approvals: Names
+    available_master_approvals: Names
+    required_regular_approvals: Names
+    available_regular_approvals: Names
+    available_key_approvals: Keys
+
+
+@DATABASE_API.method(args=exactly(3), examples=[["alice", 0, 10]])
+def get_proposed_transactions(
+    view: ApiView, account: AccountName, start: UInt32, limit: UInt32
+) -> tuple[ProposalRecord, ...]:
+    """Those that an account has made, by title, then the others that need its approval; counted from one."""
+    require_limit(limit, MOST_PROPOSALS)
+    found: list[ProposalRecord] = []
+    if limit:
+        for place, proposal in enumerate(_concerning(view.state, account), start=1):
+            if place >= start:
+                found.append(_record(proposal))
+            if len(found) == limit:
+                break
+    return tuple(found)
+
+
+def _concerning(state: View, account: AccountName) -> Iterator[Proposal]:
+    seen = set()
+    for proposal in state.scan(PROPOSAL_BY_AUTHOR, lower=(account,), upper=(account,)):
+        seen.add(proposal.id)
+        yield proposal
+    for approval in state.scan(REQUIRED_APPROVAL_BY_ACCOUNT, lower=(account,), upper=(account,)):
+        if approval.proposal not in seen:
+            yield state.get(PROPOSALS, approval.proposal)
+
+
+def _record(proposal: Proposal) -> ProposalRecord:
+    fields = list(msgspec.structs.astuple(proposal)[1:])
+    place = ProposalRecord.__struct_fields__.index("proposed_operations")
+    fields[place] = codec_of(Operations).decode_exactly(proposal.proposed_operations)
+    return ProposalRecord(*fields)

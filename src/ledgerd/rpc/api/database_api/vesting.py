@@ -1,0 +1,98 @@
+"""Where withdrawals go, and shares that are lent (spec 05, sections 9.16 to 9.18)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from itertools import islice
+from typing import Annotated
+
+import msgspec
+
+from ledgerd.codec.numbers import UInt16, UInt32
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.times import Time
+from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.api.kinds import Choice, require_limit
+from ledgerd.rpc.counts import between, one_or_two
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
+from ledgerd.state.objects.vesting import (
+    DELEGATION_BY_DELEGATEE,
+    DELEGATION_BY_DELEGATOR,
+    RETURN_BY_DELEGATOR,
+    ROUTE_BY_ACCOUNTS,
+    ROUTE_BY_DESTINATION,
+    VestingDelegation,
+    VestingDelegationExpiration,
+)
+
+MOST_DELEGATIONS = 1000
+DELEGATIONS_BY_DEFAULT = 100
+
+
+class RouteType(IntEnum):
+    """Which routes of an account."""
+
+    INCOMING = 0
+    OUTGOING = 1
+    ALL = 2
+
+
+class DelegationType(IntEnum):
+    """Which delegations of an account."""
+
+    DELEGATED = 0
+    RECEIVED = 1
+
+
+Routes = Annotated[RouteType, Choice(RouteType, "graphene::plugins::database_api::withdraw_route_type")]
+Delegations = Annotated[DelegationType, Choice(DelegationType, "graphene::plugins::database_api::delegations_type")]
+
+
+class WithdrawRoute(msgspec.Struct, frozen=True):
+    """Where a part of an account's withdrawals goes."""
+
+    from_account: str
+    to_account: str
+    percent: UInt16
+    auto_vest: bool
+
+
+@DATABASE_API.method(args=one_or_two(), examples=[["alice", "all"]])
+def get_withdraw_routes(view: ApiView, account: AccountName, type: Routes) -> tuple[WithdrawRoute, ...]:  # noqa: A002
+    """The routes from an account, to it, or both: those from it first. The type must be given."""
+    state = view.state
+    own = state.at(ACCOUNT_BY_NAME, account).id
+    found = []
+    if type is not RouteType.INCOMING:
+        for route in state.scan(ROUTE_BY_ACCOUNTS, lower=(own,), upper=(own,)):
+            other = state.get(ACCOUNTS, route.to_account).name
+            found.append(WithdrawRoute(account, other, route.percent, route.auto_vest))
+    if type is not RouteType.OUTGOING:
+        for route in state.scan(ROUTE_BY_DESTINATION, lower=(own,), upper=(own,)):
+            other = state.get(ACCOUNTS, route.from_account).name
+            found.append(WithdrawRoute(other, account, route.percent, route.auto_vest))
+    return tuple(found)
+
+
+@DATABASE_API.method(args=between(2, 4), examples=[["alice", "", 100, "received"]])
+def get_vesting_delegations(
+    view: ApiView,
+    account: AccountName,
+    start: AccountName,
+    limit: UInt32 = DELEGATIONS_BY_DEFAULT,
+    type: Delegations = DelegationType.DELEGATED,  # noqa: A002 - the word that clients know
+) -> tuple[VestingDelegation, ...]:
+    """What an account lends, or is lent, by the name of the other, from one name on."""
+    require_limit(limit, MOST_DELEGATIONS)
+    index = DELEGATION_BY_DELEGATOR if type is DelegationType.DELEGATED else DELEGATION_BY_DELEGATEE
+    return tuple(islice(view.state.scan(index, lower=(account, start), upper=(account,)), limit))
+
+
+@DATABASE_API.method(args=between(2, 3), examples=[["alice", "2026-01-01T00:00:00", 100]])
+def get_expiring_vesting_delegations(
+    view: ApiView, account: AccountName, start: Time, limit: UInt32 = DELEGATIONS_BY_DEFAULT
+) -> tuple[VestingDelegationExpiration, ...]:
+    """The shares that an account has taken back and gets at a time or later."""
+    require_limit(limit, MOST_DELEGATIONS)
+    return tuple(islice(view.state.scan(RETURN_BY_DELEGATOR, lower=(account, start), upper=(account,)), limit))

@@ -1,0 +1,38 @@
+"""`invite_api`: the invites (spec 05, section 16)."""
+
+from __future__ import annotations
+
+from ledgerd.codec.numbers import Int64, UInt16
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.rpc.counts import from_to
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.objects.invites import INVITE_BY_KEY, INVITE_BY_STATUS, INVITES, Invite
+from ledgerd.state.tables import ObjectId
+
+INVITE_API = Api("invite_api", "Invites: tokens for whoever knows the secret of a key.")
+
+
+@INVITE_API.method(args=from_to(1, 1), examples=[[0]])
+def get_invites_list(view: ApiView, status: UInt16) -> tuple[ObjectId, ...]:
+    """The ids of the invites that have a status."""
+    return tuple(invite.id for invite in view.state.scan(INVITE_BY_STATUS, lower=(status,), upper=(status,)))
+
+
+@INVITE_API.method(args=from_to(1, 1), examples=[[0]])
+def get_invite_by_id(view: ApiView, id: Int64) -> Invite:  # noqa: A002 - the name that clients read in the documents
+    """The invite of an id."""
+    invite = view.state.find(INVITES, id)
+    if invite is None:
+        raise RuleViolation("itr != idx.end(): Invite id not found.")
+    return invite
+
+
+@INVITE_API.method(args=from_to(1, 1), examples=[["VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"]])
+def get_invite_by_key(view: ApiView, invite_key: PublicKey) -> Invite:
+    """The invite of a key; of several, the first that was made."""
+    invite = view.state.lookup(INVITE_BY_KEY, invite_key)
+    if invite is None:
+        raise RuleViolation("itr != idx.end(): Invite key not found.")
+    return invite

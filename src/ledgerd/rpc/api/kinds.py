@@ -1,0 +1,65 @@
+"""Arguments and results of kinds that only the APIs have: choices by name, and keys in their order."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Annotated
+
+from ledgerd.codec import sorted_by
+from ledgerd.codec.errors import BAD_CAST, DecodeError
+from ledgerd.codec.json_errors import JsonError
+from ledgerd.codec.json_scalars import as_int64, parse_int64
+from ledgerd.codec.kinds import Kind
+from ledgerd.codec.source import Source
+from ledgerd.protocol.authority import key_order
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+
+Names = tuple[AccountName, ...]
+
+Keys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
+"""A set of keys."""
+
+
+class Choice(Kind):
+    """One of a few words; their numbers do as well. Clients know the list by the name it has in the reference."""
+
+    def __init__(self, choices: type[IntEnum], list_name: str) -> None:
+        self.choices = choices
+        self.list_name = list_name
+        self.title = " | ".join(each.name.lower() for each in choices)
+
+    def text(self, source: Source, value: str) -> str:
+        """The word."""
+        return f"f'\"{{{value}.name.lower()}}\"'" if source else ""
+
+    def parse(self, value: object) -> IntEnum:
+        """The word, or its number."""
+        if isinstance(value, str):
+            known = self.choices.__members__.get(value.upper()) if value.islower() else None
+            return known if known is not None else self._numbered(self._number(value))
+        return self._numbered(as_int64(value))
+
+    def _number(self, word: str) -> int:
+        try:
+            return parse_int64(word)
+        except DecodeError:
+            values = {"key": word, "enum": self.list_name}
+            raise JsonError(BAD_CAST, "invalid name '${key}' in enum '${enum}'", values) from None
+
+    def _numbered(self, number: int) -> IntEnum:
+        try:
+            return self.choices(number)
+        except ValueError:
+            values = {"key": number, "enum": self.list_name}
+            raise JsonError(BAD_CAST, "invalid index '${key}' in enum '${enum}'", values) from None
+
+    def default(self) -> IntEnum:
+        """The first."""
+        return next(iter(self.choices))
+
+
+def require_limit(limit: int, most: int) -> None:
+    """A page has so many entries at most."""
+    require(limit <= most, f"limit <= {most}: ")

@@ -1,0 +1,98 @@
+"""`network_broadcast_api`: transactions and blocks for the network (spec 05, section 10).
+
+The main process takes them in and sends them on; what is said between the two stands in `rpc.topics`. A transaction
+that breaks a rule is answered with that rule, where the reference says nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+import msgspec
+
+from ledgerd.codec.numbers import Int32, UInt32
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.rpc.counts import broadcast
+from ledgerd.rpc.declarations import Api, Nothing, Whatever
+from ledgerd.rpc.errors import PlainError
+from ledgerd.rpc.topics import (
+    BROADCAST_BLOCK,
+    BROADCAST_TRANSACTION,
+    INCLUDED,
+    Broadcast,
+    inclusion_of,
+    packed_topic,
+)
+from ledgerd.rpc.view import Node
+
+NETWORK_BROADCAST_API = Api("network_broadcast_api", "Transactions and blocks for the network.")
+
+ANY_AGE = 0xFFFFFFFF
+SIGN_BIT = 1 << 31
+
+
+class Confirmation(msgspec.Struct, frozen=True):
+    """Where a transaction has got into the chain, or that its time is over."""
+
+    id: TransactionId
+    block_num: Int32
+    trx_num: Int32
+    expired: bool
+
+
+@NETWORK_BROADCAST_API.method(args=broadcast("n_args == 1", 1, 1))
+async def broadcast_transaction(node: Node, transaction: Transaction) -> Nothing:
+    """Take a transaction in, and send it to the peers."""
+    await _send(node, transaction, ANY_AGE)
+    return Nothing()
+
+
+@NETWORK_BROADCAST_API.method(args=broadcast("n_args >= 1", 1, None))
+async def broadcast_transaction_synchronous(
+    node: Node, transaction: Transaction, max_block_age: UInt32 = ANY_AGE
+) -> Confirmation:
+    """The same, with an answer when a block holds the transaction, or none can any more."""
+    return await _confirmed(node, transaction, max_block_age)
+
+
+@NETWORK_BROADCAST_API.method(args=broadcast("n_args >= 2", 2, None))
+async def broadcast_transaction_with_callback(
+    node: Node,
+    callback: Whatever,  # noqa: ARG001 - clients send it, and get their answer by the id of the request
+    transaction: Transaction,
+    max_block_age: UInt32 = ANY_AGE,
+) -> Confirmation:
+    """The same for a transaction that is sound in itself, which is looked at first."""
+    transaction.check(node.network)
+    return await _confirmed(node, transaction, max_block_age)
+
+
+@NETWORK_BROADCAST_API.method(args=broadcast("n_args == 1", 1, 1, "1 argument"))
+async def broadcast_block(node: Node, block: Block) -> Nothing:
+    """Take a block in, and send it to the peers."""
+    await node.main.ask(BROADCAST_BLOCK, block.packed)
+    return Nothing()
+
+
+async def _send(node: Node, transaction: Transaction, max_block_age: int) -> None:
+    """The largest age is read as 32 bits with a sign, and a negative one is not looked at."""
+    age = max_block_age - 2 * SIGN_BIT if max_block_age >= SIGN_BIT else max_block_age
+    await node.main.ask(BROADCAST_TRANSACTION, packed_topic(Broadcast(transaction.packed, age)))
+
+
+async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -> Confirmation:
+    """Whoever waits listens before the transaction is sent, so that no block is missed."""
+    async with aclosing(node.main.events(INCLUDED)) as blocks:
+        coming = anext(blocks, None)
+        await _send(node, transaction, max_block_age)
+        while (payload := await coming) is not None:
+            included = inclusion_of(payload)
+            if transaction.id in included.transaction_ids:
+                place = included.transaction_ids.index(transaction.id)
+                return Confirmation(transaction.id, included.block_num, place, expired=False)
+            if transaction.expiration < included.timestamp:
+                return Confirmation(transaction.id, included.block_num, -1, expired=True)
+            coming = anext(blocks, None)
+    raise PlainError("The node stops before the transaction is confirmed")

@@ -1,0 +1,34 @@
+"""`raw_block`: blocks as bytes (spec 05, section 20)."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import msgspec
+
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.times import Time
+from ledgerd.rpc.block_archive import BlockArchive
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.view import ApiView
+
+RAW_BLOCK = Api("raw_block", "Blocks as the bytes that peers exchange.")
+
+
+class RawBlock(msgspec.Struct, frozen=True):
+    """A packed block in base64."""
+
+    block_id: BlockId = NO_BLOCK
+    previous: BlockId = NO_BLOCK
+    timestamp: Time = 0
+    raw_block: str = ""
+
+
+@RAW_BLOCK.method(examples=[[1]])
+def get_raw_block(view: ApiView, block_num: UInt32) -> RawBlock:
+    """A packed block; zeros for one that the node does not have."""
+    block = view.service(BlockArchive).block(view.state, block_num)
+    if block is None:
+        return RawBlock()
+    return RawBlock(block.id, block.previous, block.timestamp, b64encode(block.packed).decode())

@@ -1,0 +1,172 @@
+"""`validator_api`: the validators and their schedule, by their names of today and of before (spec 05, section 11)."""
+
+from __future__ import annotations
+
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from ledgerd.codec.numbers import ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
+from ledgerd.codec.strings import FixedBytes
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName, cut_name
+from ledgerd.protocol.properties import ChainPropertiesHf13
+from ledgerd.protocol.times import Time
+from ledgerd.protocol.versions import HardforkVersion, Version
+from ledgerd.rpc.api.kinds import Names, require_limit
+from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
+from ledgerd.rpc.counts import exactly
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.view import ApiView
+from ledgerd.state.objects.arrays import NameRow
+from ledgerd.state.objects.validators import (
+    VALIDATOR_BY_COUNTED_VOTES,
+    VALIDATOR_BY_NAME,
+    VALIDATOR_BY_VOTES,
+    VALIDATOR_SCHEDULES,
+    VALIDATORS,
+    WORK_SIZE,
+    Validator,
+)
+from ledgerd.state.tables import ObjectId
+
+if TYPE_CHECKING:
+    from ledgerd.state.tables import Index
+
+VALIDATOR_API = Api("validator_api", "Validators, the votes for them, and whose turn it is.")
+
+MOST_VALIDATORS = 100
+MOST_NAMES = 1000
+
+
+class ValidatorRecord(msgspec.Struct, frozen=True):
+    """All about a validator."""
+
+    id: ObjectId
+    owner: AccountName
+    created: Time
+    url: str
+    votes: ShareAmount
+    penalty_percent: UInt32
+    counted_votes: ShareAmount
+    virtual_last_update: UInt128
+    virtual_position: UInt128
+    virtual_scheduled_time: UInt128
+    total_missed: UInt32
+    last_aslot: UInt64
+    last_confirmed_block_num: UInt64
+    signing_key: PublicKey
+    props: ShownProperties
+    """What it votes for."""
+    last_work: Annotated[bytes, FixedBytes(WORK_SIZE, "digest")]
+    running_version: Version
+    hardfork_version_vote: HardforkVersion
+    hardfork_time_vote: Time
+    sharing_rate: UInt16
+    pending_stakeholder_reward: ShareAmount
+
+
+class ScheduleRecord(msgspec.Struct, frozen=True):
+    """Whose turn it is, and what the validators have agreed on."""
+
+    id: ObjectId
+    current_virtual_time: UInt128
+    next_shuffle_block_num: UInt32
+    current_shuffled_validators: NameRow
+    num_scheduled_validators: UInt8
+    median_props: ChainPropertiesHf13
+    majority_version: Version
+
+
+def validator_record(view: ApiView, validator: Validator) -> ValidatorRecord:
+    """The record of a validator."""
+    return ValidatorRecord(
+        validator.id,
+        validator.owner,
+        validator.created,
+        validator.url,
+        validator.votes,
+        validator.penalty_percent,
+        validator.counted_votes,
+        validator.virtual_last_update,
+        validator.virtual_position,
+        validator.virtual_scheduled_time,
+        validator.total_missed,
+        validator.last_aslot,
+        validator.last_confirmed_block_num,
+        validator.signing_key,
+        shown(validator.props, hardfork_of_properties(view.state)),
+        validator.last_work,
+        validator.running_version,
+        validator.hardfork_version_vote,
+        validator.hardfork_time_vote,
+        validator.sharing_rate,
+        validator.pending_stakeholder_reward,
+    )
+
+
+@VALIDATOR_API.method(aliases=["get_active_witnesses"], examples=[[]])
+def get_active_validators(view: ApiView) -> Names:
+    """The validators of this round in the order of their slots; one may stand there more than once."""
+    schedule = view.state.get(VALIDATOR_SCHEDULES, 0)
+    return tuple(name for name in schedule.current_shuffled_validators if name)
+
+
+@VALIDATOR_API.method(aliases=["get_witness_schedule"], examples=[[]])
+def get_validator_schedule(view: ApiView) -> ScheduleRecord:
+    """The schedule; the names in it stand as bytes of 32 each, filled up with zeros."""
+    return ScheduleRecord(*msgspec.structs.astuple(view.state.get(VALIDATOR_SCHEDULES, 0)))
+
+
+@VALIDATOR_API.method(args=exactly(1), aliases=["get_witnesses"], examples=[[[0, 1]]])
+def get_validators(view: ApiView, ids: tuple[ObjectId, ...]) -> tuple[ValidatorRecord | None, ...]:
+    """The validators of these ids; null in the place of one that does not exist."""
+    found = (view.state.find(VALIDATORS, each) for each in ids)
+    return tuple(None if validator is None else validator_record(view, validator) for validator in found)
+
+
+@VALIDATOR_API.method(args=exactly(1), aliases=["get_witness_by_account"], examples=[["committee"]])
+def get_validator_by_account(view: ApiView, account: AccountName) -> ValidatorRecord | None:
+    """The validator of an account."""
+    validator = view.state.lookup(VALIDATOR_BY_NAME, account)
+    return None if validator is None else validator_record(view, validator)
+
+
+@VALIDATOR_API.method(args=exactly(2), aliases=["get_witnesses_by_vote"], examples=[["", 10]])
+def get_validators_by_vote(view: ApiView, start: str, limit: UInt32) -> tuple[ValidatorRecord, ...]:
+    """Validators by the votes for them, the most first, beginning with the one that is named."""
+    found = _from(view, VALIDATOR_BY_VOTES, start, limit)
+    return tuple(validator_record(view, each) for each in takewhile(lambda each: each.votes > 0, found))
+
+
+@VALIDATOR_API.method(args=exactly(2), aliases=["get_witnesses_by_counted_vote"], examples=[["", 10]])
+def get_validators_by_counted_vote(view: ApiView, start: str, limit: UInt32) -> tuple[ValidatorRecord, ...]:
+    """The same by the votes that count, which penalties diminish."""
+    found = _from(view, VALIDATOR_BY_COUNTED_VOTES, start, limit)
+    return tuple(validator_record(view, each) for each in takewhile(lambda each: each.counted_votes > 0, found))
+
+
+def _from(view: ApiView, index: Index[Validator], start: str, limit: int) -> islice[Validator]:
+    require_limit(limit, MOST_VALIDATORS)
+    lower: tuple[object, ...] = ()
+    if start:
+        first = view.state.lookup(VALIDATOR_BY_NAME, cut_name(start))
+        if first is None:
+            raise RuleViolation(f"nameitr != name_idx.end(): invalid validator name {start}")
+        lower = index.key(first)
+    return islice(view.state.scan(index, lower=lower), limit)
+
+
+@VALIDATOR_API.method(aliases=["get_witness_count"], examples=[[]])
+def get_validator_count(view: ApiView) -> UInt64:
+    """How many validators there are."""
+    return view.state.count(VALIDATORS)
+
+
+@VALIDATOR_API.method(args=exactly(2), aliases=["lookup_witness_accounts"], examples=[["", 10]])
+def lookup_validator_accounts(view: ApiView, lower_bound_name: AccountName, limit: UInt32) -> Names:
+    """The first names of validators from a name on; the order is that of words, which is not alphabetical."""
+    require_limit(limit, MOST_NAMES)
+    return tuple(each.owner for each in islice(view.state.scan(VALIDATOR_BY_NAME, lower=(lower_bound_name,)), limit))

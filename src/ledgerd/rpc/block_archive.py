@@ -1,0 +1,49 @@
+"""Where an API method finds blocks: those that may still be taken back in the state, all others in a log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+
+if TYPE_CHECKING:
+    from ledgerd.chain.block_log import BlockLogReader
+    from ledgerd.state.view import View
+
+
+class BlockArchive:
+    """The blocks of the trunk, from logs that are asked in turn: the block log, then the rolling one if there is one.
+
+    Give it the state of the moment: a block that the state does not hold any more went to the log before.
+    """
+
+    def __init__(self, *logs: BlockLogReader) -> None:
+        self._logs = logs
+
+    def packed(self, state: View, number: int) -> bytes | None:
+        """The bytes of a block, if the node has them."""
+        kept = state.lookup(REVERSIBLE_BY_NUMBER, number)
+        if kept is not None:
+            return kept.packed
+        if not 0 < number <= head_number(state):
+            return None
+        return next((found for log in self._logs if (found := log.read(number)) is not None), None)
+
+    def block(self, state: View, number: int) -> Block | None:
+        """A block, if the node has it."""
+        packed = self.packed(state, number)
+        return None if packed is None else codec_of(Block).decode_exactly(packed)
+
+    def earliest(self, state: View) -> int:
+        """The first block from which on there is no gap; a node without a log has its head alone."""
+        head = head_number(state)
+        firsts = (log.first_number for log in self._logs)
+        return next((first for first in firsts if 0 < first < head), head)
+
+
+def head_number(state: View) -> int:
+    """The number of the head block."""
+    return state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number

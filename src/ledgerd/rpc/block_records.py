@@ -1,0 +1,91 @@
+"""What `block_info` knows of each block besides the block itself, in a file of records of one size.
+
+The reference keeps this in memory, and forgets it when it stops. The main process writes the file as it is told of
+applied blocks; workers read it. A block that was never seen is a hole, which reads as zeros.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.codec.numbers import UInt32, UInt64
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FORM = struct.Struct("<20sIIQI")
+
+FILE_NAME = "block_info"
+
+
+class BlockInfo(msgspec.Struct, frozen=True):
+    """A block in numbers."""
+
+    block_id: BlockId = NO_BLOCK
+    block_size: UInt32 = 0
+    """Of the packed block."""
+    average_block_size: UInt32 = 0
+    aslot: UInt64 = 0
+    """Its slot, counted from the genesis."""
+    last_irreversible_block_num: UInt32 = 0
+    """As it was as soon as the block was applied."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything to know."""
+        return self.block_id != NO_BLOCK
+
+
+UNKNOWN = BlockInfo()
+
+
+class BlockRecorder:
+    """Writes down each block that is applied; one that is applied again, or in the place of another, replaces it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+
+    def take(self, event: Event) -> None:
+        """Listen to the chain with this."""
+        if isinstance(event, BlockApplied):
+            block = event.block
+            size, average = len(block.packed), event.average_block_size
+            record = _FORM.pack(block.id, size, average, event.slot, event.irreversible)
+            os.lseek(self._file, block.number * _FORM.size, os.SEEK_SET)
+            os.write(self._file, record)
+
+    def close(self) -> None:
+        """Let the file go."""
+        os.close(self._file)
+
+
+class BlockRecords:
+    """Reads what the recorder writes, while it writes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE_NAME
+
+    def scan(self, start: int, end: int) -> Iterator[BlockInfo]:
+        """One for each number from the start to before the end."""
+        if end <= start:
+            return
+        raw = self._read(start, end).ljust((end - start) * _FORM.size, b"\0")
+        for block_id, size, average, slot, irreversible in _FORM.iter_unpack(raw):
+            yield BlockInfo(BlockId(block_id), size, average, slot, irreversible) if any(block_id) else UNKNOWN
+
+    def _read(self, start: int, end: int) -> bytes:
+        """The whole records that there are."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(start * _FORM.size)
+                raw = file.read((end - start) * _FORM.size)
+        except FileNotFoundError:
+            return b""
+        return raw[: len(raw) // _FORM.size * _FORM.size]

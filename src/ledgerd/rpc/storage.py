@@ -1,0 +1,19 @@
+"""How large the state is, and how much room the disk has for more of it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ledgerd.state.disk import DATA_FILE
+
+
+class Storage:
+    """The folder of a state. Its file grows as it must, as long as the disk lets it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def sizes(self) -> tuple[int, int]:
+        """The bytes of the file, and those that the disk has left."""
+        return (self._folder / DATA_FILE).stat().st_size, shutil.disk_usage(self._folder).free

@@ -1,0 +1,50 @@
+"""What API methods ask of the main process and hear from it: topics, and the form of what is said under them.
+
+The node answers the questions with handlers of its switchboard, and publishes the events there.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+APPLIED_BLOCK = "applied block"
+"""An event for each block that becomes the head: its bytes."""
+
+INCLUDED = "included transactions"
+"""An event for each block that becomes the head: an `Inclusion`."""
+
+BROADCAST_TRANSACTION = "broadcast transaction"
+"""A question: a `Broadcast` with a packed transaction, to be taken in and sent to the peers. The answer is empty."""
+
+BROADCAST_BLOCK = "broadcast block"
+"""A question: a packed block, to be taken in and sent to the peers. The answer is empty."""
+
+
+class Broadcast(msgspec.Struct, frozen=True, array_like=True):
+    """A transaction, and how old the head may be for it to be taken: seconds, or a negative number for any age."""
+
+    packed: bytes
+    max_block_age: int = -1
+
+
+class Inclusion(msgspec.Struct, frozen=True, array_like=True):
+    """The transactions of a block, by their ids in order."""
+
+    block_num: int
+    timestamp: int
+    transaction_ids: tuple[bytes, ...]
+
+
+def packed_topic(value: Broadcast | Inclusion) -> bytes:
+    """The bytes of what is said."""
+    return msgspec.msgpack.encode(value)
+
+
+def broadcast_of(payload: bytes) -> Broadcast:
+    """What a worker asks for."""
+    return msgspec.msgpack.decode(payload, type=Broadcast)
+
+
+def inclusion_of(payload: bytes) -> Inclusion:
+    """What the main process tells of a block."""
+    return msgspec.msgpack.decode(payload, type=Inclusion)
