@@ -184,9 +184,7 @@ ACCOUNT_BY_LAST_BANDWIDTH_UPDATE = unique(
 """Ours: the accounts of the last days, without a walk over all there are (spec 02, section 4.13)."""
 
 ACCOUNT_AUTHORITIES = Table(AccountAuthority, number=2)
-AUTHORITY_BY_ACCOUNT = unique(
-    ACCOUNT_AUTHORITIES, "by_account", lambda authority: (authority.account,), (NAME_WORD,)
-)
+AUTHORITY_BY_ACCOUNT = unique(ACCOUNT_AUTHORITIES, "by_account", lambda authority: (authority.account,), (NAME_WORD,))
 
 ACCOUNT_METADATA = Table(AccountMetadata, number=21)
 METADATA_BY_ACCOUNT = unique(ACCOUNT_METADATA, "by_account", lambda text: (text.account,), (NAME_WORD,))
