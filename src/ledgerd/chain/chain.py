@@ -6,7 +6,7 @@ It belongs to one thread, and reads no clock: the caller says what time it is.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -21,7 +21,7 @@ from ledgerd.chain.genesis import create_genesis
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.log_keeping import ROLLING_BLOCKS, open_log, trim, write_settled
 from ledgerd.chain.pending import Clock, Pending
-from ledgerd.chain.skip import Skip, SkipFlags
+from ledgerd.chain.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.trunk import Trunk
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
@@ -43,6 +43,7 @@ STATE_FOLDER = "state"
 CHAIN_ID = "chain id"
 
 Listener = Callable[[Event], None]
+Recorder = Callable[[Sequence[Event]], None]
 
 
 class Chain:
@@ -68,6 +69,7 @@ class Chain:
         self._choice = ForkChoice(self.trunk, self.forks, self.blocks, self.pending)
         self._rolling_blocks = rolling_blocks
         self._listeners: list[Listener] = []
+        self._recorders: list[Recorder] = []
 
     @classmethod
     def open(
@@ -177,6 +179,17 @@ class Chain:
             self.forks.pop()
             self._commit()
 
+    def retell(self, number: int) -> None:
+        """Take the blocks above this one off and put them on again, so that what happened in them is told once more."""
+        above = [self.blocks.at(each) for each in range(number + 1, self.head_number + 1)]
+        with self.pending.set_aside(Skip.NOTHING):
+            while self.head_number > number:
+                self.trunk.pop()
+            for block in above:
+                if block is not None:
+                    self.trunk.apply(block, VERIFIED_BEFORE)
+            self._commit()
+
     def commit(self) -> None:
         """Make durable, and tell, what has happened since the last commit."""
         with self.pending.set_aside(Skip.NOTHING):
@@ -188,11 +201,21 @@ class Chain:
         """Be told every committed fact, in order."""
         self._listeners.append(listener)
 
+    def precede(self, recorder: Recorder) -> None:
+        """Be handed what each commit of the state will make durable, before it does.
+
+        A kill between the two leaves a recorder ahead of the state, never behind. A commit that failed is tried
+        again with the same facts.
+        """
+        self._recorders.append(recorder)
+
     def _commit(self) -> None:
         """The log first: the state may forget an irreversible block only when the log is sure to have it."""
         if not self.trunk.happened:
             return
         write_settled(self.block_log, self.trunk.take_settled(), self._rolling_blocks)
+        for record in self._recorders:
+            record(self.trunk.happened)
         self.store.commit()
         trim(self.block_log, self._rolling_blocks)
         happened, self.trunk.happened = self.trunk.happened, []

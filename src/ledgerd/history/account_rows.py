@@ -1,0 +1,124 @@
+"""The histories of accounts as they are stored: for each account its range, and chunks of references to operations.
+
+A reference is the number of the block and the operation's place among the recorded ones of it. The sequence number
+of an entry is stored nowhere: it says in which chunk the entry stands, and where in it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+
+from ledgerd.chain.histories import SequenceRange
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.state.disk import Database, Transaction
+
+REFERENCE_BYTES = 7
+PLACE_BITS = 24
+ENTRIES_A_CHUNK = 128
+
+_RANGE = struct.Struct("<II")
+_CHUNK = struct.Struct(">I")
+_PLACE = (1 << PLACE_BITS) - 1
+
+
+def reference(block: int, place: int) -> int:
+    """One number for an operation; later operations have larger ones."""
+    return block << PLACE_BITS | place
+
+
+def block_and_place(number: int) -> tuple[int, int]:
+    """What a reference means."""
+    return number >> PLACE_BITS, number & _PLACE
+
+
+class AccountRows:
+    """The two tables of a transaction that holds them."""
+
+    def __init__(self, transaction: Transaction, ranges: Database, chunks: Database) -> None:
+        self._transaction = transaction
+        self._ranges = ranges
+        self._chunks = chunks
+
+    def range_of(self, account: str) -> SequenceRange | None:
+        """The first and the last entry."""
+        raw = self._transaction.get(_key(account), db=self._ranges)
+        if raw is None:
+            return None
+        first, following = _RANGE.unpack(raw)
+        return SequenceRange(first, following - 1)
+
+    def references(self, account: str, first: int, last: int) -> Iterator[int]:
+        """The entries from one sequence number to another, in their order."""
+        key = _key(account)
+        for number in range(first // ENTRIES_A_CHUNK, last // ENTRIES_A_CHUNK + 1):
+            chunk = self._transaction.get(key + _CHUNK.pack(number), db=self._chunks) or b""
+            base = number * ENTRIES_A_CHUNK
+            begin = max(0, first - base) * REFERENCE_BYTES
+            end = min(len(chunk), (last - base + 1) * REFERENCE_BYTES)
+            for place in range(begin, end, REFERENCE_BYTES):
+                yield int.from_bytes(chunk[place : place + REFERENCE_BYTES], "big")
+
+    def append(self, account: str, references: Sequence[int]) -> None:
+        """Add entries behind the last one."""
+        key = _key(account)
+        raw = self._transaction.get(key, db=self._ranges)
+        first, following = (0, 0) if raw is None else _RANGE.unpack(raw)
+        done = 0
+        while done < len(references):
+            number, filled = divmod(following, ENTRIES_A_CHUNK)
+            part = references[done : done + ENTRIES_A_CHUNK - filled]
+            added = b"".join(each.to_bytes(REFERENCE_BYTES, "big") for each in part)
+            before = self._chunk(key, number) if filled else b""
+            if len(before) != filled * REFERENCE_BYTES:
+                raise HistoryDamaged(f"entry {following} of {account} does not follow the one before it")
+            self._put_chunk(key, number, before + added)
+            done += len(part)
+            following += len(part)
+        self._transaction.put(key, _RANGE.pack(first, following), db=self._ranges)
+
+    def drop_last(self, account: str, wanted: int) -> None:
+        """Take the last entry away, if it is this reference."""
+        entries = self.range_of(account)
+        if entries is None or next(self.references(account, entries.last, entries.last), None) != wanted:
+            return
+        key = _key(account)
+        number, place = divmod(entries.last, ENTRIES_A_CHUNK)
+        self._put_chunk(key, number, self._chunk(key, number)[: place * REFERENCE_BYTES])
+        self._put_range(key, entries.first, entries.last)
+
+    def drop_first(self, account: str, last_block: int) -> None:
+        """Take the entries of all blocks up to this one away."""
+        entries = self.range_of(account)
+        if entries is None:
+            return
+        key, first, limit = _key(account), entries.first, reference(last_block + 1, 0)
+        for each in self.references(account, entries.first, entries.last):
+            if each >= limit:
+                break
+            first += 1
+        emptied = first if first <= entries.last else first + ENTRIES_A_CHUNK - 1
+        for number in range(entries.first // ENTRIES_A_CHUNK, emptied // ENTRIES_A_CHUNK):
+            self._transaction.delete(key + _CHUNK.pack(number), db=self._chunks)
+        self._put_range(key, first, entries.last + 1)
+
+    def _chunk(self, key: bytes, number: int) -> bytes:
+        return self._transaction.get(key + _CHUNK.pack(number), db=self._chunks) or b""
+
+    def _put_chunk(self, key: bytes, number: int, chunk: bytes) -> None:
+        if chunk:
+            self._transaction.put(key + _CHUNK.pack(number), chunk, db=self._chunks)
+        else:
+            self._transaction.delete(key + _CHUNK.pack(number), db=self._chunks)
+
+    def _put_range(self, key: bytes, first: int, following: int) -> None:
+        """An account without entries has no range: should it get entries again, they count from zero."""
+        if first < following:
+            self._transaction.put(key, _RANGE.pack(first, following), db=self._ranges)
+        else:
+            self._transaction.delete(key, db=self._ranges)
+
+
+def _key(account: str) -> bytes:
+    """A name that no other one begins with; the empty one is a key too."""
+    return account.encode("utf-8", "surrogateescape") + b"\0"

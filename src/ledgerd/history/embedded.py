@@ -1,0 +1,310 @@
+"""The embedded history as the node writes it: a database of its own beside the block log.
+
+Real operations are not copied: the log has them, and until it does, the whole block is kept here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+import lmdb
+
+from ledgerd.chain.events import AFTER_TRANSACTIONS, AppliedOperation, BlockApplied, BlocksUndone, Event
+from ledgerd.history.account_rows import AccountRows, reference
+from ledgerd.history.block_rows import Row, rows_of
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.filters import AccountFilter, OperationFilter
+from ledgerd.history.interface import BlockBytes
+from ledgerd.history.pieces import PIECE_KEY, pieces_of
+from ledgerd.history.settings import HistorySettings
+from ledgerd.history.tables import (
+    BLOCK_KEY,
+    Progress,
+    Tables,
+    pieces_at,
+    read_progress,
+    transaction_entry,
+    write_progress,
+)
+from ledgerd.history.touched import touched
+from ledgerd.protocol.block import Block
+from ledgerd.state.disk import Disk, Space, Transaction
+from ledgerd.state.errors import StoreCorrupt
+from ledgerd.state.lock import lock_writer
+
+
+class EmbeddedStore:
+    """A history, open for writing."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: HistorySettings,
+        log: BlockBytes,
+        space: Space = Space(),  # noqa: B008 - immutable
+    ) -> None:
+        self._settings = settings
+        self._log = log
+        self._operations = OperationFilter(settings)
+        self._accounts = AccountFilter(settings.account_ranges)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = lock_writer(folder)
+        try:
+            self._disk = Disk(folder, space)
+            self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
+            self._progress = read_progress(self._disk.transaction, self._tables) or Progress()
+            write_progress(self._disk.transaction, self._tables, self._progress)
+            self._disk.commit()
+        except StoreCorrupt as problem:
+            self._lock.close()
+            raise HistoryDamaged(str(folder)) from problem
+        except lmdb.Error as problem:
+            self._lock.close()
+            raise HistoryDamaged(f"{folder}: {problem}") from problem
+        except BaseException:
+            self._lock.close()
+            raise
+        self._purged_at = 0
+        """The block of the last purge since the start."""
+
+    @property
+    def head_number(self) -> int:
+        """The last block whose operations are in it."""
+        return self._progress.head
+
+    @property
+    def environment(self) -> lmdb.Environment:
+        """For readers in the same process, where a database can be open only once."""
+        return self._disk.environment
+
+    def record(self, events: Sequence[Event]) -> None:
+        """Take in what happened, durably."""
+        self._change(lambda step: step.take(events))
+
+    def truncate(self, number: int) -> None:
+        """Forget every block above this one."""
+        if number < self.head_number:
+            self._change(lambda step: step.truncate(number))
+
+    def block(self, number: int) -> bytes | None:
+        """The bytes of a block: kept here, or in the log."""
+        kept = self._disk.transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
+        self._disk.abort()
+        return self._log.read(number) if kept is None else kept
+
+    def _change(self, change: Callable[[Step], None]) -> None:
+        """Do it and make it durable; in a map that is full, make room and do it again from the start."""
+        while True:
+            step = Step(
+                self._disk.transaction,
+                self._tables,
+                self._settings,
+                (self._operations, self._accounts),
+                self._log,
+                self._progress,
+                self._purged_at,
+            )
+            try:
+                change(step)
+                step.finish()
+                self._disk.commit()
+            except lmdb.MapFullError:
+                self._disk.grow()
+                continue
+            except lmdb.Error as problem:
+                self._disk.fail(problem)
+            except BaseException:
+                self._disk.abort()
+                raise
+            self._progress, self._purged_at = step.progress, step.purged_at
+            return
+
+    def close(self) -> None:
+        """Let the files go."""
+        self._disk.close()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Step:
+    """What one commit changes."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        tables: Tables,
+        settings: HistorySettings,
+        filters: tuple[OperationFilter, AccountFilter],
+        log: BlockBytes,
+        progress: Progress,
+        purged_at: int,
+    ) -> None:
+        self.progress = progress
+        self.purged_at = purged_at
+        self._transaction = transaction
+        self._tables = tables
+        self._settings = settings
+        self._operations, self._accounts = filters
+        self._log = log
+        self._rows = AccountRows(transaction, tables.ranges, tables.chunks)
+        self._references: dict[str, list[int]] = defaultdict(list)
+        self._places: set[tuple[bytes, bytes]] = set()
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Take in events in their order."""
+        settled = self.progress.settled
+        for event in events:
+            if not isinstance(event, BlockApplied | BlocksUndone):
+                settled = max(settled, event.number)
+        for event in events:
+            if isinstance(event, BlockApplied):
+                self._apply(event, settled)
+            elif isinstance(event, BlocksUndone):
+                self.truncate(event.head_number)
+        self._settle(settled)
+
+    def finish(self) -> None:
+        """Write what was gathered."""
+        self._write_gathered()
+        write_progress(self._transaction, self._tables, self.progress)
+
+    # -- forwards
+
+    def _apply(self, event: BlockApplied, settled: int) -> None:
+        number = event.block.number
+        if number <= self.progress.head:
+            self.truncate(number - 1)
+        kept = self._operations.kept(event)
+        self._put_operations(event.block, kept)
+        if number > settled or self._settings.keep_blocks:
+            self._transaction.put(BLOCK_KEY.pack(number), event.block.packed, db=self._tables.blocks)
+        self.progress = self.progress._replace(head=number)
+        if number - self.purged_at >= self._settings.purge_interval:
+            self.purged_at = number
+            self._purge()
+
+    def _put_operations(self, block: Block, kept: list[AppliedOperation]) -> None:
+        number, tables = block.number, self._tables
+        for place, piece in enumerate(pieces_of(block, kept)):
+            self._transaction.put(PIECE_KEY.pack(number, place), piece, db=tables.operations, append=True)
+        for place, applied in enumerate(kept):
+            if applied.transaction_in_block != AFTER_TRANSACTIONS:
+                entry = transaction_entry(applied.transaction_id, number, applied.transaction_in_block)
+                self._places.add(entry)
+            if self._settings.keep_accounts:
+                for name in touched(applied.operation):
+                    if self._accounts.tracks(name):
+                        self._references[name].append(reference(number, place))
+
+    def _write_gathered(self) -> None:
+        """In the order of the keys, so that neighbours are written together."""
+        for key, value in sorted(self._places):
+            self._transaction.put(key, value, db=self._tables.transactions)
+        for name, references in sorted(self._references.items()):
+            self._rows.append(name, references)
+        self._places.clear()
+        self._references.clear()
+
+    def _settle(self, number: int) -> None:
+        """The log has the blocks up to this one: they need not be kept here."""
+        self.progress = self.progress._replace(settled=min(number, self.progress.head))
+        if not self._settings.keep_blocks:
+            self._forget_blocks(self.progress.settled)
+
+    def _forget_blocks(self, last: int) -> None:
+        cursor = self._transaction.cursor(self._tables.blocks)
+        found = cursor.first()
+        while found and cursor.key() <= BLOCK_KEY.pack(last):
+            found = cursor.delete()
+
+    # -- backwards
+
+    def truncate(self, number: int) -> None:
+        """Forget every block above this one."""
+        self._write_gathered()
+        if number == 0:
+            for table in self._tables[1:]:
+                self._transaction.drop(table, delete=False)
+            self.progress = Progress()
+            return
+        cursor = self._transaction.cursor(self._tables.operations)
+        while cursor.last():
+            block = PIECE_KEY.unpack(cursor.key())[0]
+            if block <= number:
+                break
+            self._forget(block, list(self._rows_of(block)))
+        cursor = self._transaction.cursor(self._tables.blocks)
+        while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
+            cursor.delete()
+        self.progress = Progress(*(min(each, number) for each in self.progress))
+
+    def _forget(self, block: int, rows: list[Row]) -> None:
+        for row in reversed(rows):
+            for name in touched(row.operation):
+                self._rows.drop_last(name, reference(block, row.place))
+        self._forget_operations(block, rows)
+
+    def _forget_operations(self, block: int, rows: list[Row]) -> None:
+        for row in rows:
+            if row.slot.size:
+                key, value = transaction_entry(row.transaction_id, block, row.slot.transaction_in_block)
+                self._transaction.delete(key, value, db=self._tables.transactions)
+        place = 0
+        while self._transaction.delete(PIECE_KEY.pack(block, place), db=self._tables.operations):
+            place += 1
+
+    def _rows_of(self, block: int) -> list[Row]:
+        kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
+        data = self._log.read(block) if kept is None else kept
+        pieces = pieces_at(self._transaction, self._tables, block)
+        return list(rows_of(block, pieces, lambda start, size: (data or b"")[start : start + size]))
+
+    # -- what has become too old (spec 05, sections 12.5 and 13.3)
+
+    def _purge(self) -> None:
+        settings, head = self._settings, self.progress.head
+        keep = head - settings.count_blocks
+        first = self._block_behind(0)
+        if keep <= 0 or first is None:
+            return
+        self._write_gathered()
+        ceiling = min(keep, first + settings.purge_interval)
+        self._purge_accounts(keep)
+        block: int | None = first
+        while block is not None and block <= ceiling:
+            self._forget_operations(block, self._rows_of(block))
+            block = self._block_behind(block)
+        self._forget_blocks(min(ceiling, self.progress.settled))
+
+    def _purge_accounts(self, keep: int) -> None:
+        """The limit counts from the first block that is in the history of an account, which others may precede."""
+        ceiling, names = 0, set()
+        block = self._block_behind(self.progress.purged)
+        while block is not None and block <= (ceiling or keep):
+            found = {
+                name for row in self._rows_of(block) for name in touched(row.operation) if self._accounts.tracks(name)
+            }
+            if found and not ceiling:
+                ceiling = min(keep, block + self._settings.purge_interval)
+            names |= found
+            block = self._block_behind(block)
+        ceiling = ceiling or keep
+        for name in sorted(names):
+            self._rows.drop_first(name, ceiling)
+        self.progress = self.progress._replace(purged=ceiling)
+
+    def _block_behind(self, number: int) -> int | None:
+        """The next block that has recorded operations."""
+        cursor = self._transaction.cursor(self._tables.operations)
+        if not cursor.set_range(PIECE_KEY.pack(number + 1, 0)):
+            return None
+        block: int = PIECE_KEY.unpack(cursor.key())[0]
+        return block

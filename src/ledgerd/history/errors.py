@@ -1,0 +1,14 @@
+"""What can go wrong with a history: it is damaged, and can be made anew; the chain needs it for nothing."""
+
+from __future__ import annotations
+
+from ledgerd.protocol.errors import OperatorError
+
+REMEDY = "the chain does not need it; stop the node and run `ledgerd history rebuild` to make it anew"
+
+
+class HistoryDamaged(OperatorError):
+    """What is stored does not fit together, or not with the block log."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the history is damaged ({what}): {REMEDY}")

@@ -1,0 +1,43 @@
+"""A history follows a chain: it is told of every commit before the state makes it, and brought into step at the start.
+
+So a kill can leave it ahead of the state, never behind: what it has too much is forgotten, and where a fork switch
+was cut in two, the chain puts its last blocks on once more and tells of them.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ledgerd.chain.chain import Chain
+from ledgerd.history.errors import REMEDY
+from ledgerd.history.interface import HistoryStore
+
+log = logging.getLogger(__name__)
+
+
+def follow(chain: Chain, store: HistoryStore) -> None:
+    """Bring a history into step with a chain, and keep it there."""
+    common = _last_in_common(chain, store)
+    if common < store.head_number:
+        log.info("the history goes back from block %d to block %d", store.head_number, common)
+        store.truncate(common)
+    chain.precede(store.record)
+    head = chain.head_number
+    if common < head:
+        if common and common >= chain.irreversible:
+            chain.retell(common)
+        elif common:
+            log.warning("the history lacks the operations of blocks %d to %d: %s", common + 1, head, REMEDY)
+        else:
+            log.info("the history begins behind block %d; for what was before, run `ledgerd history rebuild`", head)
+
+
+def _last_in_common(chain: Chain, store: HistoryStore) -> int:
+    """The last block that the history knows as the chain does."""
+    number = min(chain.head_number, store.head_number)
+    while number > chain.irreversible:
+        block = chain.blocks.at(number)
+        if store.block(number) == (None if block is None else block.packed):
+            break
+        number -= 1
+    return number

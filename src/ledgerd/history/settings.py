@@ -1,0 +1,26 @@
+"""What of the operations is kept, and for how long: the options of the history (spec 06, section 5.8)."""
+
+from __future__ import annotations
+
+import msgspec
+
+ALL_BLOCKS = 0xFFFFFFFF
+
+
+class HistorySettings(msgspec.Struct, frozen=True):
+    """The options, with the defaults of the reference."""
+
+    whitelist: tuple[str, ...] = ()
+    """Full names of the operations to keep, such as `transfer_operation`, and no others."""
+    blacklist: tuple[str, ...] = ()
+    """Full names of the operations not to keep."""
+    start_block: int = 0
+    count_blocks: int = ALL_BLOCKS
+    purge_interval: int = 4800
+    account_ranges: tuple[tuple[str, str], ...] = ()
+    """First and last name of each range of accounts to track; none for all accounts."""
+    skip_virtual: bool = False
+    keep_accounts: bool = True
+    """Whether there are histories of accounts (plugin account_history) besides that of the blocks."""
+    keep_blocks: bool = False
+    """Keep the bytes of blocks that have gone to the log: for a log that drops its oldest blocks."""

@@ -1,0 +1,107 @@
+"""The tables of the embedded history, and the small values that say how far it is."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import lmdb
+
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.pieces import PIECE_KEY, Piece
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.state.disk import Database, Transaction
+
+FORMAT = b"ledgerd history 1"
+BLOCK_KEY = struct.Struct(">I")
+
+_FORMAT_KEY = b"format"
+_PROGRESS_KEY = b"progress"
+_PROGRESS = struct.Struct("<III")
+_PLACE = struct.Struct(">4sIH")
+
+
+class Tables(NamedTuple):
+    """The handles."""
+
+    header: Database
+    operations: Database
+    """Pieces by block and place."""
+    blocks: Database
+    """Bytes of the blocks that the log does not have yet, by number."""
+    transactions: Database
+    """The places of transactions, sorted, under the first byte of their ids."""
+    ranges: Database
+    chunks: Database
+
+    @classmethod
+    def open(cls, environment: lmdb.Environment, transaction: Transaction, *, create: bool) -> Tables:
+        """The tables of an environment."""
+
+        def table(name: str, *, is_set: bool = False) -> Database:
+            return environment.open_db(name.encode(), transaction, create=create, dupsort=is_set, dupfixed=is_set)
+
+        return cls(
+            table("header"),
+            table("operations"),
+            table("blocks"),
+            table("transactions", is_set=True),
+            table("ranges"),
+            table("chunks"),
+        )
+
+
+class Progress(NamedTuple):
+    """How far a history is."""
+
+    head: int = 0
+    """The last block whose operations are in it."""
+    settled: int = 0
+    """The last block that will never be taken back; the log has it."""
+    purged: int = 0
+    """The last block whose operations have gone from the histories of accounts."""
+
+
+def read_progress(transaction: Transaction, tables: Tables) -> Progress | None:
+    """How far the history is; nothing in a new one."""
+    found = transaction.get(_FORMAT_KEY, db=tables.header)
+    if found is None:
+        return None
+    if found != FORMAT:
+        raise HistoryDamaged("it was written by another version of this program")
+    return Progress(*_PROGRESS.unpack(transaction.get(_PROGRESS_KEY, bytes(_PROGRESS.size), db=tables.header)))
+
+
+def write_progress(transaction: Transaction, tables: Tables, progress: Progress) -> None:
+    """Say how far the history is."""
+    transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
+    transaction.put(_PROGRESS_KEY, _PROGRESS.pack(*progress), db=tables.header)
+
+
+def pieces_at(transaction: Transaction, tables: Tables, block: int) -> list[Piece]:
+    """The pieces of a block, in their order."""
+    found: list[Piece] = []
+    raw = transaction.get(PIECE_KEY.pack(block, 0), db=tables.operations)
+    while raw is not None:
+        found.append(Piece(raw))
+        raw = transaction.get(PIECE_KEY.pack(block, len(found)), db=tables.operations)
+    return found
+
+
+def transaction_entry(transaction: TransactionId, block: int, number: int) -> tuple[bytes, bytes]:
+    """Key and value of a transaction's place: a little of its id, which the reader checks, and where it stands."""
+    return transaction[:1], _PLACE.pack(transaction[1:5], block, number)
+
+
+def possible_places(transaction: Transaction, tables: Tables, wanted: TransactionId) -> list[tuple[int, int]]:
+    """Block and number of each transaction that may have this id, the earliest first."""
+    cursor = transaction.cursor(tables.transactions)
+    found: list[tuple[int, int]] = []
+    if not cursor.set_range_dup(wanted[:1], wanted[1:5]):
+        return found
+    for value in cursor.iternext_dup():
+        part, block, number = _PLACE.unpack(value)
+        if part != wanted[1:5]:
+            break
+        found.append((block, number))
+    return found

@@ -1,0 +1,118 @@
+"""Which accounts an operation touches, and so in whose history it stands (spec 05, section 13.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import (
+    OPERATIONS,
+    Operation,
+    account_market,
+    accounts,
+    content,
+    escrow,
+    invites,
+    paid_subscriptions,
+    proposals,
+    recovery,
+    transfers,
+    validators,
+    virtual,
+)
+
+Names = Iterable[AccountName]
+
+FIELDS: dict[type[Operation], tuple[str, ...]] = {
+    accounts.AccountCreate: ("new_account_name", "creator"),
+    accounts.AccountUpdate: ("account",),
+    accounts.AccountMetadata: ("account",),
+    content.DeleteContent: ("author",),
+    content.Vote: ("voter", "author"),
+    transfers.Transfer: ("sender", "recipient"),
+    transfers.WithdrawVesting: ("account",),
+    transfers.DelegateVestingShares: ("delegator", "delegatee"),
+    validators.ValidatorUpdate: ("owner",),
+    validators.AccountValidatorVote: ("account", "validator"),
+    validators.AccountValidatorProxy: ("account", "proxy"),
+    recovery.RequestAccountRecovery: ("account_to_recover",),
+    recovery.RecoverAccount: ("account_to_recover",),
+    recovery.ChangeRecoveryAccount: ("account_to_recover",),
+    escrow.EscrowTransfer: ("sender", "recipient", "agent"),
+    escrow.EscrowApprove: ("sender", "recipient", "agent"),
+    escrow.EscrowDispute: ("sender", "recipient", "agent"),
+    escrow.EscrowRelease: ("sender", "recipient", "agent"),
+    proposals.ProposalCreate: ("author",),
+    proposals.ProposalDelete: ("requester",),
+    paid_subscriptions.SetPaidSubscription: ("account",),
+    paid_subscriptions.PaidSubscribe: ("subscriber",),
+    account_market.SetAccountPrice: ("account", "account_seller"),
+    account_market.TargetAccountSale: ("account", "account_seller", "target_buyer"),
+    account_market.SetSubaccountPrice: ("account", "subaccount_seller"),
+    account_market.BuyAccount: ("account", "buyer"),
+    invites.CreateInvite: ("creator",),
+    invites.ClaimInviteBalance: ("receiver",),
+    invites.UseInviteBalance: ("receiver",),
+    invites.InviteRegistration: ("new_account_name",),
+    virtual.AuthorReward: ("author",),
+    virtual.CurationReward: ("curator",),
+    virtual.FillVestingWithdraw: ("from_account", "to_account"),
+    virtual.ShutdownValidator: ("owner",),
+    virtual.ContentBenefactorReward: ("benefactor", "author"),
+    virtual.ReturnVestingDelegation: ("account",),
+    virtual.CommitteePayRequest: ("worker",),
+    virtual.ValidatorReward: ("validator",),
+    virtual.ReceiveAward: ("receiver",),
+    virtual.BenefactorAward: ("benefactor",),
+    virtual.PaidSubscriptionAction: ("subscriber", "account"),
+    virtual.CancelPaidSubscription: ("subscriber", "account"),
+    virtual.AccountSale: ("buyer", "seller", "account"),
+    virtual.ExpireEscrowRatification: ("sender", "recipient", "agent"),
+    virtual.Bid: ("account", "bidder"),
+    virtual.Outbid: ("account", "bidder"),
+    virtual.StakeholderReward: ("validator", "stakeholder"),
+}
+"""Operations that touch the accounts of these fields, empty names included."""
+
+
+def _of_content(operation: content.Content) -> Names:
+    return (operation.author, operation.parent_author) if operation.parent_author else (operation.author,)
+
+
+def _of_transfer_to_vesting(operation: transfers.TransferToVesting) -> Names:
+    return (operation.sender, operation.recipient) if operation.recipient else (operation.sender,)
+
+
+def _of_proposal_update(operation: proposals.ProposalUpdate) -> Names:
+    return (
+        *operation.active_approvals_to_add,
+        *operation.active_approvals_to_remove,
+        *operation.master_approvals_to_add,
+        *operation.master_approvals_to_remove,
+        *operation.regular_approvals_to_add,
+        *operation.regular_approvals_to_remove,
+    )
+
+
+def _of_any_other(operation: Operation) -> Names:
+    """Those whose authority it asks for."""
+    asked = operation.authorities()
+    return (*asked.active, *asked.master, *asked.regular)
+
+
+def _of_fields(fields: tuple[str, ...]) -> Callable[..., Names]:
+    return lambda operation: [getattr(operation, field) for field in fields]
+
+
+_RULES: dict[type[Operation], Callable[..., Names]] = {
+    **dict.fromkeys(OPERATIONS, _of_any_other),
+    **{kind: _of_fields(fields) for kind, fields in FIELDS.items()},
+    content.Content: _of_content,
+    transfers.TransferToVesting: _of_transfer_to_vesting,
+    proposals.ProposalUpdate: _of_proposal_update,
+}
+
+
+def touched(operation: Operation) -> Iterable[AccountName]:
+    """The accounts that an operation touches, each once."""
+    return dict.fromkeys(_RULES[type(operation)](operation))

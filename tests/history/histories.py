@@ -1,0 +1,84 @@
+"""Histories as tests use them: a chain that tells one, a reader of it, and answers as the reference gives them."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.histories import HistoryView
+from ledgerd.history.embedded import EmbeddedStore
+from ledgerd.history.following import follow
+from ledgerd.history.log_bytes import LogBytes
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.disk import Space
+from tests.recorded import CHAINS, FOLDER
+
+HISTORY_FOLDER = "history"
+SMALL = Space(initial=1 << 22, min_free=0, increment=1 << 21)
+"""So small that it has to grow in the middle of most tests."""
+
+Question = tuple[str, int, int]
+
+
+def open_store(chain: Chain, folder: Path, settings: HistorySettings | None = None) -> EmbeddedStore:
+    """The history of a chain in a folder; it is not told anything yet."""
+    return EmbeddedStore(folder / HISTORY_FOLDER, settings or HistorySettings(), chain.block_log, SMALL)
+
+
+@contextmanager
+def followed(chain: Chain, folder: Path, settings: HistorySettings | None = None) -> Iterator[EmbeddedStore]:
+    """A history in step with a chain."""
+    with open_store(chain, folder, settings) as store:
+        follow(chain, store)
+        yield store
+
+
+@contextmanager
+def view_of(store: EmbeddedStore, folder: Path) -> Iterator[HistoryView]:
+    """What a reader beside the writer sees, in the same process."""
+    history = EmbeddedHistory(store.environment, LogBytes(folder / STATE_FOLDER), HistorySettings())
+    with history.reading() as view:
+        yield view
+
+
+@contextmanager
+def closed_view(folder: Path) -> Iterator[HistoryView]:
+    """What a reader sees that opens the files by itself."""
+    history = EmbeddedHistory.open(folder / HISTORY_FOLDER, folder / STATE_FOLDER, HistorySettings())
+    with history, history.reading() as view:
+        yield view
+
+
+@cache
+def recorded_histories(chain: str) -> dict[Question, str]:
+    """What the reference answered to `get_account_history`: account, from and limit, then the whole answer."""
+    answers = {}
+    packed = (FOLDER / chain / f"account-histories-{CHAINS[chain]}.jsonl.xz").read_bytes()
+    for line in lzma.decompress(packed).decode("utf-8", "surrogateescape").splitlines():
+        fact = json.loads(line)
+        account, start, limit = fact["request"]["params"][2]
+        answers[account, start, limit] = fact["answer"]
+    return answers
+
+
+def shown_operations(view: HistoryView, block: int, *, only_virtual: bool = False) -> str:
+    """The operations of a block as JSON text."""
+    found = view.operations_of(block)
+    return f"[{','.join(each.text for each in found if each.virtual_op or not only_virtual)}]"
+
+
+def whole_history(view: HistoryView, account: str) -> list[Any]:
+    """All entries of an account: sequence and text."""
+    entries = view.range_of(AccountName(account))
+    if entries is None:
+        return []
+    found = view.entries_of(AccountName(account), *entries)
+    return [(each.sequence, each.operation.text) for each in found]

@@ -1,0 +1,67 @@
+"""For every recorded chain, the operations of every block and the history of every account are the recorded ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from ledgerd.chain.histories import HistoryView
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.names import AccountName
+from tests.chain.recorded_chains import advance, open_chain
+from tests.history.histories import followed, recorded_histories, shown_operations, view_of
+from tests.recorded import CHAINS, recorded_answers
+
+RESULT = '{"jsonrpc":"2.0","result":'
+
+
+@pytest.fixture(scope="module", params=CHAINS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def view(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryView]:
+    folder = tmp_path_factory.mktemp(name)
+    with open_chain(name, folder) as chain, followed(chain, folder) as store:
+        advance(chain, name, CHAINS[name])
+        with view_of(store, folder) as view:
+            yield view
+
+
+def test_the_operations_of_every_block_are_the_recorded_ones(name: str, view: HistoryView) -> None:
+    answers = recorded_answers(name, CHAINS[name])["get_ops_in_block"]
+    for (number, only_virtual), text in answers.items():
+        assert shown_operations(view, number, only_virtual=only_virtual) == text, f"{name}, block {number}"
+
+
+def test_the_history_of_every_account_is_the_recorded_one(name: str, view: HistoryView) -> None:
+    compared = 0
+    for (account, start, limit), answer in recorded_histories(name).items():
+        entries = view.range_of(AccountName(account))
+        if not answer.startswith(RESULT):
+            assert entries is None or start > entries.last
+            continue
+        assert entries is not None
+        last = entries.last if start < 0 else start
+        found = view.entries_of(AccountName(account), max(last - limit, 0), last)
+        text = f"[{','.join(each.json_text() for each in found)}]"
+        assert answer.startswith(f'{RESULT}{text},"id":'), f"{name}, {account} from {start}"
+        compared += len(found)
+    assert compared > 100
+
+
+def test_every_transaction_is_found_where_it_stands(name: str, view: HistoryView) -> None:
+    found = 0
+    for (number, only_virtual), text in recorded_answers(name, CHAINS[name])["get_ops_in_block"].items():
+        if only_virtual:
+            continue
+        for applied in json.loads(text):
+            if applied["trx_in_block"] != 65535:
+                place = view.place_of(TransactionId(bytes.fromhex(applied["trx_id"])))
+                assert place == (number, applied["trx_in_block"])
+                found += 1
+    assert found > 100
+    assert view.place_of(TransactionId(bytes(19) + b"\1")) is None
