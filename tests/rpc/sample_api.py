@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from ledgerd.codec.json_text import Json
@@ -18,7 +19,7 @@ from ledgerd.rpc.counts import UNCOUNTED, exactly
 from ledgerd.rpc.declarations import Api, Nothing, Whatever
 from ledgerd.rpc.dispatch import Dispatcher
 from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.link import Link
+from ledgerd.rpc.link import Link, Subscription
 from ledgerd.rpc.responses import Page
 from ledgerd.rpc.service import Service
 from ledgerd.rpc.view import ApiView, Node, nothing_to_read
@@ -105,7 +106,7 @@ async def broadcast(node: Node, value: str) -> Nothing:
 @BROADCAST.method(args=exactly(1))
 async def follow(node: Node, topic: str) -> AsyncGenerator[Whatever, None]:
     """Every event of a topic."""
-    async with node.main.events(topic) as events:
+    async with aclosing(node.main.events(topic)) as events:
         async for event in events:
             yield event.decode()
 
@@ -115,7 +116,7 @@ class Main:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, bytes]] = []
-        self.listeners: list[asyncio.Queue[bytes]] = []
+        self.listeners: list[asyncio.Queue[bytes | None]] = []
         self.heard = asyncio.Event()
         self.may_answer = asyncio.Event()
         self.may_answer.set()
@@ -125,24 +126,15 @@ class Main:
         self.asked.append((topic, payload))
         return b""
 
-    @asynccontextmanager
-    async def events(self, _topic: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        queue: asyncio.Queue[bytes] = asyncio.Queue()
+    def events(self, _topic: str) -> AsyncGenerator[bytes, None]:
+        queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.listeners.append(queue)
         self.heard.set()
-        try:
-            yield endlessly(queue)
-        finally:
-            self.listeners.remove(queue)
+        return Subscription(queue, partial(self.listeners.remove, queue))
 
     def publish(self, event: bytes) -> None:
         for queue in self.listeners:
             queue.put_nowait(event)
-
-
-async def endlessly(queue: asyncio.Queue[bytes]) -> AsyncIterator[bytes]:
-    while True:
-        yield await queue.get()
 
 
 def dispatcher(main: Any = None, *, entries: int = 10_000, limits: Limits | None = None) -> Dispatcher:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
@@ -130,7 +130,7 @@ def test_a_lost_link_answers_every_question_and_ends_every_subscription() -> Non
 
 async def collect(link: Link, topic: str, most: int = 1 << 30) -> list[bytes]:
     heard: list[bytes] = []
-    async with link.events(topic) as events:
+    async with aclosing(link.events(topic)) as events:
         async for event in events:
             heard.append(event)
             if len(heard) == most:
@@ -160,18 +160,33 @@ def test_who_listens_before_it_asks_misses_nothing_that_its_question_brings_abou
             return b""
 
         board = Switchboard({"publish": publish})
-        async with linked(board) as (link, _), link.events("confirmed") as events:
+        async with linked(board) as (link, _), aclosing(link.events("confirmed")) as events:
             await link.ask("publish", b"transaction")
             return await anext(events)
 
     assert play(scene) == b"transaction"
 
 
+def test_events_that_are_over_stay_over() -> None:
+    async def scene() -> None:
+        board = Switchboard({})
+        async with linked(board) as (link, _):
+            events = link.events("blocks")
+            await until(lambda: board.is_heard("blocks"))
+            with pytest.raises(ZeroDivisionError):
+                await events.athrow(ZeroDivisionError())
+            assert [event async for event in events] == []
+            await events.aclose()
+            await until(lambda: not board.is_heard("blocks"))
+
+    play(scene)
+
+
 def test_who_is_too_slow_for_its_events_loses_its_subscription() -> None:
     async def scene() -> None:
         board = Switchboard(HANDLERS)
         async with linked(board) as (link, _):
-            async with link.events("blocks") as events:
+            async with aclosing(link.events("blocks")) as events:
                 await until(lambda: board.is_heard("blocks"))
                 for _ in range(MAX_QUEUED_EVENTS + 1):
                     board.publish("blocks", b"x")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import cast
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, cast
 
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.errors import PlainError
@@ -59,6 +60,34 @@ class Violation(RuleViolation):
         self.code, self.name, self.what = refused.code, refused.name, refused.what
 
 
+class Subscription(AsyncGenerator[bytes, None]):
+    """The events of one listener. A generator of the language would begin to listen only when it is first asked,
+    and so miss what happens between.
+    """
+
+    def __init__(self, queue: asyncio.Queue[bytes | None], leave: Callable[[], None]) -> None:
+        self._queue = queue
+        self._leave = leave
+        self._is_over = False
+
+    async def asend(self, value: None) -> bytes:  # noqa: ARG002 - nothing can be said to events
+        event = None if self._is_over else await self._queue.get()
+        if event is None:
+            await self.aclose()
+            raise StopAsyncIteration
+        return event
+
+    async def athrow(self, *args: Any) -> bytes:  # noqa: ANN401 - as generators declare it
+        """An error at the place where the next event would have come."""
+        await self.aclose()
+        raise args[0]
+
+    async def aclose(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._leave()
+
+
 class Link(asyncio.Protocol):
     """The link of one worker. Its loss means that the node is gone, and ends the worker."""
 
@@ -92,25 +121,22 @@ class Link(asyncio.Protocol):
         finally:
             self._questions.pop(number, None)
 
-    @asynccontextmanager
-    async def events(self, topic: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        """Everything that happens under a topic while the block lasts. The main process hears of the listener before
-        it hears of anything that is asked in the block.
-        """
+    def events(self, topic: str) -> AsyncGenerator[bytes, None]:
+        """Everything that happens under a topic from now on; see `MainProcess`."""
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_QUEUED_EVENTS)
-        queues = self._queues[topic]
-        if not queues:
+        if topic not in self._queues:
             self._send(Listen(topic))
-        queues.add(queue)
+        self._queues[topic].add(queue)
         if self.lost.is_set():
             _end(queue)
-        try:
-            yield _until_the_end(queue)
-        finally:
-            queues.discard(queue)
-            if not queues and self._queues.get(topic) is queues:
-                del self._queues[topic]
-                self._send(Ignore(topic))
+        return Subscription(queue, partial(self._leave, topic, queue))
+
+    def _leave(self, topic: str, queue: asyncio.Queue[bytes | None]) -> None:
+        queues = self._queues[topic]
+        queues.discard(queue)
+        if not queues:
+            del self._queues[topic]
+            self._send(Ignore(topic))
 
     def on(self, topic: str, callback: Callable[[bytes], None]) -> None:
         """Have a function called at each event of a topic, before anyone else hears of it."""
@@ -166,11 +192,9 @@ class Link(asyncio.Protocol):
                 raise LinkFault(f"a worker was told {message!r}")
 
     def _queue(self, topic: str, payload: bytes) -> None:
-        queues = self._queues.get(topic, set())
-        for queue in list(queues):
+        for queue in self._queues.get(topic, ()):
             if queue.full():
                 # Whoever is so far behind would only fall further; its subscription ends here.
-                queues.discard(queue)
                 _end(queue)
             else:
                 queue.put_nowait(payload)
@@ -182,11 +206,6 @@ class Link(asyncio.Protocol):
 
 def _refusal(refused: Refused) -> Exception:
     return Violation(refused) if refused.name else PlainError(refused.message, refused.code)
-
-
-async def _until_the_end(queue: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
-    while (event := await queue.get()) is not None:
-        yield event
 
 
 def _end(queue: asyncio.Queue[bytes | None]) -> None:

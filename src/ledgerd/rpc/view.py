@@ -5,8 +5,8 @@ Method modules get everything through these two classes, so they can be tested w
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from typing import Protocol, TypeVar
 
 from ledgerd.protocol.parameters import ChainParameters
@@ -31,13 +31,10 @@ class MainProcess(Protocol):
         """Have something done. Raises the `RuleViolation` that it was refused with, or `Unreachable`."""
         ...
 
-    def events(self, topic: str) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """Everything that happens under a topic while the block lasts, also because of what is asked in it.
+    def events(self, topic: str) -> AsyncGenerator[bytes, None]:
+        """Everything that happens under a topic from this call on, also because of what is asked after it.
 
-            async with node.main.events("blocks") as events:
-                async for event in events: ...
-
-        The events end early for a client that takes them too slowly, and when the node stops.
+        Use it with `aclosing`. The events end early for who takes them too slowly, and when the node stops.
         """
         ...
 
