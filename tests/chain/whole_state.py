@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,8 +42,3 @@ def first_change(before: WholeState, after: WholeState) -> str | None:
         return None
     keys = [key for key in [*before, *after] if before.get(key) != after.get(key)]
     return f"{keys[0]}: {before.get(keys[0])!r:.300} became {after.get(keys[0])!r:.300}"
-
-
-def digest(store: Store, tables: Sequence[Table[Any]] = STORED_TABLES) -> str:
-    """The same in a few letters, for another process."""
-    return hashlib.sha256(repr(sorted(whole_state(store, tables).items())).encode()).hexdigest()
