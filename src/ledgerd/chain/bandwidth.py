@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.arithmetic import int64, share, uint128
-from ledgerd.protocol.constants import BANDWIDTH_PRECISION
+from ledgerd.protocol.constants import BANDWIDTH_PRECISION, HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.percent import FULL_PERCENT
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger import Ledger
@@ -45,6 +44,6 @@ def _counted_shares(ledger: Ledger, account: Account) -> int:
     median = ledger.median
     shares = uint128(account.effective_shares)
     if shares < median.bandwidth_reserve_below.amount:
-        reserve = ledger.globals.total_vesting_shares * median.bandwidth_reserve_percent // FULL_PERCENT
+        reserve = ledger.globals.total_vesting_shares * median.bandwidth_reserve_percent // HUNDRED_PERCENT
         return reserve // ledger.globals.bandwidth_reserve_candidates
-    return uint128(shares * (FULL_PERCENT - median.bandwidth_reserve_percent)) // FULL_PERCENT
+    return uint128(shares * (HUNDRED_PERCENT - median.bandwidth_reserve_percent)) // HUNDRED_PERCENT

@@ -11,11 +11,11 @@ from ledgerd.protocol.constants import (
     BLOCK_INTERVAL,
     COMMITTEE_ACCOUNT,
     EMERGENCY_CONSENSUS_TIMEOUT_SEC,
+    HUNDRED_PERCENT,
     IRREVERSIBLE_THRESHOLD,
 )
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, VALIDATORS, Place, Validator
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def fill_schedule_with_committee(ledger: Ledger) -> None:
     if committee is not None:
         with ledger.editing(committee):
             _make_neutral(ledger, committee)
-    if sum(ready) >= places * IRREVERSIBLE_THRESHOLD // FULL_PERCENT:
+    if sum(ready) >= places * IRREVERSIBLE_THRESHOLD // HUNDRED_PERCENT:
         with ledger.editing(globals_):
             globals_.emergency_consensus_active = False
 

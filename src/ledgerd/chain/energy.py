@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.arithmetic import int16, truncated
-from ledgerd.protocol.percent import FULL_PERCENT
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger import Ledger
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def energy_now(ledger: Ledger, account: Account) -> int:
     """The energy left at the last use, and what has come back since. It may be below zero."""
     elapsed = ledger.now - account.last_vote_time
-    returned = truncated(FULL_PERCENT * elapsed, ledger.network.energy_regeneration_seconds)
-    return min(account.energy + returned, FULL_PERCENT)
+    returned = truncated(HUNDRED_PERCENT * elapsed, ledger.network.energy_regeneration_seconds)
+    return min(account.energy + returned, HUNDRED_PERCENT)
 
 
 def spend_energy_with_shares(ledger: Ledger, account: Account, shares: int) -> None:
@@ -28,7 +28,7 @@ def spend_energy_with_shares(ledger: Ledger, account: Account, shares: int) -> N
     effective = account.effective_shares
     if effective <= 0:
         return
-    left = energy_now(ledger, account) - truncated(FULL_PERCENT * shares, effective)
+    left = energy_now(ledger, account) - truncated(HUNDRED_PERCENT * shares, effective)
     with ledger.editing(account):
-        account.energy = int16(max(left, -FULL_PERCENT))
+        account.energy = int16(max(left, -HUNDRED_PERCENT))
         account.last_vote_time = ledger.now

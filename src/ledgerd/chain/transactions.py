@@ -14,13 +14,12 @@ from ledgerd.protocol.authority_check import (
     verify_required,
 )
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
-from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
+from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.accounts import AccountCreate, AccountMetadata, AccountUpdate
 from ledgerd.protocol.operations.custom import Custom
 from ledgerd.protocol.operations.escrow import EscrowTransfer
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
 
@@ -105,7 +104,7 @@ def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     surcharge, pieces = 0, 0
     if ledger.hardfork(6):
         pieces = sum(isinstance(operation, DATA_OPERATIONS) for operation in transaction.operations)
-        surcharge = size * ledger.median.data_operations_cost_additional_bandwidth // FULL_PERCENT & 0xFFFFFFFF
+        surcharge = size * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
     for name in in_word_order(names):
         account = ledger.account(name)
         use_bandwidth(ledger, account, size)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, share, truncated, uint128
 from ledgerd.chain.discrepancies import note
-from ledgerd.protocol.constants import MAX_PROXY_RECURSION_DEPTH
+from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_PROXY_RECURSION_DEPTH
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS
 
@@ -78,7 +77,7 @@ def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
 def counted_votes(votes: int, penalty_percent: int) -> int:
     """The votes that count in the schedule: less the penalty for missed blocks."""
     votes = uint128(votes)
-    return fits_uint64(votes - votes * min(penalty_percent, FULL_PERCENT) // FULL_PERCENT)
+    return fits_uint64(votes - votes * min(penalty_percent, HUNDRED_PERCENT) // HUNDRED_PERCENT)
 
 
 def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> None:

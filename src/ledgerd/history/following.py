@@ -7,12 +7,55 @@ was cut in two, the chain puts its last blocks on once more and tells of them.
 from __future__ import annotations
 
 import logging
+import shutil
+from pathlib import Path
+
+from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.history.errors import REMEDY
+from ledgerd.chain.rolling_block_log import RollingBlockLog
+from ledgerd.history.embedded import EmbeddedStore
+from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.interface import HistoryStore
+from ledgerd.history.settings import HistorySettings
+from ledgerd.state.disk import Space
 
 log = logging.getLogger(__name__)
+
+DAMAGED_SUFFIX = ".damaged"
+"""What the folder of a damaged history is renamed to; there is room for one."""
+
+
+def open_history(
+    chain: Chain,
+    folder: Path,
+    settings: HistorySettings,
+    space: Space = Space(),  # noqa: B008 - immutable
+) -> EmbeddedStore:
+    """Open the embedded history of a chain, in step with it.
+
+    A damaged one is put aside, and the chain goes on with an empty one.
+    """
+    if isinstance(chain.block_log, RollingBlockLog):
+        settings = replace(settings, keep_blocks=True)
+    try:
+        return _opened(chain, folder, settings, space)
+    except HistoryDamaged as problem:
+        aside = folder.with_name(folder.name + DAMAGED_SUFFIX)
+        log.error("%s; it is now in %s, and an empty one begins", problem, aside)  # noqa: TRY400 - says it all
+        shutil.rmtree(aside, ignore_errors=True)
+        folder.rename(aside)
+    return _opened(chain, folder, settings, space)
+
+
+def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space) -> EmbeddedStore:
+    store = EmbeddedStore(folder, settings, chain.block_log, space)
+    try:
+        follow(chain, store)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 def follow(chain: Chain, store: HistoryStore) -> None:

@@ -53,8 +53,7 @@ class EmbeddedHistory(History):
         self._environment = environment
         self._log = log
         self._remembered: Remembered = {}
-        with environment.begin() as transaction:
-            self._tables = Tables.open(environment, transaction, create=False)
+        self._tables = Tables.open(environment, None, create=False)
 
     @classmethod
     def open(cls, folder: Path, log_folder: Path, settings: HistorySettings, log_kind: LogKind = FULL_LOG) -> Self:

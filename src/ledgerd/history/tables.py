@@ -35,8 +35,8 @@ class Tables(NamedTuple):
     chunks: Database
 
     @classmethod
-    def open(cls, environment: lmdb.Environment, transaction: Transaction, *, create: bool) -> Tables:
-        """The tables of an environment."""
+    def open(cls, environment: lmdb.Environment, transaction: Transaction | None, *, create: bool) -> Tables:
+        """The tables of an environment, made in a transaction where they may be missing."""
 
         def table(name: str, *, is_set: bool = False) -> Database:
             return environment.open_db(name.encode(), transaction, create=create, dupsort=is_set, dupfixed=is_set)

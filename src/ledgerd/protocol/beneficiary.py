@@ -12,9 +12,9 @@ import msgspec
 
 from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName, text_order
-from ledgerd.protocol.percent import FULL_PERCENT
 
 MAX_BENEFICIARIES = 127
 
@@ -61,12 +61,12 @@ def _require_part(beneficiary: Beneficiary, total: int, index: str) -> int:
     """The running total, this part included; the index is as the message spells it."""
     require_valid_name(beneficiary.account)
     require(
-        beneficiary.weight <= FULL_PERCENT,
+        beneficiary.weight <= HUNDRED_PERCENT,
         f"beneficiaries[{index}].weight <= CHAIN_100_PERCENT: Cannot allocate more than 100% of rewards to one account",
     )
     total += beneficiary.weight
     require(
-        total <= FULL_PERCENT,
+        total <= HUNDRED_PERCENT,
         "sum <= CHAIN_100_PERCENT: Cannot allocate more than 100% of rewards to a content",
     )
     return total

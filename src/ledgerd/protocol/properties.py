@@ -17,6 +17,7 @@ from ledgerd.codec.numbers import Int16, UInt16, UInt32
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, shares, tokens
 from ledgerd.protocol.constants import (
     BLOCKS_PER_YEAR,
+    HUNDRED_PERCENT,
     MAX_BLOCK_SIZE_LIMIT,
     MIN_ACCOUNT_CREATION_FEE,
     MIN_BLOCK_SIZE_LIMIT,
@@ -24,7 +25,6 @@ from ledgerd.protocol.constants import (
 )
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.parameters import MAINNET, ChainParameters
-from ledgerd.protocol.percent import FULL_PERCENT
 
 _network: ContextVar[ChainParameters] = ContextVar("network of JSON defaults", default=MAINNET)
 
@@ -49,7 +49,7 @@ def _distribution_epoch_length() -> int:
 
 def _require_percent(value: int, field: str) -> None:
     require(value >= 0, f"{field} >= 0: ")
-    require(value <= FULL_PERCENT, f"{field} <= CHAIN_100_PERCENT: ")
+    require(value <= HUNDRED_PERCENT, f"{field} <= CHAIN_100_PERCENT: ")
 
 
 def _require_tokens(amount: Asset, field: str) -> None:
@@ -94,7 +94,7 @@ class ChainPropertiesInit(msgspec.Struct, frozen=True, cache_hash=True):
         )
         _require_tokens(self.min_delegation, "min_delegation")
         require(self.min_curation_percent >= 0, "min_curation_percent >= 0: ")
-        require(self.max_curation_percent <= FULL_PERCENT, "max_curation_percent <= CHAIN_100_PERCENT: ")
+        require(self.max_curation_percent <= HUNDRED_PERCENT, "max_curation_percent <= CHAIN_100_PERCENT: ")
         require(
             self.min_curation_percent <= self.max_curation_percent,
             "min_curation_percent <= max_curation_percent: ",

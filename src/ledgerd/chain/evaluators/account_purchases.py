@@ -11,13 +11,12 @@ from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.new_accounts import open_account
 from ledgerd.chain.vesting import create_vesting
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.constants import ACCOUNT_AUCTION_MIN_STEP
+from ledgerd.protocol.constants import ACCOUNT_AUCTION_MIN_STEP, HUNDRED_PERCENT
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import cut_name, is_valid_name
 from ledgerd.protocol.operations.account_market import BuyAccount
 from ledgerd.protocol.operations.virtual import AccountSale, Bid
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.time_text import time_text
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.recovery import RECOVERY_REQUEST_BY_ACCOUNT
@@ -123,7 +122,7 @@ def _bid_step(account: Account) -> int:
     """By how much a bid must be raised: a part of the price, or as much as the last one was raised by."""
     if account.current_bid == 0:
         return account.account_offer_price
-    step = account.account_offer_price * ACCOUNT_AUCTION_MIN_STEP // FULL_PERCENT
+    step = account.account_offer_price * ACCOUNT_AUCTION_MIN_STEP // HUNDRED_PERCENT
     if account.last_bid == 0:
         return step
     return max(step, account.current_bid - account.last_bid)

@@ -10,11 +10,10 @@ from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.rewards import award_worth, claim_award
 from ledgerd.chain.vesting import create_vesting
 from ledgerd.protocol.assets import MAX_AMOUNT, shares, tokens
-from ledgerd.protocol.constants import MAX_COMMENT_BENEFICIARIES
+from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_COMMENT_BENEFICIARIES
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.awards import Award, FixedAward
 from ledgerd.protocol.operations.virtual import BenefactorAward, ReceiveAward
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.discrepancies import Sum
 
@@ -81,7 +80,7 @@ def _energy_of(ledger: Ledger, initiator: Account) -> int:
 
 def _reward_shares(initiator: Account, energy: int) -> int:
     """What an account weighs with so much of its energy; debts of shares weigh nothing, they fail."""
-    return fits_uint64(uint128(initiator.effective_shares * energy) // FULL_PERCENT)
+    return fits_uint64(uint128(initiator.effective_shares * energy) // HUNDRED_PERCENT)
 
 
 def _energy_needed(ledger: Ledger, initiator: Account, max_energy: int, wanted: int) -> int:
@@ -106,7 +105,7 @@ def _energy_needed(ledger: Ledger, initiator: Account, max_energy: int, wanted: 
         "rs <= max_rshares: Account does not have enough potential to fixed award. "
         f"Current rs: {reward_shares}, max rs: {largest}",
     )
-    return min(reward_shares * max_energy // largest + 1, FULL_PERCENT)
+    return min(reward_shares * max_energy // largest + 1, HUNDRED_PERCENT)
 
 
 def _spend_energy(ledger: Ledger, initiator: Account, left: int) -> None:
@@ -132,7 +131,7 @@ def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receive
         benefactor = ledger.find_account(each.account)
         if benefactor is None:
             raise RuleViolation(f'acc != nullptr: Beneficiary "{each.account}" must exist.')
-        part = share(reward * each.weight) // FULL_PERCENT
+        part = share(reward * each.weight) // HUNDRED_PERCENT
         vested = create_vesting(ledger, benefactor, part)
         with ledger.editing(benefactor):
             benefactor.benefactor_awards = share(benefactor.benefactor_awards + part)

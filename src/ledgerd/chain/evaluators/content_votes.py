@@ -7,10 +7,9 @@ from ledgerd.chain.content_tree import change_reward_shares
 from ledgerd.chain.energy import energy_now
 from ledgerd.chain.evaluation import evaluates
 from ledgerd.chain.ledger import Ledger
-from ledgerd.protocol.constants import MAX_VOTE_CHANGES
+from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_VOTE_CHANGES
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.content import Vote
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.content import (
@@ -62,13 +61,13 @@ def _energy_used(ledger: Ledger, weight: int) -> int:
     divisor = votes_a_day * ledger.network.energy_regeneration_seconds // SECONDS_PER_DAY
     used = abs(weight)
     if weight < 0:
-        used += used * ledger.median.flag_energy_additional_cost // FULL_PERCENT
+        used += used * ledger.median.flag_energy_additional_cost // HUNDRED_PERCENT
     return used // max(divisor, 1)
 
 
 def _weight(ledger: Ledger, voter: Account, energy: int) -> int:
     """The reward shares of a vote; few count as none."""
-    weight = fits_uint64(uint128(voter.effective_shares * energy) // FULL_PERCENT)
+    weight = fits_uint64(uint128(voter.effective_shares * energy) // HUNDRED_PERCENT)
     return weight if weight >= ledger.median.vote_accounting_min_rshares else 0
 
 

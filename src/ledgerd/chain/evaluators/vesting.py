@@ -12,7 +12,7 @@ from ledgerd.chain.evaluation import evaluates
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.vesting import create_vesting
 from ledgerd.protocol.assets import TOKEN_SYMBOL, shares
-from ledgerd.protocol.constants import CASHOUT_WINDOW_SECONDS, MAX_WITHDRAW_ROUTES
+from ledgerd.protocol.constants import CASHOUT_WINDOW_SECONDS, HUNDRED_PERCENT, MAX_WITHDRAW_ROUTES
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.transfers import (
     DelegateVestingShares,
@@ -20,7 +20,6 @@ from ledgerd.protocol.operations.transfers import (
     TransferToVesting,
     WithdrawVesting,
 )
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.vesting import (
@@ -122,7 +121,7 @@ def set_withdraw_vesting_route(ledger: Ledger, operation: SetWithdrawVestingRout
     # Only routes to ids above 0 count, here as in withdrawals (spec 02, section 7.4, quirk).
     routes = ledger.store.scan(ROUTE_BY_ACCOUNTS, lower=(account.id, 1), upper=(account.id,))
     require(
-        sum(each.percent for each in routes) <= FULL_PERCENT,
+        sum(each.percent for each in routes) <= HUNDRED_PERCENT,
         "total_percent <= CHAIN_100_PERCENT: More than 100% of vesting withdrawals allocated to destinations.",
     )
 

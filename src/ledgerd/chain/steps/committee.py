@@ -7,13 +7,13 @@ from ledgerd.chain.balances import adjust_balance
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.progress import Progress
 from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import (
     CommitteeApproveRequest,
     CommitteeCancelRequest,
     CommitteePayoutRequest,
     CommitteePayRequest,
 )
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.state.objects.committee import (
     ACTIVE,
     BEING_PAID,
@@ -64,21 +64,21 @@ def _count_votes(ledger: Ledger, request: CommitteeRequest) -> tuple[int, int]:
     for vote in ledger.store.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
         effective = ledger.account(vote.voter).effective_shares
         turnout = share(turnout + effective)
-        approval = share(approval + truncated(share(effective * vote.vote_percent), FULL_PERCENT))
+        approval = share(approval + truncated(share(effective * vote.vote_percent), HUNDRED_PERCENT))
     return turnout, approval
 
 
 def _least_turnout(ledger: Ledger) -> int:
     percent = ledger.median.committee_request_approve_min_percent
-    return share(ledger.globals.total_vesting_shares * percent) // FULL_PERCENT
+    return share(ledger.globals.total_vesting_shares * percent) // HUNDRED_PERCENT
 
 
 def _payment(request: CommitteeRequest, turnout: int, approval: int) -> int | None:
     """The part of the largest amount that the vote is for, if it is for any."""
     if approval <= 0:
         return None
-    percent = uint128(FULL_PERCENT * approval) // turnout
-    return fits_uint64(uint128(request.required_amount_max * percent) // FULL_PERCENT)
+    percent = uint128(HUNDRED_PERCENT * approval) // turnout
+    return fits_uint64(uint128(request.required_amount_max * percent) // HUNDRED_PERCENT)
 
 
 def _close(ledger: Ledger, request: CommitteeRequest, status: int, payment: int = 0) -> None:

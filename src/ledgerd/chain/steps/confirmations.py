@@ -10,9 +10,8 @@ from ledgerd.chain.emergency import is_emergency
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.progress import Progress
 from ledgerd.chain.steps.irreversibility import make_irreversible
-from ledgerd.protocol.constants import IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
+from ledgerd.protocol.constants import HUNDRED_PERCENT, IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
 from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorConfirmation
 
 
@@ -20,7 +19,7 @@ def advance_by_confirmations(ledger: Ledger, progress: Progress) -> None:
     """Each block in turn that enough of the others have confirmed."""
     if is_emergency(ledger):
         return
-    required = ledger.schedule.num_scheduled_validators * IRREVERSIBLE_THRESHOLD // FULL_PERCENT
+    required = ledger.schedule.num_scheduled_validators * IRREVERSIBLE_THRESHOLD // HUNDRED_PERCENT
     for confirmation in ledger.store.scan(VALIDATOR_CONFIRMATIONS):
         following = ledger.globals.last_irreversible_block_num + 1
         if confirmation.block_num > following:

@@ -12,6 +12,7 @@ from ledgerd.chain.progress import Progress
 from ledgerd.chain.rewards import claim_content_reward
 from ledgerd.chain.vesting import create_vesting
 from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import (
     AuthorReward,
     ContentBenefactorReward,
@@ -19,7 +20,6 @@ from ledgerd.protocol.operations.virtual import (
     ContentReward,
     CurationReward,
 )
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_VOTE_BY_WEIGHT, Content
@@ -67,7 +67,7 @@ def _pay(ledger: Ledger, content: Content, reward: int) -> None:
     """Curators first, then beneficiaries; the author has the rest, half of it in shares."""
     median = ledger.median
     percent = max(min(content.curation_percent, median.max_curation_percent), median.min_curation_percent)
-    curators = _pay_curators(ledger, content, fits_uint64(uint128(reward * percent) // FULL_PERCENT))
+    curators = _pay_curators(ledger, content, fits_uint64(uint128(reward * percent) // HUNDRED_PERCENT))
     beneficiaries = _pay_beneficiaries(ledger, content, share(reward - curators.tokens))
     rest = share(reward - curators.tokens - beneficiaries.tokens)
     author, liquid = ledger.account(content.author), rest // 2
@@ -107,7 +107,7 @@ def _pay_curators(ledger: Ledger, content: Content, reward: int) -> Paid:
 def _pay_beneficiaries(ledger: Ledger, content: Content, reward: int) -> Paid:
     paid = vested = 0
     for each in content.beneficiaries:
-        part = share(reward * each.weight) // FULL_PERCENT
+        part = share(reward * each.weight) // HUNDRED_PERCENT
         reward_shares = create_vesting(ledger, ledger.account(each.account), part)
         ledger.emit(ContentBenefactorReward(each.account, content.author, content.permlink, shares(reward_shares)))
         paid, vested = share(paid + part), share(vested + reward_shares)

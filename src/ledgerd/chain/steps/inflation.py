@@ -14,12 +14,12 @@ from ledgerd.protocol.constants import (
     COMMITTEE_FUND_PERCENT,
     DIGITAL_ASSET_ISSUED_PER_BLOCK,
     FIXED_INFLATION,
+    HUNDRED_PERCENT,
     INIT_SUPPLY,
     REWARD_FUND_PERCENT,
     VESTING_FUND_PERCENT,
 )
 from ledgerd.protocol.operations.virtual import ValidatorReward
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.state.objects.validators import Validator
 
 
@@ -40,10 +40,10 @@ def recalculate_inflation(ledger: Ledger, _progress: Progress) -> None:
 @lru_cache
 def first_inflation(year: int) -> int:
     """The tokens of a block, before hardfork 11: a tenth of the year's first supply, in equal parts."""
-    a_year = INIT_SUPPLY * FIXED_INFLATION // FULL_PERCENT
+    a_year = INIT_SUPPLY * FIXED_INFLATION // HUNDRED_PERCENT
     supply = INIT_SUPPLY + a_year
     for _ in range(year):
-        a_year = supply * FIXED_INFLATION // FULL_PERCENT
+        a_year = supply * FIXED_INFLATION // HUNDRED_PERCENT
         supply += a_year
     return a_year // BLOCKS_PER_YEAR
 
@@ -65,9 +65,9 @@ def pay_inflation(ledger: Ledger, progress: Progress) -> None:
 
 def _split_by_constants(ledger: Ledger, issued: int) -> int:
     """Before hardfork 4 a part makes shares dearer, even those of this block's validator."""
-    content = issued * REWARD_FUND_PERCENT // FULL_PERCENT
-    vesting = issued * VESTING_FUND_PERCENT // FULL_PERCENT
-    committee = issued * COMMITTEE_FUND_PERCENT // FULL_PERCENT
+    content = issued * REWARD_FUND_PERCENT // HUNDRED_PERCENT
+    vesting = issued * VESTING_FUND_PERCENT // HUNDRED_PERCENT
+    committee = issued * COMMITTEE_FUND_PERCENT // HUNDRED_PERCENT
     _fund(ledger, issued, committee, content)
     globals_ = ledger.globals
     with ledger.editing(globals_):
@@ -77,8 +77,8 @@ def _split_by_constants(ledger: Ledger, issued: int) -> int:
 
 def _split_as_voted(ledger: Ledger, issued: int) -> int:
     globals_ = ledger.globals
-    validator = issued * globals_.inflation_validator_percent // FULL_PERCENT
-    committee = (issued - validator) * globals_.inflation_ratio // FULL_PERCENT
+    validator = issued * globals_.inflation_validator_percent // HUNDRED_PERCENT
+    committee = (issued - validator) * globals_.inflation_ratio // HUNDRED_PERCENT
     _fund(ledger, issued, committee, issued - validator - committee)
     return validator
 
@@ -93,7 +93,7 @@ def _fund(ledger: Ledger, issued: int, committee: int, rewards: int) -> None:
 
 def _share_reward(ledger: Ledger, producer: Validator, reward: int) -> None:
     """Put the part aside that those who vote for the validator have at the end of the epoch."""
-    shared = fits_uint64(uint128(reward * producer.sharing_rate) // FULL_PERCENT)
+    shared = fits_uint64(uint128(reward * producer.sharing_rate) // HUNDRED_PERCENT)
     if reward > shared:
         _reward(ledger, producer, reward - shared)
     if shared > 0:

@@ -8,16 +8,15 @@ from __future__ import annotations
 from ledgerd.chain.emergency import is_emergency
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.progress import Progress
-from ledgerd.protocol.constants import IRREVERSIBLE_THRESHOLD
+from ledgerd.protocol.constants import HUNDRED_PERCENT, IRREVERSIBLE_THRESHOLD
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 
 
 def update_last_irreversible_block(ledger: Ledger, progress: Progress) -> None:
     """The highest block that three quarters of the scheduled validators support; it never goes back."""
     supported = sorted(ledger.validator(name).last_supported_block_num for name in ledger.schedule.scheduled)
-    number = supported[(FULL_PERCENT - IRREVERSIBLE_THRESHOLD) * len(supported) // FULL_PERCENT]
+    number = supported[(HUNDRED_PERCENT - IRREVERSIBLE_THRESHOLD) * len(supported) // HUNDRED_PERCENT]
     head = ledger.globals
     if number >= head.head_block_number and is_emergency(ledger):
         number = head.head_block_number - 1

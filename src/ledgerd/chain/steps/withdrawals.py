@@ -10,8 +10,8 @@ from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.progress import Progress
 from ledgerd.chain.votes import adjust_proxied_votes
 from ledgerd.protocol.assets import Asset, shares, tokens
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import FillVestingWithdraw
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NEXT_WITHDRAWAL, ACCOUNTS, Account
 from ledgerd.state.objects.vesting import ROUTE_BY_ACCOUNTS, WithdrawVestingRoute
@@ -69,7 +69,7 @@ def _routes(ledger: Ledger, account: Account, *, auto_vest: bool) -> Iterator[Wi
 
 
 def _pay_shares(ledger: Ledger, account: Account, route: WithdrawVestingRoute, part: int) -> int:
-    deposit = part * route.percent // FULL_PERCENT
+    deposit = part * route.percent // HUNDRED_PERCENT
     if deposit > 0:
         recipient = ledger.store.get(ACCOUNTS, route.to_account)
         with ledger.editing(recipient):
@@ -80,7 +80,7 @@ def _pay_shares(ledger: Ledger, account: Account, route: WithdrawVestingRoute, p
 
 
 def _pay_tokens(ledger: Ledger, account: Account, route: WithdrawVestingRoute, part: int) -> int:
-    deposit = part * route.percent // FULL_PERCENT
+    deposit = part * route.percent // HUNDRED_PERCENT
     if deposit > 0:
         converted = ledger.globals.tokens_for(deposit)
         recipient = ledger.store.get(ACCOUNTS, route.to_account)

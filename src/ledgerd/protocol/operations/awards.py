@@ -8,10 +8,10 @@ from ledgerd.codec.numbers import UInt16, UInt64
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.beneficiary import Beneficiary, require_beneficiaries
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, regular
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Award(Operation, frozen=True, tag=47):
         """Names, energy, sequence, memo, beneficiaries."""
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
-        require(self.energy <= FULL_PERCENT, "energy <= CHAIN_100_PERCENT: ")
+        require(self.energy <= HUNDRED_PERCENT, "energy <= CHAIN_100_PERCENT: ")
         _require_note(self.custom_sequence, self.memo)
         require_beneficiaries(self.beneficiaries)
 
@@ -66,7 +66,7 @@ class FixedAward(Operation, frozen=True, tag=60):
             self.reward_amount.amount > 0,
             "reward_amount.amount > 0: Reward amount cannot be negative or zero amount",
         )
-        require(self.max_energy <= FULL_PERCENT, "max_energy <= CHAIN_100_PERCENT: ")
+        require(self.max_energy <= HUNDRED_PERCENT, "max_energy <= CHAIN_100_PERCENT: ")
         _require_note(self.custom_sequence, self.memo)
         require_beneficiaries(self.beneficiaries)
 

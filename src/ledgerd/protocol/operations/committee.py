@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 from ledgerd.codec.numbers import Int16, UInt32
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
-from ledgerd.protocol.constants import COMMITTEE_MAX_DURATION, COMMITTEE_MAX_REQUIRED_AMOUNT, MAX_URL_LENGTH
+from ledgerd.protocol.constants import (
+    COMMITTEE_MAX_DURATION,
+    COMMITTEE_MAX_REQUIRED_AMOUNT,
+    HUNDRED_PERCENT,
+    MAX_URL_LENGTH,
+)
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, regular
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.texts import byte_length
 
 if TYPE_CHECKING:
@@ -74,8 +78,8 @@ class CommitteeVoteRequest(Operation, frozen=True, tag=37):
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """The percentage alone."""
-        require(self.vote_percent >= -FULL_PERCENT, "vote_percent >= -CHAIN_100_PERCENT: ")
-        require(self.vote_percent <= FULL_PERCENT, "vote_percent <= CHAIN_100_PERCENT: ")
+        require(self.vote_percent >= -HUNDRED_PERCENT, "vote_percent >= -CHAIN_100_PERCENT: ")
+        require(self.vote_percent <= HUNDRED_PERCENT, "vote_percent <= CHAIN_100_PERCENT: ")
 
     def authorities(self) -> Authorities:
         """The voter."""

@@ -13,11 +13,11 @@ from ledgerd.codec import one_of, sorted_by
 from ledgerd.codec.numbers import Int16
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.beneficiary import Beneficiary, require_ordered_beneficiaries
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import by_alternative
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, regular
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8, require_permlink
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Vote(Operation, frozen=True, tag=0):
         """Names, weight, permlink."""
         require_valid_name(self.voter)
         require_valid_name(self.author)
-        require(abs(self.weight) <= FULL_PERCENT, "abs(weight) <= CHAIN_100_PERCENT: Weight is not a percentage")
+        require(abs(self.weight) <= HUNDRED_PERCENT, "abs(weight) <= CHAIN_100_PERCENT: Weight is not a percentage")
         require_permlink(self.permlink)
 
     def authorities(self) -> Authorities:
@@ -85,7 +85,7 @@ class Content(Operation, frozen=True, tag=1):
         require_permlink(self.parent_permlink)
         require_permlink(self.permlink)
         require(self.curation_percent >= 0, "curation_percent >= 0: ")
-        require(self.curation_percent <= FULL_PERCENT, "curation_percent <= CHAIN_100_PERCENT: ")
+        require(self.curation_percent <= HUNDRED_PERCENT, "curation_percent <= CHAIN_100_PERCENT: ")
         if self.json_metadata:
             require(is_json(self.json_metadata), "fc::json::is_valid(json_metadata): JSON Metadata not valid JSON")
         for extension in self.extensions:

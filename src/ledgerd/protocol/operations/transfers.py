@@ -9,10 +9,10 @@ from msgspec import field
 from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
-from ledgerd.protocol.percent import FULL_PERCENT
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
         require_valid_name(self.from_account)
         require_valid_name(self.to_account)
         require(
-            self.percent <= FULL_PERCENT,
+            self.percent <= HUNDRED_PERCENT,
             "0 <= percent && percent <= CHAIN_100_PERCENT: Percent must be valid percent",
         )
 

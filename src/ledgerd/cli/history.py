@@ -1,0 +1,37 @@
+"""`ledgerd history rebuild`: the history of a data directory, made anew from its blocks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+
+
+def add_to(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command."""
+    arguments = commands.add_parser(
+        "history",
+        help="make the history of operations anew, while the node is stopped",
+        description="Replays all blocks beside the state and records what happened in them. Run again, it goes on "
+        "where it was interrupted; the old history stays in use until the new one is complete.",
+    )
+    arguments.add_argument("action", choices=("rebuild",), help="what to do with it")
+    add_data_directory(arguments)
+    arguments.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Rebuild, and say how far it went."""
+    from ledgerd.cli.replay import progress_bar  # noqa: PLC0415 - none of these is loaded for `--help`
+    from ledgerd.history.rebuild import rebuild  # noqa: PLC0415
+    from ledgerd.node.history_settings import history_settings  # noqa: PLC0415
+
+    settings = history_settings(configuration_of(chosen))
+    with opened_chain(chosen, must_exist=True) as chain, progress_bar() as bar:
+        task = bar.add_task("recording", total=chain.head_number)
+        count = rebuild(chain, chosen.data_dir, settings, progress=lambda height: bar.update(task, completed=height))
+        head = chain.head_number
+    sys.stdout.write(f"{count} blocks replayed; the history is complete up to block {head}\n")
+    return 0

@@ -1,0 +1,91 @@
+"""Making a history anew: every block of a chain is replayed into a chain of its own, which tells the history.
+
+What is replayed stands in a folder beside the history until all of it is there; an interrupted rebuild goes on.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.replay import replay
+from ledgerd.chain.skip import VERIFIED_BEFORE
+from ledgerd.history.embedded import EmbeddedStore
+from ledgerd.history.following import follow
+from ledgerd.history.settings import HistorySettings
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.state.disk import Space
+
+REBUILD_FOLDER = "rebuild"
+HISTORY_FOLDER = "history"
+WANTED = "wanted.json"
+"""What an interrupted rebuild was to make; without it, or with other settings, all begins from the first block."""
+
+
+class ChainSource:
+    """All blocks of a chain, those that are not in its log yet included."""
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+
+    @property
+    def head_number(self) -> int:
+        """The head of the chain."""
+        return self._chain.head_number
+
+    def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """The blocks of a range, packed."""
+        for number in range(first, last + 1):
+            block = self._chain.blocks.at(number)
+            if block is None:
+                raise OperatorError(
+                    f"block {number} is not in the block log, so the history before it cannot be rebuilt: "
+                    "a chain that began with a snapshot has no older blocks"
+                )
+            yield number, block.packed
+
+
+def rebuild(
+    chain: Chain,
+    data_dir: Path,
+    settings: HistorySettings,
+    *,
+    space: Space | None = None,
+    progress: Callable[[int], None] = lambda _height: None,
+) -> int:
+    """Make the history of a chain anew, and put it in the place of the old one; returns how many blocks it replayed.
+
+    The chain must be open for writing, so that no node runs meanwhile.
+    """
+    folder = data_dir / REBUILD_FOLDER
+    _prepare(folder, settings)
+    with (
+        Chain.open(folder, chain.network, clock=time.monotonic, space=space) as replayed,
+        EmbeddedStore(folder / HISTORY_FOLDER, settings, replayed.block_log, space or Space()) as store,
+    ):
+        follow(replayed, store)
+        while replayed.head_number and not chain.blocks.is_on_trunk(replayed.head_id):
+            replayed.pop_block()  # the node has run since, and has switched to another branch
+        progress(replayed.head_number)
+        count = replay(replayed, ChainSource(chain), skip=VERIFIED_BEFORE, progress=progress)
+    (folder / WANTED).unlink()
+    target = data_dir / HISTORY_FOLDER
+    shutil.rmtree(target, ignore_errors=True)
+    (folder / HISTORY_FOLDER).rename(target)
+    shutil.rmtree(folder)
+    return count
+
+
+def _prepare(folder: Path, settings: HistorySettings) -> None:
+    """Keep what an interrupted rebuild with the same settings has made, and nothing else."""
+    wanted, note = msgspec.json.encode(settings), folder / WANTED
+    if note.exists() and note.read_bytes() == wanted:
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    note.write_bytes(wanted)

@@ -1,0 +1,62 @@
+"""`account_history`: the operations that touched an account (spec 05, section 13)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.histories import History, HistoryEntry
+from ledgerd.codec.json_errors import Layer
+from ledgerd.codec.json_text import Json
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import cut_name
+from ledgerd.rpc.counts import exactly
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.errors import Layered
+from ledgerd.rpc.view import ApiView
+
+ACCOUNT_HISTORY = Api("account_history", "What happened to accounts: every operation that touched them.")
+
+NEWEST = 0xFFFFFFFF
+"""Where a history is read from the newest entry on; written -1 by most."""
+
+MOST_ENTRIES = 1000
+
+
+def _refuse(condition: str, words: str, **values: Json) -> RuleViolation:
+    refusal = Layered(RuleViolation(Layer(f"{condition}: {words}", values).text))
+    refusal.layers = [Layer(f"{condition}: {words}", values)]
+    return refusal
+
+
+@ACCOUNT_HISTORY.method(args=exactly(3), examples=[["viz", -1, 100]])
+def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt32) -> tuple[HistoryEntry, ...]:
+    """The entries of an account from a number downwards, -1 for the newest, the oldest of them first.
+
+    One more than the limit is answered, where there are so many. With a limit of 0 that is the entry `from` alone:
+    the reference refuses this since some release, and clients still count on it.
+    """
+    name, service = cut_name(account), view.service(History)
+    with service.reading() as history:
+        entries = history.range_of(name)
+        if entries is None:
+            raise _refuse(
+                "itr_range != idx_range.end()",
+                "Account not found in history index, it may have been purged since the last  ${b} blocks are stored "
+                "in the history",
+                b=service.count_blocks,
+            )
+        if from_ != NEWEST and from_ < entries.first:
+            raise _refuse(
+                "from >= itr_range->start_sequence",
+                "From is less than account history start sequence ${s}",
+                s=entries.first,
+            )
+        if from_ != NEWEST and from_ > entries.last:
+            raise _refuse(
+                "from <= itr_range->end_sequence",
+                "From is greater than account history end sequence ${s}",
+                s=entries.last,
+            )
+        if limit > MOST_ENTRIES:
+            raise _refuse("limit <= 1000", "Limit of ${l} is greater than maxmimum allowed (1000)", l=limit)
+        last = entries.last if from_ == NEWEST else from_
+        return tuple(history.entries_of(name, max(entries.first, last - limit), last))

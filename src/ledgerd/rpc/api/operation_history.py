@@ -1,0 +1,68 @@
+"""`operation_history`: the operations of blocks, and transactions by their ids (spec 05, section 12)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.chain.histories import History, RecordedOperation
+from ledgerd.codec.numbers import UInt16, UInt32
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.times import Time
+from ledgerd.rpc.block_archive import BlockArchive
+from ledgerd.rpc.counts import exactly
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.view import ApiView
+
+OPERATION_HISTORY = Api("operation_history", "What happened: every operation by block, virtual ones included.")
+
+
+class AnnotatedTransaction(msgspec.Struct, frozen=True):
+    """A transaction, and where on the chain it stands."""
+
+    ref_block_num: UInt16
+    ref_block_prefix: UInt32
+    expiration: Time
+    operations: tuple[Operation, ...]
+    extensions: Extensions
+    signatures: tuple[Signature, ...]
+    transaction_id: TransactionId
+    block_num: UInt32
+    transaction_num: UInt32
+
+
+@OPERATION_HISTORY.method(args=exactly(2), examples=[[1, False]])
+def get_ops_in_block(view: ApiView, block_num: UInt32, only_virtual: bool) -> tuple[RecordedOperation, ...]:
+    """All operations of a block, or only those that the chain did by itself; none for a block that is not known."""
+    with view.service(History).reading() as history:
+        found = history.operations_of(block_num)
+    return tuple(each for each in found if each.virtual_op or not only_virtual)
+
+
+@OPERATION_HISTORY.method(args=exactly(1), examples=[["0000000000000000000000000000000000000000"]])
+def get_transaction(view: ApiView, transaction_id: TransactionId) -> AnnotatedTransaction:
+    """A transaction that is on the chain."""
+    with view.service(History).reading() as history:
+        place = history.place_of(transaction_id)
+    if place is None:
+        raise RuleViolation(f"false: Unknown Transaction {transaction_id.hex()}")
+    block = view.service(BlockArchive).block(view.state, place.block)
+    if block is None:
+        raise RuleViolation("blk.valid(): ")
+    number = place.transaction_in_block
+    require(len(block.transactions) > number, "blk->transactions.size() > itr->trx_in_block: ")
+    found = block.transactions[number]
+    return AnnotatedTransaction(
+        found.ref_block_num,
+        found.ref_block_prefix,
+        found.expiration,
+        found.operations,
+        found.extensions,
+        found.signatures,
+        transaction_id,
+        place.block,
+        number,
+    )

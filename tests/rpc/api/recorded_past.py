@@ -1,0 +1,61 @@
+"""Dispatchers that know the two history APIs, over recorded chains with their histories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ledgerd.chain.block_log import BlockLogReader
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.histories import History
+from ledgerd.codec.json_text import Json
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.block_archive import BlockArchive
+from ledgerd.rpc.cache import AnswerCache
+from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.limits import Limits
+from ledgerd.rpc.link import Link
+from ledgerd.rpc.view import Node
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import Reader
+from tests.chain.recorded_chains import advance, network_of, open_chain
+from tests.history.histories import HISTORY_FOLDER, followed
+from tests.recorded import CHAINS
+
+
+@contextmanager
+def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
+    """What answers about the past of a recorded chain, as a worker does."""
+    with open_chain(name, folder) as chain, followed(chain, folder):
+        advance(chain, name, CHAINS[name])
+    state = folder / STATE_FOLDER
+    log = BlockLogReader.open(state)
+    history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
+    with history, Reader.open(state, STORED_TABLES) as reader:
+        services: dict[type, object] = {BlockArchive: BlockArchive(log), History: history}
+        node = Node(network_of(name), reader.snapshot, Link(), services)
+        apis = (OPERATION_HISTORY, ACCOUNT_HISTORY)
+        yield Dispatcher(apis, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
+    log.close()
+
+
+def asked(dispatcher: Dispatcher, api: str, method: str, arguments: list[Json], number: int = 1) -> str:
+    """The answer to a request."""
+    request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, arguments], "id": number}
+    answer = dispatcher.answer(json.dumps(request).encode())
+    assert isinstance(answer, bytes)
+    return answer.decode("utf-8", "surrogateescape")
+
+
+def without_places(answer: str) -> dict[str, Any]:
+    """An answer without the places in a source that an error names."""
+    parsed: dict[str, Any] = json.loads(answer)
+    for entry in parsed.get("error", {}).get("data", {}).get("stack", ()):
+        del entry["context"]
+    return parsed
