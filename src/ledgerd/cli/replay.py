@@ -40,7 +40,7 @@ def run(chosen: argparse.Namespace) -> int:
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
     with LogSource(chosen.block_log) as source, opened_chain(chosen, must_exist=False) as chain:
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
-        with _bar() as bar:
+        with progress_bar() as bar:
             task = bar.add_task("replaying", total=last, completed=chain.head_number)
             count = replay(
                 chain, source, to=chosen.to, skip=skip, progress=lambda height: bar.update(task, completed=height)
@@ -52,7 +52,7 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _bar() -> Progress:
+def progress_bar() -> Progress:
     """Height, blocks a second, and the time that is left; on a terminal it moves, elsewhere it is printed once."""
     from rich.console import Console  # noqa: PLC0415 - slow to load, and only for this
     from rich.progress import (  # noqa: PLC0415
