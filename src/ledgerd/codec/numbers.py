@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from ledgerd.codec.json_scalars import as_bool, as_int64, as_uint64
+from ledgerd.codec.json_text import integer_text
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.source import Source
-
-LARGEST_PLAIN = 0xFFFFFFFF
-"""Larger integers stand in quotes in JSON, since the readers of the first clients were doubles."""
 
 UNSIGNED_LETTERS = {8: "B", 16: "H", 32: "I", 64: "Q"}
 SIGNED_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 BOOLEANS = {0: False, 1: True}
-
-
-def integer_text(value: int) -> str:
-    """An integer as JSON prints it: quoted when it is larger than 2^32 - 1."""
-    return str(value) if value <= LARGEST_PLAIN else f'"{value}"'
 
 
 class Unsigned(Kind):
