@@ -1,0 +1,32 @@
+"""What the network state machine asks of whoever has the sockets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ledgerd.p2p.endpoints import Endpoint
+
+
+class Send(NamedTuple):
+    """Send a frame; the number tells which may be dropped when a peer reads slowly."""
+
+    peer: int
+    number: int
+    frame: bytes
+
+
+class Dial(NamedTuple):
+    """Connect to an endpoint; what comes of it is told under this peer's id."""
+
+    peer: int
+    endpoint: Endpoint
+
+
+class Close(NamedTuple):
+    """Send what was asked to be sent, then end the connection."""
+
+    peer: int
+    reason: str
+
+
+Action = Send | Dial | Close

@@ -1,0 +1,38 @@
+"""Batches of blocks that have arrived and wait to be applied, one block at a time, so that nobody else has to wait."""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum, auto
+
+from ledgerd.protocol.block import Block
+
+
+class Origin(Enum):
+    """What a batch answers."""
+
+    RANGE = auto()
+    GAP = auto()
+    PAUSE = auto()
+    """Nothing: it came while block processing was paused."""
+    EARLY = auto()
+    """Nothing: its blocks came before their time."""
+
+
+class Batch:
+    """Blocks of one reply, and what became of them."""
+
+    def __init__(self, origin: Origin, peer: int, blocks: tuple[Block, ...], *, is_last: bool = False) -> None:
+        self.origin = origin
+        self.peer = peer
+        self.blocks = deque(blocks)
+        self.first = blocks[0].number if blocks else 0
+        self.last = blocks[-1].number if blocks else 0
+        self.size = sum(len(block.packed) for block in blocks)
+        self.is_last = is_last
+        self.applied = 0
+        self.forked = 0
+
+    def give_up(self) -> None:
+        """The rest is of no use."""
+        self.blocks.clear()

@@ -1,0 +1,186 @@
+"""What each message leads to (spec 04, sections 7 to 17); one method a message, one table of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from ledgerd.p2p.budget import Budget
+from ledgerd.p2p.contacts import Contacts
+from ledgerd.p2p.core import Core
+from ledgerd.p2p.handshake import answer, loser_of_duplicates, may_go_on
+from ledgerd.p2p.intake import Intake
+from ledgerd.p2p.mempool import Admitted
+from ledgerd.p2p.messages import (
+    FORWARD,
+    SYNC,
+    BlockRangeReply,
+    BlockReply,
+    ForkStatus,
+    GapFillReply,
+    GapFillRequest,
+    GetBlock,
+    GetBlockRange,
+    Hello,
+    HelloReply,
+    Message,
+    NotAvailable,
+    PeerExchangeRateLimited,
+    PeerExchangeReply,
+    PeerExchangeRequest,
+    RangeReply,
+    RangeRequest,
+    SoftBan,
+    TransactionMessage,
+)
+from ledgerd.p2p.modes import Cause, Mode
+from ledgerd.p2p.peer import Life, Peer, Step
+from ledgerd.p2p.peer_exchange import PeerExchange
+from ledgerd.p2p.relay import push_transaction
+from ledgerd.p2p.serving import serve_block, serve_gap, serve_probe, serve_range
+from ledgerd.p2p.watch import BEHIND_BLOCKS
+
+log = logging.getLogger(__name__)
+
+REASON_LENGTH = 100
+LONGEST_REFUSAL = 3600
+REFUSED_COST = 10
+TRANSACTIONS_AT_ONCE, TRANSACTIONS_A_SECOND = 5_000, 1_000
+WHILE_PAUSED = (Hello, HelloReply, ForkStatus, BlockReply, BlockRangeReply, GapFillReply)
+"""What is listened to while block processing is paused (spec 04, section 19)."""
+
+
+class Dialogue:
+    """Hears what peers say, one message after the other."""
+
+    def __init__(self, core: Core, contacts: Contacts, intake: Intake) -> None:
+        self._core = core
+        self._contacts = contacts
+        self._intake = intake
+        self.exchange = PeerExchange(core, contacts)
+        self._transactions = Budget(TRANSACTIONS_AT_ONCE, TRANSACTIONS_A_SECOND, core.now)
+        self._handlers: dict[type[Message], Callable[[Peer, Any], None]] = {
+            Hello: self._hello,
+            HelloReply: self._hello_reply,
+            RangeRequest: lambda peer, message: serve_probe(core, peer, message),
+            RangeReply: self._range_reply,
+            GetBlockRange: lambda peer, message: serve_range(core, peer, message),
+            BlockRangeReply: intake.blocks_of_range,
+            GetBlock: lambda peer, message: serve_block(core, peer, message),
+            BlockReply: intake.block,
+            NotAvailable: self._nothing_to_do,
+            ForkStatus: self._fork_status,
+            PeerExchangeRequest: lambda peer, _: self.exchange.serve(peer),
+            PeerExchangeReply: self.exchange.receive,
+            PeerExchangeRateLimited: lambda peer, _: self.exchange.refused(peer),
+            TransactionMessage: self._transaction,
+            SoftBan: self._soft_ban,
+            GapFillRequest: lambda peer, message: serve_gap(core, peer, message),
+            GapFillReply: intake.blocks_of_gap,
+        }
+
+    def hear(self, peer: Peer, message: Message) -> None:
+        """One message of a peer; a hello comes before anything else (spec 04, section 27, 4)."""
+        core = self._core
+        if not peer.is_greeted and not isinstance(message, Hello | SoftBan):
+            core.strike(peer, f"a message of type {message.NUMBER} before the hello")
+        elif not core.is_paused or isinstance(message, WHILE_PAUSED):
+            self._handlers[type(message)](peer, message)
+
+    # -- the handshake
+
+    def _hello(self, peer: Peer, hello: Hello) -> None:
+        """Spec 04, section 7.2."""
+        core = self._core
+        if hello.node_id == core.node_id:
+            contact = self._contacts.of_peer(peer.id)
+            peer.refusal = LONGEST_REFUSAL if contact is not None else None
+            core.close(peer, "connected to ourselves")
+            return
+        peer.describe(hello)
+        loser = loser_of_duplicates(core, peer)
+        if loser is not None:
+            core.close(loser, "duplicate node_id")
+            if loser is peer:
+                return
+        peer.head_id, peer.head_number = hello.head_block_id, core.credible(hello.head_block_num)
+        peer.lib_id, peer.lib_number = hello.lib_block_id, core.credible(hello.lib_block_num)
+        peer.earliest, peer.latest = hello.dlt_earliest_block, core.credible(hello.dlt_latest_block)
+        reply = answer(core, hello)
+        peer.exchange, peer.is_aligned = reply.exchange_enabled, reply.fork_alignment
+        core.send(peer, reply)
+        if may_go_on(core, hello, is_aligned=reply.fork_alignment):
+            peer.step(Step.WELCOMED, core.now)
+        core.good(peer)
+        self._ask()
+
+    def _hello_reply(self, peer: Peer, reply: HelloReply) -> None:
+        """Spec 04, section 7.3."""
+        core = self._core
+        peer.exchange |= reply.exchange_enabled
+        peer.is_aligned |= reply.fork_alignment
+        if peer.life is not Life.SYNCING:
+            peer.step(Step.ANSWERED, core.now)
+        core.good(peer)
+        if peer.exchange and peer.head_number > core.chain.head_number + BEHIND_BLOCKS:
+            self._intake.turn(Cause.ANSWERED_FROM_AHEAD)
+        self._ask()
+
+    def _ask(self) -> None:
+        """Ask for what is missing; when syncing turns out to be over, say so (spec 04, section 9.1 b)."""
+        core, intake = self._core, self._intake
+        if core.mode is not Mode.SYNC or core.is_paused:
+            return
+        intake.ranges.plan()
+        head = core.chain.head_number
+        partners = [peer for peer in core.live() if peer.exchange and peer.head_number > 0]
+        is_nobody_ahead = bool(partners) and all(peer.reach <= head for peer in core.trusted())
+        if head > 0 and is_nobody_ahead and intake.ranges.is_idle and not intake.is_busy:
+            intake.turn(Cause.NOBODY_AHEAD)
+
+    def _fork_status(self, peer: Peer, status: ForkStatus) -> None:
+        """Spec 04, section 15."""
+        core = self._core
+        was_syncing = peer.node_status == SYNC
+        peer.fork_status, peer.node_status = status.fork_status, status.node_status
+        peer.head_id, peer.head_number = status.head_block_id, core.credible(status.head_block_num)
+        peer.lib_id, peer.lib_number = status.lib_block_id, core.credible(status.lib_block_num)
+        peer.earliest, peer.latest = status.dlt_earliest_block, core.credible(status.dlt_latest_block)
+        has_joined = was_syncing and status.node_status == FORWARD and peer.life is Life.ACTIVE
+        if not peer.exchange and has_joined and peer.head_number > 0 and core.chain.is_known(peer.head_id):
+            peer.exchange = peer.is_aligned = True
+        core.good(peer)
+        self._intake.ranges.plan()
+
+    def _range_reply(self, peer: Peer, _: RangeReply) -> None:
+        """We never ask (5102), so an answer means nothing."""
+        self._core.good(peer)
+
+    def _nothing_to_do(self, peer: Peer, _: Message) -> None:
+        self._core.good(peer)
+
+    def _soft_ban(self, peer: Peer, ban: SoftBan) -> None:
+        """The other side wants nothing of us; for how long is ours to say, and its words are only shown cleaned."""
+        reason = "".join(c if c.isascii() and c.isprintable() else "?" for c in ban.reason[:REASON_LENGTH])
+        peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
+        self._core.close(peer, f"remote: {reason}")
+
+    # -- transactions
+
+    def _transaction(self, peer: Peer, message: TransactionMessage) -> None:
+        """Pass on what the chain accepts (spec 04, section 14; the reference passes on first, and asks later)."""
+        core, mempool, transaction = self._core, self._intake.mempool, message.trx
+        if not peer.transactions.take(1, core.now):
+            return
+        verdict = mempool.judge(transaction, core.now)
+        if verdict is Admitted.UNFIT:
+            core.strike(peer, "a transaction that is expired, expires too late or is too large")
+        if verdict is not Admitted.YES or not self._transactions.take(1, core.now):
+            return
+        if core.chain.accept_transaction(transaction):
+            mempool.add(transaction, is_provisional=core.mode is Mode.SYNC)
+            push_transaction(core, message, peer)
+        else:
+            mempool.refuse(transaction, core.now)
+            peer.transactions.take(REFUSED_COST, core.now)

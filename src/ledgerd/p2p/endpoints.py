@@ -1,0 +1,71 @@
+"""Where peers are: a host, by name or number, with a port; and the six bytes of an IPv4 one (spec 04, section 3)."""
+
+from __future__ import annotations
+
+from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
+from typing import NamedTuple
+
+import msgspec
+
+from ledgerd.codec.numbers import UInt16, UInt32
+
+
+class Endpoint(NamedTuple):
+    """A host and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+class WireEndpoint(msgspec.Struct, frozen=True):
+    """An IPv4 address as a number, and a port."""
+
+    address: UInt32
+    port: UInt16
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The same in words."""
+        return Endpoint(str(IPv4Address(self.address)), self.port)
+
+
+def wire_endpoint(endpoint: Endpoint) -> WireEndpoint | None:
+    """The wire's form; nothing for what the wire cannot carry: IPv6 and names."""
+    try:
+        return WireEndpoint(int(IPv4Address(endpoint.host)), endpoint.port)
+    except AddressValueError:
+        return None
+
+
+def plain_address(host: str) -> str:
+    """One spelling an address: IPv4 in the clothes of IPv6 is IPv4, and a zone is no part of it."""
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(address)
+
+
+def subnet_of(host: str) -> str:
+    """The neighbourhood that one operator may own whole: /24 of IPv4, /48 of IPv6; a name is its own."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    kept = 24 if address.version == 4 else 48
+    return f"{int(address) >> (address.max_prefixlen - kept):x}/{address.version}"
+
+
+def is_public(host: str) -> bool:
+    """Whether an address can be meant for everybody."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_global and not address.is_multicast

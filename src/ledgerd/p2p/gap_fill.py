@@ -1,0 +1,91 @@
+"""Single blocks by number, up to the very head: how blocks that no range holds are fetched (spec 04, section 13)."""
+
+from __future__ import annotations
+
+from ledgerd.p2p.admission import Admission
+from ledgerd.p2p.core import Core
+from ledgerd.p2p.messages import GapFillReply, GapFillRequest
+from ledgerd.p2p.peer import Peer
+
+MOST_BLOCKS = 100
+COOLDOWN_SECONDS, ANSWER_SECONDS = 5, 15
+REPLY_BYTES = 1_900_000
+"""A reply of more would not fit a frame; the reference does not look."""
+
+
+class GapFill:
+    """One request at a time for the whole node."""
+
+    def __init__(self, core: Core, admission: Admission) -> None:
+        self._core = core
+        self._admission = admission
+        self._asked: int | None = None
+        self._numbers: frozenset[int] = frozenset()
+        self._asked_at = -1e9
+        self._limit = MOST_BLOCKS
+        self.begin_at: int | None = None
+        """Ask from here once, below the head: what came did not link to it."""
+
+    def ask(self) -> None:
+        """Ask the peer that is highest for what comes after our head, if anything does."""
+        core = self._core
+        since = core.now - self._asked_at
+        if since < COOLDOWN_SECONDS or (self._asked is not None and since <= ANSWER_SECONDS):
+            return
+        if self._asked is not None:
+            self._unanswered()
+        base = core.chain.head_number
+        if base == 0 or core.now < self._admission.quiet_until:
+            return
+        if self.begin_at is not None and 0 < self.begin_at < base:
+            base = self.begin_at
+        self.begin_at = None
+        peer = self._choose(base)
+        ceiling = max(base if peer is None else peer.head_number, core.highest_seen)
+        if ceiling <= base:
+            return
+        self._asked_at = core.now
+        if peer is None:
+            return
+        numbers = tuple(range(base, min(ceiling, base + self._limit - 1) + 1))
+        self._asked, self._numbers = peer.id, frozenset(numbers)
+        core.send(peer, GapFillRequest(numbers))
+
+    def _choose(self, base: int) -> Peer | None:
+        """The highest of those that exchange with us; else the first that is higher than we."""
+        able = [
+            peer
+            for peer in self._core.trusted()
+            if peer.head_number > base and (peer.earliest == 0 or peer.earliest <= base + 1)
+        ]
+        exchanging = [peer for peer in able if peer.exchange]
+        if exchanging:
+            return max(exchanging, key=lambda peer: (peer.head_number, -peer.id))
+        return able[0] if able else None
+
+    def receive(self, peer: Peer, reply: GapFillReply) -> bool:
+        """Whether a reply answers what was asked, and holds nothing else."""
+        if self._asked != peer.id:
+            return False
+        self._asked = None
+        if not reply.blocks:
+            peer.doubt(self._core.now)
+        else:
+            size = sum(len(block.packed) for block in reply.blocks) // len(reply.blocks)
+            self._limit = max(2, min(MOST_BLOCKS, REPLY_BYTES // max(1, size)))
+        return all(block.number in self._numbers for block in reply.blocks)
+
+    def again(self) -> None:
+        """What came was of use: there may be more at once."""
+        self._asked_at = self._core.now - COOLDOWN_SECONDS
+
+    def forget(self, peer: Peer) -> None:
+        """A peer is gone: another may be asked."""
+        if self._asked == peer.id:
+            self._asked = None
+
+    def _unanswered(self) -> None:
+        peer = self._core.find(self._asked) if self._asked is not None else None
+        if peer is not None:
+            peer.doubt(self._core.now)
+        self._asked = None

@@ -1,0 +1,299 @@
+"""The network as one state machine: what sockets, clock and node tell goes in, what is to be sent and dialled goes out.
+
+Connections, the periodic task and the work on blocks are here; what messages lead to is in `dialogue`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ledgerd.p2p.actions import Action
+from ledgerd.p2p.batches import Batch, Origin
+from ledgerd.p2p.chain_access import ChainAccess
+from ledgerd.p2p.contacts import Contacts
+from ledgerd.p2p.core import Core
+from ledgerd.p2p.dialogue import Dialogue
+from ledgerd.p2p.endpoints import Endpoint, plain_address, subnet_of
+from ledgerd.p2p.faults import FrameTooLarge, PeerFault, UnknownType
+from ledgerd.p2p.handshake import our_hello
+from ledgerd.p2p.intake import Intake
+from ledgerd.p2p.messages import BlockReply, NodeId, TransactionMessage, block_frame
+from ledgerd.p2p.modes import Cause, Mode
+from ledgerd.p2p.peer import Life, Peer, Step
+from ledgerd.p2p.relay import push_block, push_transaction
+from ledgerd.p2p.settings import Settings
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.transaction import Transaction
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 5
+CONNECTING_SECONDS, HANDSHAKING_SECONDS = 5, 10
+FRAME_SECONDS = 60
+"""A frame that takes longer is not worth the wait."""
+SILENT_SECONDS = 600
+"""Who has said nothing for so long gives way when places are short."""
+BLOCKED_SECONDS = 3600
+DIALS_A_TICK = 8
+CLEANING_TICKS = 720
+STATUS_TICKS = 12
+
+
+class NetworkState:
+    """All peers, and this node among them. It reads no clock: every call that matters says what time it is."""
+
+    def __init__(self, chain: ChainAccess, settings: Settings, node_id: NodeId, random: Random, now: float) -> None:
+        self.core = Core(chain, settings, node_id, random, now)
+        self.contacts = Contacts(settings.seeds, now)
+        self.intake = Intake(self.core)
+        self.dialogue = Dialogue(self.core, self.contacts, self.intake)
+        self._ticks = 0
+
+    def actions(self) -> list[Action]:
+        """What is to be done now, in this order."""
+        self._bury()
+        return self.core.take_actions()
+
+    # -- connections
+
+    def accepted(self, now: float, endpoint: Endpoint) -> int | None:
+        """Somebody has dialled us; the id of the new peer, or nothing: close the connection (spec 04, section 6.4)."""
+        self.core.now = now
+        endpoint = endpoint._replace(host=plain_address(endpoint.host))
+        if not self._has_room_for(endpoint.host):
+            return None
+        peer = self.core.add(endpoint, is_incoming=True)
+        self._greet(peer)
+        return peer.id
+
+    def connected(self, now: float, number: int, address: str) -> bool:
+        """What we dialled has answered, at this address; whether it is still wanted."""
+        self.core.now = now
+        peer = self.core.find(number)
+        if peer is None or peer.life is not Life.CONNECTING:
+            return False
+        peer.address = plain_address(address)
+        if peer.endpoint in self.core.settings.seeds:
+            self.core.seed_addresses.add(peer.address)
+        self._greet(peer)
+        return True
+
+    def lost(self, now: float, number: int) -> None:
+        """A connection has ended, or an attempt at one has failed."""
+        self.core.now = now
+        peer = self.core.find(number)
+        if peer is not None:
+            self._forget(peer)
+
+    def received(self, now: float, number: int, data: bytes) -> None:
+        """Bytes of a peer; whatever they are, no error leaves this call."""
+        self.core.now = now
+        peer = self.core.find(number)
+        if peer is None or not peer.is_connected:
+            return
+        for said in peer.receive(data, now):
+            if not peer.is_connected:
+                break
+            if isinstance(said, PeerFault):
+                self._blame(peer, said)
+            else:
+                self.dialogue.hear(peer, said)
+        self._bury()
+
+    def _greet(self, peer: Peer) -> None:
+        peer.step(Step.OPENED, self.core.now)
+        peer.heard_at = self.core.now
+        self.core.send(peer, our_hello(self.core))
+
+    def _blame(self, peer: Peer, fault: PeerFault) -> None:
+        if isinstance(fault, UnknownType):
+            if not self.core.is_paused:
+                self.core.strike(peer, str(fault))
+            return
+        if isinstance(fault, FrameTooLarge) and self._at_address(peer.address) <= 1:
+            self.core.bans.ban(peer.address, self.core.now, BLOCKED_SECONDS)
+        self.core.bans.offend(peer.address, self.core.now)
+        self.core.close(peer, str(fault))
+
+    def _at_address(self, address: str) -> int:
+        return sum(peer.address == address and peer.life is not Life.CLOSED for peer in self.core.peers())
+
+    def _has_room_for(self, host: str) -> bool:
+        """Places for those who dial us, some kept free for whom we dial; few for one neighbourhood."""
+        core, settings = self.core, self.core.settings
+        if core.connections >= settings.max_connections or core.bans.is_banned(host, core.now):
+            return False
+        if host in core.seed_addresses:
+            return True
+        if settings.is_isolated:
+            return False
+        incoming = [peer for peer in core.peers() if peer.is_incoming]
+        reserved = min(settings.reserved_outbound, settings.max_connections // 4)
+        if len(incoming) >= settings.max_connections - reserved:
+            return False
+        if is_shared_address(host):
+            return True
+        subnet = subnet_of(host)
+        at_address = sum(peer.address == host for peer in incoming)
+        in_subnet = sum(subnet_of(peer.address) == subnet for peer in incoming)
+        return at_address < settings.max_per_address and in_subnet < settings.max_per_subnet
+
+    def _bury(self) -> None:
+        for peer in self.core.take_closed():
+            self._forget(peer)
+
+    def _forget(self, peer: Peer) -> None:
+        """Take a peer out of all books; whom we dialled is dialled again later (spec 04, section 6.6)."""
+        core = self.core
+        if not core.drop(peer):
+            return
+        self.intake.forget(peer)
+        contact = self.contacts.of_peer(peer.id)
+        if contact is not None:
+            lasted = None if peer.connected_at is None else core.now - peer.connected_at
+            contact.ended(lasted, core.now, core.random)
+            if peer.refusal is not None:
+                contact.refused(peer.refusal, core.now)
+
+    # -- the periodic task (spec 04, section 21)
+
+    def tick(self, now: float) -> None:
+        """To be called every five seconds."""
+        core, intake = self.core, self.intake
+        core.now = now
+        self._dial()
+        self._time_out()
+        intake.ranges.expire()
+        intake.mempool.clean(now, drops_unanchored=core.mode is Mode.FORWARD)
+        if not core.is_paused:
+            intake.look_after()
+            self.dialogue.exchange.ask()
+        if self._ticks % CLEANING_TICKS == 0:
+            self.contacts.forget_lost(now, core.settings.max_disconnect_hours)
+        if intake.watch.take_reset():
+            self.forgive_all()
+        self._ticks += 1
+        if self._ticks % STATUS_TICKS == 0:
+            log.info("%s", self.status_line())
+        self._bury()
+
+    def _dial(self) -> None:
+        core = self.core
+        dialling = sum(peer.life is Life.CONNECTING for peer in core.peers())
+        room = min(DIALS_A_TICK, core.settings.max_connections - core.connections - dialling)
+        for contact in self.contacts.due(core.now)[: max(0, room)]:
+            if core.settings.is_isolated and not contact.is_seed:
+                continue
+            contact.peer = core.dial(contact.endpoint).id
+
+    def _time_out(self) -> None:
+        core = self.core
+        is_short = core.connections >= core.settings.max_connections * 4 // 5
+        for peer in core.peers():
+            age = core.now - peer.since
+            is_late = (peer.life is Life.CONNECTING and age > CONNECTING_SECONDS) or (
+                peer.life is Life.HANDSHAKING and age > HANDSHAKING_SECONDS
+            )
+            if is_late or peer.unfinished_for(core.now) > FRAME_SECONDS:
+                core.close(peer, "lifecycle timeout")
+            elif peer.is_live and is_short and core.now - peer.heard_at > SILENT_SECONDS:
+                core.close(peer, "silent for too long")
+
+    def forgive_all(self) -> None:
+        """Nobody is left: try everybody again, at once (spec 04, section 9.7)."""
+        self.core.bans.forgive_all()
+        self.contacts.restart(self.core.now)
+
+    def status_line(self) -> str:
+        """One line for the operator (spec 04, section 24)."""
+        core, chain = self.core, self.core.chain
+        mode = "SYNC" if core.mode is Mode.SYNC else "FWD"
+        uptime = int(core.now - core.started)
+        flags = ("PAUSED " if core.is_paused else "") + ("", "FORK:LOOKING ", "FORK:MINORITY ")[core.fork_status]
+        return (
+            f"DLT Status | {mode} | head=#{chain.head_number} lib=#{chain.lib_number} | "
+            f"dlt_range={chain.earliest}-{chain.latest} | peers={sum(1 for _ in core.live())}active/"
+            f"{core.connections}conn | uptime={uptime // 3600}h{uptime % 3600 // 60}m{uptime % 60}s | {flags or 'ok'}"
+        )
+
+    # -- work on blocks that have arrived
+
+    def work(self, now: float) -> bool:
+        """Apply the next block that waits; whether there may be more. To be called between other events."""
+        self.core.now = now
+        is_more = self.intake.work()
+        self._bury()
+        return is_more
+
+    # -- what the rest of the node asks for
+
+    def broadcast_block(self, now: float, block: Block) -> None:
+        """A block of our own, already applied (spec 04, section 11.2)."""
+        self.core.now = now
+        frame = block_frame(block.packed, 0, is_last=True)
+        push_block(self.core, frame, BlockReply.NUMBER, block.id, None)
+        self.core.see(block.number)
+        self.intake.applied(block)
+
+    def broadcast_transaction(self, now: float, transaction: Transaction) -> None:
+        """A transaction of our own, already with the chain (spec 04, section 14.3)."""
+        self.core.now = now
+        self.intake.mempool.add(transaction, is_provisional=self.core.mode is Mode.SYNC)
+        push_transaction(self.core, TransactionMessage(transaction), None)
+
+    def pause(self, now: float) -> None:
+        """Something reads the state as a whole: no block may change it (spec 04, section 19)."""
+        self.core.now = now
+        self.core.is_paused = True
+
+    def resume(self, now: float) -> None:
+        """Go on with what came meanwhile, or ask where everybody stands."""
+        core = self.core
+        core.now = now
+        core.is_catching_up, core.is_paused = True, False
+        kept = self.intake.paused.take()
+        if kept:
+            self.intake.enqueue(Batch(Origin.PAUSE, 0, kept))
+            return
+        self.trigger_resync(now)
+
+    def resync_from_lib(self, now: float) -> None:
+        """The producer found itself on a minority fork: look for the right one (spec 04, section 19)."""
+        self.core.now = now
+        self.intake.forks.reset()
+        self.intake.ranges.go_back()
+        self.intake.turn(Cause.RESYNC)
+        self.trigger_resync(now)
+        self.intake.ranges.plan()
+
+    def trigger_resync(self, now: float) -> None:
+        """Say hello to everybody again: where we stand has changed."""
+        self.core.now = now
+        for peer in self.core.live():
+            self.core.send(peer, our_hello(self.core))
+
+    def reconnect_seeds(self, now: float) -> None:
+        """Dial the seeds now."""
+        self.core.now = now
+        self.contacts.restart_seeds(now)
+        self._dial()
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether nothing should be produced: a pause is on, or what it left is not made up for yet."""
+        return self.core.is_paused or self.core.is_catching_up
+
+
+def is_shared_address(host: str) -> bool:
+    """Whether many nodes may rightly come from one address: this machine, or a private network."""
+    from ipaddress import ip_address  # noqa: PLC0415
+
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False

@@ -1,0 +1,63 @@
+"""What two reference nodes said to each other, and a chain of ours that stands where theirs began."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.rolling_block_log import RollingBlockLog
+from ledgerd.p2p.frames import pack_frame
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.snapshot.load import load
+from ledgerd.snapshot.read import Snapshot
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.store import Store
+from tests.chain.networks import SMALL
+from tests.chain.recorded_chains import recorded_state
+from tests.snapshot.recorded import packed
+
+FOLDER = Path(__file__).resolve().parents[1] / "vectors" / "peers"
+
+FIRST_HEAD = 2718
+"""The recorded nodes began with the state of `open-1` at this block."""
+
+
+class Said(NamedTuple):
+    """One recorded frame: when, by whom (`dialer` or `listener`), and what."""
+
+    at: float
+    by: str
+    number: int
+    payload: bytes
+
+    @property
+    def frame(self) -> bytes:
+        return pack_frame(self.number, self.payload)
+
+
+@cache
+def conversation(name: str) -> tuple[Said, ...]:
+    lines = gzip.decompress((FOLDER / f"{name}.jsonl.gz").read_bytes()).splitlines()
+    facts = map(json.loads, lines)
+    return tuple(Said(fact["t"], fact["from"], fact["type"], bytes.fromhex(fact["payload"])) for fact in facts)
+
+
+@cache
+def _snapshot() -> Snapshot:
+    return Snapshot.from_bytes(packed(recorded_state("open-1", FIRST_HEAD)))
+
+
+def chain_from_snapshot(folder: Path) -> Chain:
+    """A pruned node that has just taken in the snapshot that the recorded nodes began with."""
+    store = Store.open(folder / "state", STORED_TABLES, space=SMALL)
+    head = load(store, _snapshot(), TESTNET)
+    assert head is not None
+    store.commit()
+    log = RollingBlockLog.open(folder)
+    log.append(head.number, head.packed)
+    log.sync()
+    return Chain(store, log, TESTNET, clock=lambda: 0.0)
