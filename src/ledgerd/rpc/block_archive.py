@@ -28,7 +28,7 @@ class BlockArchive:
         kept = state.lookup(REVERSIBLE_BY_NUMBER, number)
         if kept is not None:
             return kept.packed
-        if not 0 < number <= head_number(state):
+        if not 0 < number <= state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number:
             return None
         return next((found for log in self._logs if (found := log.read(number)) is not None), None)
 
@@ -37,13 +37,7 @@ class BlockArchive:
         packed = self.packed(state, number)
         return None if packed is None else codec_of(Block).decode_exactly(packed)
 
-    def earliest(self, state: View) -> int:
-        """The first block from which on there is no gap; a node without a log has its head alone."""
-        head = head_number(state)
+    def earliest(self, head: int) -> int:
+        """The first block from which on there is no gap to the head; a node without a log has the head alone."""
         firsts = (log.first_number for log in self._logs)
         return next((first for first in firsts if 0 < first < head), head)
-
-
-def head_number(state: View) -> int:
-    """The number of the head block."""
-    return state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number

@@ -1,12 +1,11 @@
 """What `block_info` knows of each block besides the block itself, in a file of records of one size.
 
-The reference keeps this in memory, and forgets it when it stops. The main process writes the file as it is told of
-applied blocks; workers read it. A block that was never seen is a hole, which reads as zeros.
+The reference keeps this in memory, and forgets it when it stops. The main process writes the file before each commit;
+workers read it. A block that was never seen is a hole, which reads as zeros.
 """
 
 from __future__ import annotations
 
-import os
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from ledgerd.codec.numbers import UInt32, UInt64
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _FORM = struct.Struct("<20sIIQI")
 
@@ -50,20 +49,34 @@ class BlockRecorder:
     """Writes down each block that is applied; one that is applied again, or in the place of another, replaces it."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        self._file = (folder / FILE_NAME).open("r+b" if (folder / FILE_NAME).exists() else "w+b", buffering=0)
 
-    def take(self, event: Event) -> None:
-        """Listen to the chain with this."""
-        if isinstance(event, BlockApplied):
-            block = event.block
-            size, average = len(block.packed), event.average_block_size
-            record = _FORM.pack(block.id, size, average, event.slot, event.irreversible)
-            os.lseek(self._file, block.number * _FORM.size, os.SEEK_SET)
-            os.write(self._file, record)
+    def record(self, events: Iterable[Event]) -> None:
+        """Write down what a commit will make durable, or has: give the chain this to precede its commits."""
+        start, records = 0, bytearray()
+        for event in events:
+            if not isinstance(event, BlockApplied):
+                continue
+            number = event.block.number
+            if start + len(records) // _FORM.size != number:
+                self._write(start, records)
+                start, records = number, bytearray()
+            records += _packed(event)
+        self._write(start, records)
+
+    def _write(self, start: int, records: bytearray) -> None:
+        if records:
+            self._file.seek(start * _FORM.size)
+            self._file.write(records)
 
     def close(self) -> None:
         """Let the file go."""
-        os.close(self._file)
+        self._file.close()
+
+
+def _packed(event: BlockApplied) -> bytes:
+    block = event.block
+    return _FORM.pack(block.id, len(block.packed), event.average_block_size, event.slot, event.irreversible)
 
 
 class BlockRecords:

@@ -6,7 +6,7 @@ Open a reader in the process that uses it: it must not be carried over a fork.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +20,7 @@ from ledgerd.state.keys import INT64, integer_of
 from ledgerd.state.ranges import Range, entries
 from ledgerd.state.records import RecordForm
 from ledgerd.state.tables import E, Index, Key, Table
-from ledgerd.state.view import Source, View, index_of, searched_key, span
+from ledgerd.state.view import Source, T, View, index_of, searched_key, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,16 +32,24 @@ allocated by that. Where the system cannot do so, a reader follows the growth be
 
 SPARE_TRANSACTIONS = 16
 
+MOST_DERIVED = 4096
+"""Objects whose derivations are remembered, for each function that derives."""
+
 Forms = dict[Table[Any], RecordForm[Any]]
+Derivations = dict[Callable[[Any], Any], dict[bytes, Any]]
+"""What functions have made of objects, by the bytes of those: another object with the same bytes is the same."""
 
 
 class Snapshot(View):
     """The state of one commit. Its objects are the caller's own: changing them changes nothing else."""
 
-    def __init__(self, transaction: Transaction, databases: dict[str, Database], forms: Forms) -> None:
+    def __init__(
+        self, transaction: Transaction, databases: dict[str, Database], forms: Forms, derivations: Derivations
+    ) -> None:
         self._transaction = transaction
         self._databases = databases
         self._forms = forms
+        self._derivations = derivations
 
     def find(self, table: Table[E], object_id: int) -> E | None:
         raw = self._raw(table, object_id)
@@ -63,6 +71,25 @@ class Snapshot(View):
         wanted = searched_key(index, key)
         raw = None if wanted is None else self._transaction.get(wanted, db=self._databases[index.title])
         return None if raw is None else self.get(index.table, integer_of(raw))
+
+    def derived(self, derive: Callable[[E], T], index: Index[E], *key: Any) -> T | None:  # noqa: ANN401
+        if not index.is_unique or len(key) < len(index.order):
+            return super().derived(derive, index, *key)
+        wanted = searched_key(index, key)
+        own_id = wanted
+        if wanted is not None and index is not index.table.by_id:
+            own_id = self._transaction.get(wanted, db=self._databases[index.title])
+        raw = None if own_id is None else self._transaction.get(own_id, db=self._databases[index.table.title])
+        if raw is None:
+            return None
+        known = self._derivations.setdefault(derive, {})
+        if raw in known:
+            value: T = known[raw]
+            return value
+        if len(known) >= MOST_DERIVED:
+            known.clear()
+        value = known[raw] = derive(self._form(index.table).decode(raw))
+        return value
 
     def scan(
         self,
@@ -97,6 +124,9 @@ class Snapshot(View):
     def meta(self, name: str) -> bytes | None:
         return read_value(self._transaction, self._databases[HEADER], name)
 
+    def count(self, table: Table[Any]) -> int:
+        return int(self._transaction.stat(self._databases[table.title])["entries"])
+
     def next_id(self, table: Table[Any]) -> int:
         return read_next_id(self._transaction, self._databases[HEADER], table)
 
@@ -111,6 +141,7 @@ class Reader:
     def __init__(self, folder: Path, tables: tuple[Table[Any], ...]) -> None:
         self._folder = folder
         self._forms: Forms = {table: RecordForm(table) for table in tables}
+        self._derivations: Derivations = {}
         if not (folder / DATA_FILE).exists():
             raise StorageError(f"there is no state in {folder}: start the node first")
         try:
@@ -152,7 +183,7 @@ class Reader:
         Keep it short: while it is open, the file cannot use the room again that the writer frees.
         """
         with self._transaction() as transaction:
-            yield Snapshot(transaction, self._databases, self._forms)
+            yield Snapshot(transaction, self._databases, self._forms, self._derivations)
 
     def _transaction(self) -> Transaction:
         try:

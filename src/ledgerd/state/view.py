@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.keys import MAX_KEY_BYTES, end_of_prefix
 from ledgerd.state.tables import E, Index, Key, Table
+
+T = TypeVar("T")
 
 Source = Table[E] | Index[E]
 
@@ -60,6 +62,18 @@ class View(ABC):
     @abstractmethod
     def next_id(self, table: Table[Any]) -> int:
         """The id that the next new object of a table will have."""
+
+    def derived(self, derive: Callable[[E], T], index: Index[E], *key: Any) -> T | None:  # noqa: ANN401
+        """What a function makes of the object with this key: of its fields, and of nothing else.
+
+        Readers remember it for as long as the object stays as it is.
+        """
+        entity = self.lookup(index, *key)
+        return None if entity is None else derive(entity)
+
+    def count(self, table: Table[Any]) -> int:
+        """How many objects a table has."""
+        return sum(1 for _ in self.scan(table))
 
     def get(self, table: Table[E], object_id: int) -> E:
         """The object of an id; `UnknownKey` when there is none."""

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from functools import cache, partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
-from ledgerd.codec import array_of
+from ledgerd.codec import array_of, record_kind
+from ledgerd.codec.json_text import quote
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt16, UInt32, UInt64
+from ledgerd.codec.records import RecordKind
 from ledgerd.protocol.amounts import Shares, Tokens
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, text_order
 from ledgerd.protocol.times import Time
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT, METADATA_BY_ACCOUNT, Account
+from ledgerd.rpc.api.kinds import Printed
+from ledgerd.state.errors import UnknownKey
+from ledgerd.state.objects.accounts import (
+    ACCOUNT_BY_NAME,
+    AUTHORITY_BY_ACCOUNT,
+    METADATA_BY_ACCOUNT,
+    Account,
+    AccountAuthority,
+    AccountMetadata,
+)
 from ledgerd.state.objects.arrays import PROXY_DEPTH
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS
 from ledgerd.state.tables import ObjectId
@@ -87,74 +101,99 @@ class AccountRecord(msgspec.Struct, gc=False):
     last_bid: Tokens
 
 
-def account_record(state: View, account: Account, votes: tuple[str, ...] = ()) -> AccountRecord:
-    """The record of an account; whom it votes for is shown where the reference shows it."""
-    authority = state.at(AUTHORITY_BY_ACCOUNT, account.name)
-    metadata = state.at(METADATA_BY_ACCOUNT, account.name)
-    return AccountRecord(
-        account.id,
-        account.name,
-        authority.master,
-        authority.active,
-        authority.regular,
-        account.memo_key,
-        metadata.json_metadata,
-        account.proxy,
-        account.referrer,
-        authority.last_master_update,
-        account.last_account_update,
-        account.created,
-        account.recovery_account,
-        account.last_account_recovery,
-        account.subcontent_count,
-        account.vote_count,
-        account.content_count,
-        account.awarded_rshares,
-        account.custom_sequence,
-        account.custom_sequence_block_num,
-        account.energy,
-        account.last_vote_time,
-        account.balance,
-        account.vesting_shares,
-        account.delegated_vesting_shares,
-        account.received_vesting_shares,
-        account.vesting_withdraw_rate,
-        account.next_vesting_withdrawal,
-        account.withdrawn,
-        account.to_withdraw,
-        account.withdraw_routes,
-        account.curation_rewards,
-        account.posting_rewards,
-        account.receiver_awards,
-        account.benefactor_awards,
-        account.proxied_vsf_votes,
-        account.validators_voted_for,
-        account.validators_vote_weight,
-        account.last_post,
-        account.last_root_post,
-        account.average_bandwidth,
-        account.lifetime_bandwidth,
-        account.last_bandwidth_update,
-        votes,
-        account.valid,
-        account.account_seller,
-        account.account_offer_price,
-        account.account_on_sale,
-        account.account_on_sale_start_time,
-        account.subaccount_seller,
-        account.subaccount_offer_price,
-        account.subaccount_on_sale,
-        account.reserved_balance,
-        account.target_buyer,
-        account.account_on_auction,
-        account.current_bid,
-        account.current_bidder,
-        account.current_bidder_key,
-        account.last_bid,
+AccountText = Annotated[str, Printed(AccountRecord)]
+"""The record of an account in JSON. It is put together from what each of its rows is printed to, which readers
+remember, and never made as an object.
+"""
+
+_AUTHORITY_FIELDS = {
+    "master_authority": "master",
+    "active_authority": "active",
+    "regular_authority": "regular",
+    "last_master_update": "last_master_update",
+}
+"""What is in the row of the authorities, and its name there."""
+
+_FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
+
+Pieces = tuple[str, ...]
+
+
+def _runs(names: Callable[[str], bool]) -> list[list[str]]:
+    """The fields for which something holds, in the order of the record, those together that stand together."""
+    runs: list[list[str]] = []
+    for is_one, run in groupby(AccountRecord.__struct_fields__, key=names):
+        if is_one:
+            runs.append(list(run))
+    return runs
+
+
+def _printers(runs: list[list[str]]) -> list[Callable[[Any], str]]:
+    """For each run of fields a function that prints them, from the row that they are in."""
+    fields = {field.name: field for field in record_kind(AccountRecord).fields}
+    renamed = {name: field._replace(attribute=_AUTHORITY_FIELDS.get(name, name)) for name, field in fields.items()}
+    return [RecordKind(AccountRecord, partial(list, map(renamed.__getitem__, run))).printer for run in runs]
+
+
+@cache
+def _account_printers() -> list[Callable[[Account], str]]:
+    return _printers(_runs(lambda name: name not in _FIELDS_OF_OTHERS))
+
+
+@cache
+def _authority_printers() -> list[Callable[[AccountAuthority], str]]:
+    return _printers(_runs(_AUTHORITY_FIELDS.__contains__))
+
+
+class _PrintedAccount(NamedTuple):
+    """A row of an account, as pieces of text between which the other rows have their places."""
+
+    id: int
+    votes: int
+    pieces: Pieces
+
+
+def _print_account(account: Account) -> _PrintedAccount:
+    pieces = tuple(printer(account)[1:-1] for printer in _account_printers())
+    return _PrintedAccount(account.id, account.validators_voted_for, pieces)
+
+
+def _print_authority(authority: AccountAuthority) -> Pieces:
+    return tuple(printer(authority)[1:-1] for printer in _authority_printers())
+
+
+def _print_metadata(metadata: AccountMetadata) -> str:
+    return quote(metadata.json_metadata)
+
+
+def account_text(state: View, name: AccountName, *, with_votes: bool = True) -> str | None:
+    """The record of an account; whom it votes for is shown only where the reference shows it."""
+    printed = state.derived(_print_account, ACCOUNT_BY_NAME, name)
+    return None if printed is None else _joined(state, name, printed, with_votes=with_votes)
+
+
+def changed_account_text(state: View, account: Account) -> str:
+    """The record of an account that was changed for this answer alone."""
+    return _joined(state, account.name, _print_account(account), with_votes=True)
+
+
+def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_votes: bool) -> str:
+    authority = state.derived(_print_authority, AUTHORITY_BY_ACCOUNT, name)
+    metadata = state.derived(_print_metadata, METADATA_BY_ACCOUNT, name)
+    if authority is None or metadata is None:
+        raise UnknownKey
+    # An account that counts no votes has none (see `chain.invariants`).
+    votes = _votes_of(state, printed.id) if with_votes and printed.votes else ""
+    head, key, relations, activity, market = printed.pieces
+    signers, master_update = authority
+    return (
+        f'{{{head},{signers},{key},"json_metadata":{metadata},{relations},{master_update},{activity},'
+        f'"validator_votes":[{votes}],{market}}}'
     )
 
 
-def votes_of(state: View, account: Account) -> tuple[str, ...]:
+def _votes_of(state: View, account: int) -> str:
     """The names of the validators that an account votes for itself, in the order of text."""
-    votes = state.scan(VALIDATOR_VOTE_BY_ACCOUNT, lower=(account.id,), upper=(account.id,))
-    return tuple(sorted((state.get(VALIDATORS, vote.validator).owner for vote in votes), key=text_order))
+    votes = state.scan(VALIDATOR_VOTE_BY_ACCOUNT, lower=(account,), upper=(account,))
+    names = sorted((state.get(VALIDATORS, vote.validator).owner for vote in votes), key=text_order)
+    return ",".join(map(quote, names))

@@ -36,7 +36,8 @@ def get_block_info(view: ApiView, start_block_num: UInt32, count: UInt32) -> tup
 def get_blocks_with_info(view: ApiView, start_block_num: UInt32, count: UInt32) -> tuple[BlockWithInfo, ...]:
     """Blocks, each with its numbers, up to the first that the node has not seen, or to 8 MiB of them."""
     start, end = _range(start_block_num, count)
-    archive, found, size = view.service(BlockArchive), [], 0
+    archive, size = view.service(BlockArchive), 0
+    found: list[BlockWithInfo] = []
     for number, info in enumerate(view.service(BlockRecords).scan(start, end), start=start):
         block = archive.block(view.state, number) if info.is_known else None
         size += info.block_size

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import asdict
 
 from ledgerd.codec.numbers import Int16, Int32, UInt16, UInt32
 from ledgerd.protocol.errors import RuleViolation
@@ -54,7 +55,7 @@ def get_committee_request(view: ApiView, request_id: UInt32, votes_count: Int32 
         # The reference looks at the count only after it has taken a vote.
         wanted = None if votes_count == ALL_VOTES else max(votes_count, 1)
         votes = tuple(islice(_votes(view, request_id), wanted))
-    return CommitteeRequestRecord(*msgspec.structs.astuple(request), votes)
+    return CommitteeRequestRecord(**asdict(request), votes=votes)
 
 
 @COMMITTEE_API.method(args=from_to(1, 1), examples=[[1]])

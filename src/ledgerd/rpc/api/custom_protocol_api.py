@@ -5,31 +5,30 @@ from __future__ import annotations
 from ledgerd.codec.json_errors import Layer
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import cut_name
-from ledgerd.rpc.api.account_record import AccountRecord, account_record, votes_of
+from ledgerd.rpc.api.account_record import AccountText, changed_account_text
 from ledgerd.rpc.counts import exactly
 from ledgerd.rpc.declarations import Api
 from ledgerd.rpc.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
 from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_ACCOUNT
 
-CUSTOM_PROTOCOL_API = Api("custom_protocol_api", "Accounts as the followers of a protocol of custom operations see them.")
+CUSTOM_PROTOCOL_API = Api(
+    "custom_protocol_api", "Accounts as the followers of a protocol of custom operations see them."
+)
 
 
 @CUSTOM_PROTOCOL_API.method(args=exactly(2, "_S"), examples=[["alice", "V"]])
-def get_account(view: ApiView, account: str, custom_protocol_id: str) -> AccountRecord:
+def get_account(view: ApiView, account: str, custom_protocol_id: str) -> AccountText:
     """An account, with the count and the last block of a protocol in place of those of all custom operations.
 
     The empty protocol stands for all of them. What was forgotten, or never was, is zero.
     """
+    # A reader's objects are its own, so that this one may be changed for the answer.
     found = view.state.lookup(ACCOUNT_BY_NAME, cut_name(account))
     if found is None:
         raise RuleViolation(Layer('false: Account with name "${name}" not found.', {"name": account}).text)
-    record = account_record(view.state, found, votes_of(view.state, found))
-    protocol = cut_name(custom_protocol_id)
     if custom_protocol_id:
-        used = view.state.lookup(PROTOCOL_BY_ACCOUNT, found.name, protocol)
-        record.custom_sequence = used.custom_sequence if used else 0
-        record.custom_sequence_block_num = used.custom_sequence_block_num if used else 0
-    return record
-
-
+        used = view.state.lookup(PROTOCOL_BY_ACCOUNT, found.name, cut_name(custom_protocol_id))
+        found.custom_sequence = used.custom_sequence if used else 0
+        found.custom_sequence_block_num = used.custom_sequence_block_num if used else 0
+    return changed_account_text(view.state, found)

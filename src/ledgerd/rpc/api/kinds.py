@@ -5,11 +5,13 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Annotated
 
-from ledgerd.codec import sorted_by
+from ledgerd.codec import kind_of, sorted_by
 from ledgerd.codec.errors import BAD_CAST, DecodeError
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_scalars import as_int64, parse_int64
+from ledgerd.codec.json_text import dumps
 from ledgerd.codec.kinds import Kind
+from ledgerd.codec.lazy import lazy
 from ledgerd.codec.source import Source
 from ledgerd.protocol.authority import key_order
 from ledgerd.protocol.errors import require
@@ -20,6 +22,30 @@ Names = tuple[AccountName, ...]
 
 Keys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
 """A set of keys."""
+
+
+class Printed(Kind):
+    """JSON text that was printed before; `of` says what it shows."""
+
+    def __init__(self, shown: type) -> None:
+        self.shown = shown
+
+    @lazy
+    def of(self) -> Kind:
+        """The kind of what is shown."""
+        return kind_of(self.shown)
+
+    def text(self, source: Source, value: str) -> str:  # noqa: ARG002
+        """It is there already."""
+        return value
+
+    def parse(self, value: object) -> str:
+        """Texts are answers alone."""
+        return dumps(self.of.parse(value))
+
+    def default(self) -> str:
+        """Nothing."""
+        return "null"
 
 
 class Choice(Kind):

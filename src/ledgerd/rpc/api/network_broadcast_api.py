@@ -22,6 +22,7 @@ from ledgerd.rpc.topics import (
     BROADCAST_TRANSACTION,
     INCLUDED,
     Broadcast,
+    Inclusion,
     inclusion_of,
     packed_topic,
 )
@@ -83,16 +84,21 @@ async def _send(node: Node, transaction: Transaction, max_block_age: int) -> Non
 
 
 async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -> Confirmation:
-    """Whoever waits listens before the transaction is sent, so that no block is missed."""
+    """Listening begins before the transaction is sent, so that no block is missed."""
     async with aclosing(node.main.events(INCLUDED)) as blocks:
-        coming = anext(blocks, None)
         await _send(node, transaction, max_block_age)
-        while (payload := await coming) is not None:
-            included = inclusion_of(payload)
-            if transaction.id in included.transaction_ids:
-                place = included.transaction_ids.index(transaction.id)
-                return Confirmation(transaction.id, included.block_num, place, expired=False)
-            if transaction.expiration < included.timestamp:
-                return Confirmation(transaction.id, included.block_num, -1, expired=True)
-            coming = anext(blocks, None)
+        async for payload in blocks:
+            found = _confirmation(transaction, inclusion_of(payload))
+            if found is not None:
+                return found
     raise PlainError("The node stops before the transaction is confirmed")
+
+
+def _confirmation(transaction: Transaction, included: Inclusion) -> Confirmation | None:
+    """What a block says of a transaction, if it says anything."""
+    if transaction.id in included.transaction_ids:
+        place = included.transaction_ids.index(transaction.id)
+        return Confirmation(transaction.id, included.block_num, place, expired=False)
+    if transaction.expiration < included.timestamp:
+        return Confirmation(transaction.id, included.block_num, -1, expired=True)
+    return None

@@ -123,5 +123,3 @@ def get_inactive_paid_subscriptions(view: ApiView, subscriber: AccountName) -> N
 def _creators(view: ApiView, subscriber: AccountName, *, is_active: bool) -> Names:
     subscribes = view.state.scan(SUBSCRIBE_BY_SUBSCRIBER, lower=(subscriber,), upper=(subscriber,))
     return tuple(subscribe.creator for subscribe in subscribes if subscribe.active == is_active)
-
-

@@ -1,4 +1,4 @@
-"""Chain properties as the APIs show them: without those that the hardforks to come will bring (spec 05, section 8.5)."""
+"""Chain properties as the APIs show them: without what hardforks to come will bring (spec 05, section 8.5)."""
 
 from __future__ import annotations
 

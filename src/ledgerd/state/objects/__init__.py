@@ -11,11 +11,13 @@ from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA
 from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
 from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
 from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
+from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
 from ledgerd.state.objects.discrepancies import DISCREPANCIES
 from ledgerd.state.objects.escrow import ESCROWS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.invites import INVITES
+from ledgerd.state.objects.key_references import KEY_REFERENCES
 from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
 from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
 from ledgerd.state.objects.recovery import (
@@ -75,6 +77,12 @@ TABLES: tuple[Table[Any], ...] = (
 )
 """The tables of the reference, by their numbers there."""
 
-STORED_TABLES: tuple[Table[Any], ...] = (*TABLES, REVERSIBLE_BLOCKS, DISCREPANCIES)
+STORED_TABLES: tuple[Table[Any], ...] = (
+    *TABLES,
+    REVERSIBLE_BLOCKS,
+    DISCREPANCIES,
+    KEY_REFERENCES,
+    CUSTOM_PROTOCOLS,
+)
 """What a node stores: those, and what is ours."""
 """In the order of their numbers."""

@@ -59,9 +59,7 @@ def get_accounts_on_auction(view: ApiView, offset: UInt32, limit: UInt32) -> tup
     )
 
 
-def _on_sale(
-    view: ApiView, offset: int, limit: int, is_wanted: Callable[[Account], bool]
-) -> tuple[AccountOnSale, ...]:
+def _on_sale(view: ApiView, offset: int, limit: int, is_wanted: Callable[[Account], bool]) -> tuple[AccountOnSale, ...]:
     """A page of those that are wanted.
 
     The offset is counted as the reference does: of each account on the way, the one after it is looked at, so that

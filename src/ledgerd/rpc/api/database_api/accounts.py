@@ -6,7 +6,7 @@ from itertools import islice
 
 from ledgerd.codec.numbers import UInt32, UInt64
 from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.account_record import AccountRecord, account_record, votes_of
+from ledgerd.rpc.api.account_record import AccountText, account_text
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Names, require_limit
 from ledgerd.rpc.counts import exactly
@@ -17,19 +17,16 @@ MOST_NAMES = 1000
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[["viz", "committee"]]])
-def get_accounts(view: ApiView, names: Names) -> tuple[AccountRecord, ...]:
+def get_accounts(view: ApiView, names: Names) -> tuple[AccountText, ...]:
     """The accounts of these names, in their order; names that nobody has are left out."""
     state = view.state
-    found = [state.lookup(ACCOUNT_BY_NAME, name) for name in names]
-    return tuple(account_record(state, each, votes_of(state, each)) for each in found if each is not None)
+    return tuple(text for name in names if (text := account_text(state, name)) is not None)
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[["viz", "nobody"]]])
-def lookup_account_names(view: ApiView, names: Names) -> tuple[AccountRecord | None, ...]:
+def lookup_account_names(view: ApiView, names: Names) -> tuple[AccountText | None, ...]:
     """The same with null in the place of names that nobody has, and without whom the accounts vote for."""
-    state = view.state
-    found = (state.lookup(ACCOUNT_BY_NAME, name) for name in names)
-    return tuple(None if each is None else account_record(state, each) for each in found)
+    return tuple(account_text(view.state, name, with_votes=False) for name in names)
 
 
 @DATABASE_API.method(args=exactly(2), examples=[["a", 10]])

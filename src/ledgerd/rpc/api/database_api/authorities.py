@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ledgerd.codec.json_errors import Layer
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority_check import Accounts, GetAuthority, Signing, verify_authority as verify
+from ledgerd.protocol.authority_check import Accounts, GetAuthority, Signing
+from ledgerd.protocol.authority_check import verify_authority as verify
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName

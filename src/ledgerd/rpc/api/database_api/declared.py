@@ -2,4 +2,6 @@
 
 from ledgerd.rpc.declarations import Api
 
-DATABASE_API = Api("database_api", "The ledger as it stands: blocks, accounts, properties, and what waits for somebody.")
+DATABASE_API = Api(
+    "database_api", "The ledger as it stands: blocks, accounts, properties, and what waits for somebody."
+)

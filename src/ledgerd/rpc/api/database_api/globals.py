@@ -1,26 +1,33 @@
-"""The chain as a whole: its constants, its properties, its hardforks, its database (spec 05, sections 9.3 to 9.8, 9.24)."""
+"""The chain as a whole: constants, properties, hardforks, database (spec 05, sections 9.3 to 9.8, 9.24)."""
 
 from __future__ import annotations
 
-import msgspec
+from typing import Annotated, Any
 
+import msgspec
+from msgspec.structs import asdict
+
+from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import UInt32, UInt64
 from ledgerd.protocol.config_document import config_of
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
 from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.counts import exactly
 from ledgerd.rpc.declarations import Whatever
 from ledgerd.rpc.storage import Storage
 from ledgerd.rpc.view import ApiView
+from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.key_references import KEY_REFERENCES
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
+from ledgerd.state.tables import Table
 
 TABLE_NAMES = (
     "dynamic_global_property",
@@ -57,7 +64,7 @@ TABLE_NAMES = (
 )
 """What the reference calls the tables, in the order of their numbers."""
 
-PLUGIN_TABLES = {
+PLUGIN_TABLES: dict[str, Table[Any]] = {
     "graphene::plugins::account_by_key::key_lookup_object": KEY_REFERENCES,
     "graphene::plugins::custom_protocol_api::custom_protocol_object": CUSTOM_PROTOCOLS,
 }
@@ -67,6 +74,9 @@ class GlobalProperties(DynamicGlobalProperty):
     """The head of the chain, its funds and its load, and from where on this node has blocks."""
 
     earliest_available_block_num: UInt32 = 0
+
+
+GlobalPropertiesText = Annotated[str, Printed(GlobalProperties)]
 
 
 class ScheduledHardfork(msgspec.Struct, frozen=True):
@@ -100,10 +110,19 @@ def get_config(view: ApiView) -> Whatever:
 
 
 @DATABASE_API.method(examples=[[]])
-def get_dynamic_global_properties(view: ApiView) -> GlobalProperties:
+def get_dynamic_global_properties(view: ApiView) -> GlobalPropertiesText:
     """The head block, the funds and the load of the chain."""
-    now = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
-    return GlobalProperties(*msgspec.structs.astuple(now), view.service(BlockArchive).earliest(view.state))
+    printed = view.state.derived(_print_globals, DYNAMIC_GLOBAL_PROPERTIES.by_id, 0)
+    if printed is None:
+        raise UnknownKey
+    head, opening = printed
+    return f"{opening}{view.service(BlockArchive).earliest(head)}}}"
+
+
+def _print_globals(now: DynamicGlobalProperty) -> tuple[int, str]:
+    """The head, and the text up to what depends on this node."""
+    text = codec_of(GlobalProperties).to_json(GlobalProperties(**asdict(now)))
+    return now.head_block_number, text[: -len("0}")]
 
 
 @DATABASE_API.method(examples=[[]])
@@ -130,6 +149,7 @@ def get_next_scheduled_hardfork(view: ApiView) -> ScheduledHardfork:
 def get_database_info(view: ApiView) -> DatabaseInfo:
     """The size of the state, and how many objects each table has."""
     used, free = view.service(Storage).sizes()
-    named = [(f"graphene::chain::{name}_object", table) for name, table in zip(TABLE_NAMES, TABLES, strict=True)]
-    tables = tuple(TableInfo(name, view.state.count(table)) for name, table in (*named, *PLUGIN_TABLES.items()))
+    names = [*(f"graphene::chain::{name}_object" for name in TABLE_NAMES), *PLUGIN_TABLES]
+    counts = [view.state.count(table) for table in (*TABLES, *PLUGIN_TABLES.values())]
+    tables = tuple(TableInfo(name, count) for name, count in zip(names, counts, strict=True))
     return DatabaseInfo(used + free, free, 0, used, tables)

@@ -1,0 +1,86 @@
+"""Recorded chains of ours with everything beside them that the APIs read, and dispatchers over them."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ledgerd.chain.block_log import BlockLogReader
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.custom_protocols import custom_followers
+from ledgerd.chain.key_references import KEY_FOLLOWERS
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.block_archive import BlockArchive
+from ledgerd.rpc.block_records import BlockRecorder, BlockRecords
+from ledgerd.rpc.cache import AnswerCache
+from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.limits import Limits
+from ledgerd.rpc.storage import Storage
+from ledgerd.rpc.view import Node
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import Reader
+from tests.chain.recorded_chains import network_of, open_chain
+from tests.recorded import FOLDER
+
+
+class NoMain:
+    """No test here has a main process."""
+
+    async def ask(self, topic: str, _payload: bytes) -> bytes:
+        raise AssertionError(topic)
+
+    async def events(self, topic: str) -> AsyncGenerator[bytes, None]:
+        raise AssertionError(topic)
+        yield b""
+
+
+@contextmanager
+def followed_chain(name: str, folder: Path) -> Iterator[Chain]:
+    """A chain that keeps what the plugins keep."""
+    recorder = BlockRecorder(folder)
+    with open_chain(name, folder) as chain:
+        follow(chain, recorder)
+        yield chain
+    recorder.close()
+
+
+def follow(chain: Chain, recorder: BlockRecorder) -> None:
+    chain.ledger.followers.update(KEY_FOLLOWERS)
+    chain.ledger.followers.update(custom_followers())
+    chain.precede(recorder.record)
+
+
+@contextmanager
+def dispatcher_over(name: str, folder: Path) -> Iterator[Dispatcher]:
+    """What answers from a chain's folder, as a worker does."""
+    state = folder / STATE_FOLDER
+    log = BlockLogReader.open(state)
+    with Reader.open(state, STORED_TABLES) as reader:
+        services: dict[type, object] = {
+            BlockArchive: BlockArchive(log),
+            BlockRecords: BlockRecords(folder),
+            Storage: Storage(state),
+        }
+        node = Node(network_of(name), reader.snapshot, NoMain(), services)
+        yield Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
+    log.close()
+
+
+def recorded_api_answers(name: str, *files: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """The requests of these files with their answers, but for those to the histories."""
+    known = {api.name for api in APIS}
+    for file in files:
+        raw = lzma.decompress((FOLDER / name / f"{file}.jsonl.xz").read_bytes())
+        for line in raw.decode("utf-8", "surrogateescape").splitlines():
+            fact = json.loads(line)
+            if fact["request"]["params"][0] in known:
+                yield fact["request"], fact["answer"]
+
+
+def without_stack(answer: str) -> str:
+    """An answer without the places in a source that an error came through: no two nodes have them alike."""
+    return answer.partition(',"stack":[{"context"')[0]

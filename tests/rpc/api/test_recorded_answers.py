@@ -1,0 +1,57 @@
+"""Every recorded request gets the recorded answer, byte for byte, from a chain of ours at the same height."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from ledgerd.chain.chain import Chain
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance
+from tests.recorded import CHAINS, recorded_answers
+from tests.rpc.api.serving import dispatcher_over, followed_chain, recorded_api_answers, without_stack
+
+STANDS = {
+    "open-1": ((200, ("api-200",)), (2718, ("api-2718", "answers-2718"))),
+    "open-2": ((617, ("api-617", "answers-617")),),
+    "open-hf0": ((336, ("api-336", "answers-336")),),
+    "open-main": ((900, ("api-900", "answers-900")), (901, ("api-901-emergency", "answers-901"))),
+}
+"""The heights at which nodes were asked, and the files of their answers."""
+
+AROUND = 100
+
+
+def first_difference(ours: str, recorded: str) -> str | None:
+    if ours == recorded:
+        return None
+    pairs = enumerate(zip(ours, recorded, strict=False))
+    place = next((place for place, (a, b) in pairs if a != b), min(len(ours), len(recorded)))
+    start = max(0, place - AROUND)
+    return f"...{ours[start : place + AROUND]} instead of ...{recorded[start : place + AROUND]}"
+
+
+def go_to(chain: Chain, name: str, height: int) -> None:
+    advance(chain, name, min(height, CHAINS[name]))
+    for number in range(chain.head_number + 1, height + 1):
+        # A block after those of the log, which the node that had it answered with.
+        raw = json.loads(recorded_answers(name, height)["get_raw_block"][(number,)])["raw_block"]
+        chain.push_block(codec_of(Block).decode(base64.b64decode(raw)), LIKE_THE_RECORDING)
+
+
+@pytest.mark.parametrize("name", STANDS)
+def test_recorded_requests_get_the_recorded_answers(name: str, tmp_path: Path) -> None:
+    for height, files in STANDS[name]:
+        with followed_chain(name, tmp_path) as chain:
+            go_to(chain, name, height)
+        with dispatcher_over(name, tmp_path) as dispatcher:
+            for request, recorded in recorded_api_answers(name, *files):
+                answer = dispatcher.answer(json.dumps(request).encode())
+                assert isinstance(answer, bytes)
+                ours = answer.decode("utf-8", "surrogateescape")
+                found = first_difference(without_stack(ours), without_stack(recorded))
+                assert found is None, f"{name} at {height}, {request['params']}: {found}"
