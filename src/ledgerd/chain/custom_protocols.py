@@ -29,7 +29,7 @@ def custom_followers(kept: int = PROTOCOLS_KEPT) -> Followers:
 
 
 def _count(ledger: Ledger, account: AccountName, protocol: AccountName, kept: int) -> None:
-    """Count one use. The row that a use makes comes on top of those that are kept (spec 05, section 18)."""
+    """Count one use; a protocol that is new to the account takes the place of the one that was used longest ago."""
     block = ledger.head_number + 1
     rows = ledger.store.scan(PROTOCOL_BY_LAST_BLOCK, lower=(account,), upper=(account,))
     for place, row in enumerate(rows, start=1):
