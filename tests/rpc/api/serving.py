@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from ledgerd.chain.block_log import BlockLogReader
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.custom_protocols import custom_followers
 from ledgerd.chain.key_references import KEY_FOLLOWERS
+from ledgerd.chain.ledger import Ledger
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.block_records import BlockRecorder, BlockRecords
@@ -23,6 +24,7 @@ from ledgerd.rpc.storage import Storage
 from ledgerd.rpc.view import Node
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import Reader
+from tests.chain.ledgers import close_all
 from tests.chain.recorded_chains import network_of, open_chain
 from tests.recorded import FOLDER
 
@@ -68,6 +70,28 @@ def dispatcher_over(name: str, folder: Path) -> Iterator[Dispatcher]:
         node = Node(network_of(name), reader.snapshot, NoMain(), services)
         yield Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
     log.close()
+
+
+def asking(dispatcher: Dispatcher) -> Callable[..., Any]:
+    """A function of an API, a method and arguments that gives the whole answer as JSON."""
+
+    def ask(api: str, method: str, *arguments: object) -> Any:
+        request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)]}
+        answer = dispatcher.answer(json.dumps(request).encode())
+        assert isinstance(answer, bytes)
+        return json.loads(answer)
+
+    return ask
+
+
+@contextmanager
+def answers_of(ledger: Ledger, folder: Path) -> Iterator[Callable[..., Any]]:
+    """What a ledger made by hand in a folder answers, once it is complete."""
+    ledger.store.commit()
+    close_all()
+    with Reader.open(folder / "state", STORED_TABLES) as reader:
+        node = Node(ledger.network, reader.snapshot, NoMain())
+        yield asking(Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits()))
 
 
 def recorded_api_answers(name: str, *files: str) -> Iterator[tuple[dict[str, Any], str]]:

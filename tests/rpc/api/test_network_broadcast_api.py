@@ -1,0 +1,154 @@
+"""Transactions and blocks on their way to the main process, and what clients hear of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+from ledgerd.codec import codec_of
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.cache import AnswerCache
+from ledgerd.rpc.dispatch import Dispatcher, Later
+from ledgerd.rpc.limits import Limits
+from ledgerd.rpc.topics import (
+    APPLIED_BLOCK,
+    BROADCAST_BLOCK,
+    BROADCAST_TRANSACTION,
+    INCLUDED,
+    Broadcast,
+    Inclusion,
+    broadcast_of,
+    packed_topic,
+)
+from ledgerd.rpc.view import Node, nothing_to_read
+from tests.recorded import recorded_blocks
+
+EXPIRATION = 1_800_000_100
+BLOCK = recorded_blocks("open-2")[1]
+
+
+class Main:
+    """A main process that does what a test tells it, and hears who listens before who asks."""
+
+    def __init__(self, *events: bytes, refusal: RuleViolation | None = None) -> None:
+        self.happened: list[tuple[str, bytes]] = []
+        self._events = events
+        self._refusal = refusal
+
+    async def ask(self, topic: str, payload: bytes) -> bytes:
+        self.happened.append((topic, payload))
+        if self._refusal is not None:
+            raise self._refusal
+        return b""
+
+    def events(self, topic: str) -> AsyncGenerator[bytes, None]:
+        self.happened.append((f"listen: {topic}", b""))
+        return self._told()
+
+    async def _told(self) -> AsyncGenerator[bytes, None]:
+        for event in self._events:
+            yield event
+
+
+def transfer(amount: int = 1) -> Transaction:
+    operation = Transfer(AccountName("alice"), AccountName("bob"), tokens(amount), "")
+    return unsigned_transaction(NO_BLOCK, EXPIRATION, [operation])
+
+
+def as_json(value: Transaction) -> Any:
+    return json.loads(codec_of(Transaction).to_json(value))
+
+
+def later(main: Main, method: str, *arguments: object, api: str = "network_broadcast_api") -> Later:
+    dispatcher = Dispatcher(
+        APIS, Node(TESTNET, nothing_to_read, main), lambda: 0.0, cache=AnswerCache(0), limits=Limits()
+    )
+    request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": 1}
+    answer = dispatcher.answer(json.dumps(request).encode())
+    assert isinstance(answer, Later)
+    return answer
+
+
+def answer(main: Main, method: str, *arguments: object) -> Any:
+    return json.loads(asyncio.run(later(main, method, *arguments).first()))
+
+
+def test_a_transaction_goes_to_the_main_process_as_it_was_sent() -> None:
+    main = Main()
+    assert answer(main, "broadcast_transaction", as_json(transfer()))["result"] == {}
+    ((topic, payload),) = main.happened
+    assert (topic, broadcast_of(payload)) == (BROADCAST_TRANSACTION, Broadcast(transfer().packed, -1))
+
+
+def test_a_refused_transaction_is_answered_with_the_rule_that_it_breaks() -> None:
+    main = Main(refusal=RuleViolation("a < b: It breaks a rule"))
+    error = answer(main, "broadcast_transaction", as_json(transfer()))["error"]
+    assert (error["code"], error["message"]) == (-32003, "Assert Exception (10)\na < b: It breaks a rule\n")
+
+
+def test_a_block_goes_to_the_main_process_as_it_was_sent() -> None:
+    main = Main()
+    sent = json.loads(codec_of(Block).to_json(codec_of(Block).decode(BLOCK)))
+    assert answer(main, "broadcast_block", sent)["result"] == {}
+    assert main.happened == [(BROADCAST_BLOCK, BLOCK)]
+
+
+def test_whoever_waits_listens_first_and_hears_where_the_transaction_stands() -> None:
+    other, own = bytes(20), transfer().id
+    main = Main(
+        packed_topic(Inclusion(7, EXPIRATION - 6, (other,))), packed_topic(Inclusion(8, EXPIRATION - 3, (other, own)))
+    )
+    result = answer(main, "broadcast_transaction_synchronous", as_json(transfer()))["result"]
+    assert list(result.items()) == [("id", own.hex()), ("block_num", 8), ("trx_num", 1), ("expired", False)]
+    assert [topic for topic, _ in main.happened] == [f"listen: {INCLUDED}", BROADCAST_TRANSACTION]
+
+
+def test_whoever_waits_too_long_hears_that_the_time_is_over() -> None:
+    main = Main(packed_topic(Inclusion(7, EXPIRATION, ())), packed_topic(Inclusion(8, EXPIRATION + 1, ())))
+    result = answer(main, "broadcast_transaction_synchronous", as_json(transfer()))["result"]
+    assert result == {"id": transfer().id.hex(), "block_num": 8, "trx_num": -1, "expired": True}
+
+
+def test_whoever_waits_for_a_node_that_stops_is_told() -> None:
+    error = answer(Main(), "broadcast_transaction_synchronous", as_json(transfer()))["error"]
+    assert error == {"code": -32000, "message": "The node stops before the transaction is confirmed"}
+
+
+@pytest.mark.parametrize(("given", "sent"), [(30, 30), (-1, -1), (0xFFFFFFFF, -1), (0x80000000, -(1 << 31))])
+def test_the_largest_age_of_the_head_is_sent_with_its_sign(given: int, sent: int) -> None:
+    main = Main(packed_topic(Inclusion(7, EXPIRATION, (transfer().id,))))
+    answer(main, "broadcast_transaction_synchronous", as_json(transfer()), given)
+    assert broadcast_of(main.happened[1][1]).max_block_age == sent
+
+
+def test_the_callback_is_not_looked_at_and_the_transaction_is() -> None:
+    main = Main(packed_topic(Inclusion(7, EXPIRATION, (transfer().id,))))
+    result = answer(main, "broadcast_transaction_with_callback", {"any": "thing"}, as_json(transfer()))["result"]
+    assert result["block_num"] == 7
+    unsound = Main()
+    error = answer(unsound, "broadcast_transaction_with_callback", None, as_json(transfer(0)))["error"]
+    assert (error["code"], unsound.happened) == (-32003, [])
+
+
+def test_a_subscriber_to_blocks_is_sent_each_of_them_whole() -> None:
+    async def heard() -> list[bytes]:
+        main = Main(BLOCK, BLOCK)
+        subscription = later(main, "set_block_applied_callback", 0, api="database_api")
+        texts = [text async for text in subscription.answers()]
+        assert main.happened == [(f"listen: {APPLIED_BLOCK}", b"")]
+        return texts
+
+    block = codec_of(Block).to_json(codec_of(Block).decode(BLOCK))
+    assert asyncio.run(heard()) == [f'{{"jsonrpc":"2.0","result":{block},"id":1}}'.encode()] * 2
