@@ -15,11 +15,6 @@ def test_the_version_is_that_of_the_installed_package(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == f"blockchain_version: 3.2.0\nledgerd_version:    {version('ledgerd')}\n"
 
 
-def test_without_arguments_it_prints_what_is_built(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    assert capsys.readouterr().out.startswith(f"ledgerd {version('ledgerd')}: a full node for the VIZ Ledger")
-
-
 def test_an_unknown_argument_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["--coffee"])

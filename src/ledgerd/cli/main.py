@@ -6,10 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ledgerd.cli import check, history, node, replay, state
+from ledgerd.cli import check, dev, history, node, replay, snapshot, state
 from ledgerd.protocol.errors import OperatorError
 
-COMMANDS = (replay, state, check, history)
+COMMANDS = (replay, state, check, history, snapshot, dev)
 """A module for each command: `add_to` declares its arguments, `run` carries it out."""
 
 FAILED = 1

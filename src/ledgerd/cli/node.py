@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from ledgerd.cli.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
-from ledgerd.cli.standing import describe
-from ledgerd.node.configuration import Configuration, read_configuration, read_invocation
+from ledgerd.node.configuration import Configuration, read_configuration, read_invocation, write_default_file
 from ledgerd.node.given import ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 
@@ -35,12 +34,23 @@ def run(words: Sequence[str], commands: Sequence[str]) -> int:
         elif invocation.check_config:
             sys.stdout.write("\n".join(understood(checked(read_configuration(command_line, here)))) + "\n")
         else:
-            sys.stdout.write(describe(version("ledgerd")))
+            return _started(command_line, here)
     except OperatorError as error:
         problems = error.problems if isinstance(error, ConfigurationError) else (str(error),)
         sys.stderr.write("".join(f"ledgerd: {problem}\n" for problem in problems))
         return WRONG_CONFIGURATION
     return 0
+
+
+def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
+    """Run the node; what it ends with."""
+    invocation = read_invocation(command_line, here)
+    configuration = read_configuration(command_line, here)
+    from ledgerd.node.lifecycle import run_node  # noqa: PLC0415 - it loads all of the node
+
+    if write_default_file(invocation) is not None:
+        configuration = read_configuration(command_line, here)
+    return run_node(configuration)
 
 
 def checked(configuration: Configuration) -> Configuration:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -32,6 +33,14 @@ class Signed(msgspec.Struct, frozen=True):
     id: str
     block: str
     """Packed, in hex."""
+
+
+class SigningRecord(Protocol):
+    """What a producer asks before it signs, and tells when it has."""
+
+    def refusal(self, slot: int, head_time: int) -> str: ...
+    def record(self, block: Block) -> None: ...
+    def unapplied(self, head_id: bytes, head_time: int) -> Block | None: ...
 
 
 class LastSigned:

@@ -23,17 +23,19 @@ from ledgerd.producer.peers import Nobody, Peers
 from ledgerd.producer.streaks import Line, Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.time_text import time_text
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.producer.double_sign import LastSigned
+    from ledgerd.producer.double_sign import SigningRecord
     from ledgerd.producer.settings import ProducerSettings
     from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 2
+BATCH = 200
 HEADS_REMEMBERED = 64
 WAIT_AFTER_LAG = 3 * SECOND
 
@@ -48,7 +50,7 @@ class Producer:
         self,
         chain: Chain,
         settings: ProducerSettings,
-        signed: LastSigned,
+        signed: SigningRecord,
         clock: Microseconds,
         *,
         peers: Peers | None = None,
@@ -66,6 +68,11 @@ class Producer:
         self.is_snapshotting = False
         self.is_recovering = False
         self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
+        chain.subscribe(self._remember)
+
+    def move_to(self, chain: Chain) -> None:
+        """The chain was opened anew."""
+        self.chain = chain
         chain.subscribe(self._remember)
 
     # -- before the first tick
@@ -111,10 +118,9 @@ class Producer:
         return self._pause(decision)
 
     def _look(self) -> tuple[int, Facts, Decision]:
-        while True:
-            now, facts = self._clock(), self._facts()
-            if not is_bridge_needed(facts, now // SECOND) or not self._bridge(facts):
-                return now, facts, decide(now, facts, self.settings, self._guards, self._gates())
+        self._bridge(self._clock() // SECOND)
+        now, facts = self._clock(), self._facts()
+        return now, facts, decide(now, facts, self.settings, self._guards, self._gates())
 
     def _facts(self) -> Facts:
         return read_facts(self.chain, self.settings.names)
@@ -133,13 +139,39 @@ class Producer:
 
     # -- making a block
 
-    def _bridge(self, facts: Facts) -> bool:
-        """After a long stop of a network of one: a block so late that no emergency begins; whether it was made."""
-        name = facts.scheduled_at(BRIDGED_SLOTS)
+    def _bridge(self, second: int) -> None:
+        """After a long stop of a network of one: blocks so close that no emergency begins, made durable in batches.
+
+        Nothing of a batch is told before all of it is in the state, so none of it needs a record of its own.
+        """
+        count, facts = 0, self._facts()
+        while is_bridge_needed(facts, second):
+            name, time = facts.scheduled_at(BRIDGED_SLOTS), facts.slot_time(BRIDGED_SLOTS)
+            key = self.settings.keys.get(facts.keys.get(name, NULL_KEY))
+            if key is None or self._signed.refusal(time, facts.head_time):
+                break
+            self.chain.push_block(self.chain.generate_block(time, name, key), commit=False)
+            count, facts = count + 1, self._facts()
+            if count % BATCH == 0:
+                self.chain.commit()
+        if count:
+            self.chain.commit()
+            log.info("the network stood still until %s: %d blocks bridge the time", time_text(second), count)
+
+    def _fill(self, slot: int, facts: Facts) -> bool:
+        name = facts.scheduled_at(slot)
         if facts.keys.get(name) not in self.settings.keys:
             return False
-        duty = Duty(facts.slot_time(BRIDGED_SLOTS), name)
+        duty = Duty(facts.slot_time(slot), name)
         return self._produce(Decision(Outcome.PRODUCED, duty=duty), duty, facts).outcome is Outcome.PRODUCED
+
+    def make_block(self, second: int) -> bool:
+        """For a chain to develop on: fill the slot of a second at once, or the next one; whether it was ours."""
+        if self._start is not None:
+            self._start.step(self.chain)
+        self._bridge(second)
+        facts = self._facts()
+        return self._fill(max(1, facts.slot_at(second)), facts)
 
     def _produce(self, decision: Decision, duty: Duty, facts: Facts) -> Decision:
         """Sign, record, apply and send the block of a slot."""

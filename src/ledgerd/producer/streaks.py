@@ -73,7 +73,7 @@ class Streaks:
         second, outcome = now // SECOND, decision.outcome
         lines: list[Line] = []
         if outcome is Outcome.NOT_TIME_YET:
-            lines += self._count_behind_head(facts, second)
+            lines += self._count_behind_head(facts, now)
         elif outcome is Outcome.NOT_MY_TURN:
             self.behind_head = 0
             self.idle += 1
@@ -89,11 +89,11 @@ class Streaks:
             self.owed = decision.duty
         return lines + self._reason(decision, second)
 
-    def _count_behind_head(self, facts: Facts, second: int) -> list[Line]:
-        self.behind_head = self.behind_head + 1 if second <= facts.head_time else 0
+    def _count_behind_head(self, facts: Facts, now: int) -> list[Line]:
+        self.behind_head = self.behind_head + 1 if now <= facts.head_time * SECOND else 0
         if self.behind_head not in BEHIND_HEAD_WARNINGS:
             return []
-        ahead = facts.head_time - second
+        ahead = facts.head_time - now // SECOND
         return [Line(logging.WARNING, f"the head block is {ahead} s ahead of our clock: is the time right?")]
 
     def _reason(self, decision: Decision, second: int) -> list[Line]:

@@ -1,0 +1,154 @@
+"""`ledgerd dev`: a chain of one's own to develop on, there in seconds, with accounts whose keys everybody may have."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ledgerd.protocol.errors import OperatorError
+
+if TYPE_CHECKING:
+    from ledgerd.node.configuration import Configuration
+
+HTTP = "127.0.0.1:8090"
+WEBSOCKET = "127.0.0.1:8091"
+REAL_TIME = 3.0
+UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+MARK = "this-is-a-chain-to-develop-on"
+"""A file that says that the directory may be emptied."""
+
+PLUGINS = (
+    "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_api committee_api invite_api "
+    "paid_subscription_api custom_protocol_api account_by_key block_info raw_block operation_history account_history"
+)
+
+
+def duration(text: str) -> int:
+    """Seconds, out of a text such as `90`, `12h` or `30d`."""
+    parts = re.fullmatch(r"([0-9]{1,9})([smhd]?)", text)
+    if parts is None:
+        raise argparse.ArgumentTypeError(f"{text}: write a number with s, m, h or d behind it, such as 30d")
+    return int(parts[1]) * UNITS[parts[2] or "s"]
+
+
+def _block_time(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds <= 3_600.0:
+        raise argparse.ArgumentTypeError(f"{text}: write seconds, or 0 for a block with each transaction")
+    return seconds
+
+
+def default_directory() -> Path:
+    """Where the system keeps the data of programs."""
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "ledgerd" / "dev"
+
+
+def add_to(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command."""
+    arguments = commands.add_parser(
+        "dev",
+        help="run a chain of your own to develop on",
+        description="Runs a private testnet on this machine: JSON-RPC as on any node, accounts with known keys, and "
+        "dev_api, which moves time, makes blocks, and goes back to snapshots.",
+    )
+    arguments.add_argument(
+        "--data-dir", type=Path, metavar="DIR", help=f"where it is kept (default: {default_directory()})"
+    )
+    arguments.add_argument("--fresh", action="store_true", help="begin a new chain in place of the last one")
+    arguments.add_argument(
+        "--block-time",
+        type=_block_time,
+        default=REAL_TIME,
+        metavar="SECONDS",
+        help="seconds between blocks (default: 3, as on every network); 0 for a block with each transaction",
+    )
+    arguments.add_argument(
+        "--fast-forward",
+        type=duration,
+        default=0,
+        metavar="TIME",
+        help="put the clock forward at the start, such as 30d",
+    )
+    arguments.add_argument("--http", default=HTTP, metavar="HOST:PORT", help=f"serve HTTP here (default: {HTTP})")
+    arguments.add_argument("--ws", default=WEBSOCKET, metavar="HOST:PORT", help=f"and WebSocket (default: {WEBSOCKET})")
+    arguments.add_argument("--workers", default="1", metavar="NUMBER", help="processes that answer (default: 1)")
+    arguments.add_argument("--quiet", action="store_true", help="log warnings alone, no line for each block")
+    arguments.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run until it is stopped."""
+    folder = Path.cwd() / (chosen.data_dir or default_directory())
+    _prepare(folder, fresh=chosen.fresh)
+    configuration = _configuration(chosen, folder)
+    from ledgerd.node.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
+    from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
+
+    options = DevOptions(chosen.block_time, chosen.fast_forward)
+    return run_node(configuration, lambda each: DevRuntime(each, options), greeting=lambda: greeting(chosen))
+
+
+def _prepare(folder: Path, *, fresh: bool) -> None:
+    if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
+        raise OperatorError(f"{folder} holds something else: choose an empty directory with --data-dir")
+    if fresh and folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARK).touch()
+
+
+def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
+    from ledgerd.node.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.node.dev_founding import dev_producer  # noqa: PLC0415
+
+    name, key = dev_producer()
+    level = "warn" if chosen.quiet else "info"
+    (folder / "config.ini").write_text(
+        "# Written anew by each start of `ledgerd dev`.\n"
+        "[log.console_appender.stderr]\nstream = std_error\n\n"
+        f"[logger.default]\nlevel = {level}\nappenders = stderr\n",
+        encoding="utf-8",
+    )
+    return read_configuration(
+        {
+            "data-dir": [str(folder)],
+            "chain": ["testnet"],
+            "plugin": [PLUGINS],
+            "shared-file-size": ["256M"],
+            "inc-shared-file-size": ["256M"],
+            "min-free-shared-file-size": ["32M"],
+            "webserver-http-endpoint": [chosen.http],
+            "webserver-ws-endpoint": [chosen.ws],
+            "webserver-thread-pool-size": [chosen.workers],
+            "validator": [f'"{name}"'],
+            "private-key": [key],
+            "enable-stale-production": ["true"],
+            "required-participation": ["0"],
+        },
+        Path.cwd(),
+    )
+
+
+def greeting(chosen: argparse.Namespace) -> str:
+    """What a developer wants to know first."""
+    from ledgerd.node.dev_founding import dev_accounts  # noqa: PLC0415
+    from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
+
+    pace = "a block with each transaction" if chosen.block_time == 0 else f"a block every {chosen.block_time:g} s"
+    rows = "".join(f"  {each.name:<10} {each.key}  {each.use}\n" for each in dev_accounts(TESTNET))
+    question = '{"jsonrpc":"2.0","method":"call","params":["database_api","get_dynamic_global_properties",[]],"id":1}'
+    return (
+        f"\nA chain to develop on, with {pace}.\n"
+        f"  HTTP       http://{chosen.http}\n  WebSocket  ws://{chosen.ws}\n"
+        f"  chain id   {TESTNET.chain_id.hex()}\n\n"
+        f"Accounts and their private keys, which everybody knows:\n{rows}\n"
+        f"Try it:\n  curl -s http://{chosen.http} -d '{question}'\n\n"
+    )

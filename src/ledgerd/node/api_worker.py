@@ -1,0 +1,77 @@
+"""What an API worker is put together from: the state that it reads, and the APIs of the plugins that run.
+
+`service` is called in the worker's own process, by the name that stands in its order.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.chain.block_log import BlockLogReader
+from ledgerd.chain.histories import History
+from ledgerd.chain.rolling_block_log import RollingBlockLogReader
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.rebuild import HISTORY_FOLDER
+from ledgerd.history.settings import HistorySettings
+from ledgerd.node.chain_part import STATE_FOLDER
+from ledgerd.node.history_settings import history_settings
+from ledgerd.node.records import HISTORY_PLUGIN
+from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.dev_api import DEV_API
+from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.block_archive import BlockArchive
+from ledgerd.rpc.block_records import BlockRecords
+from ledgerd.rpc.cache import AnswerCache
+from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.service import Service
+from ledgerd.rpc.storage import Storage
+from ledgerd.rpc.view import Node
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import Reader
+
+if TYPE_CHECKING:
+    from ledgerd.node.configuration import Configuration
+    from ledgerd.rpc.limits import Limits
+    from ledgerd.rpc.link import Link
+
+PARTS = "ledgerd.node.api_worker:service"
+
+Settings = dict[str, str]
+
+
+def worker_settings(configuration: Configuration) -> Settings:
+    """What a worker is told, in texts."""
+    options = configuration.webserver
+    return {
+        "data_dir": str(configuration.invocation.data_dir),
+        "chain": configuration.application.chain,
+        "plugins": " ".join(configuration.application.plugins),
+        "history": msgspec.json.encode(history_settings(configuration)).decode(),
+        "cache": str(options.cache_size if options.cache_enabled else 0),
+    }
+
+
+def service(link: Link, limits: Limits, settings: Settings) -> Service:
+    """A worker's service over the state of the node."""
+    folder = Path(settings["data_dir"]) / STATE_FOLDER
+    reader = Reader.open(folder, STORED_TABLES)
+    archive = BlockArchive(BlockLogReader.open(folder), RollingBlockLogReader.open(folder))
+    services: dict[type, object] = {
+        BlockArchive: archive,
+        BlockRecords: BlockRecords(folder),
+        Storage: Storage(folder),
+    }
+    plugins = settings["plugins"].split()
+    if HISTORY_PLUGIN in plugins:
+        kept = msgspec.json.decode(settings["history"], type=HistorySettings)
+        services[History] = EmbeddedHistory.open(Path(settings["data_dir"]) / HISTORY_FOLDER, folder, kept)
+    node = Node(parameters_of(settings["chain"]), reader.snapshot, link, services)
+    apis = [api for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, DEV_API) if api.name in plugins]
+    dispatcher = Dispatcher(apis, node, time.time, cache=AnswerCache(int(settings["cache"])), limits=limits)
+    return Service(dispatcher, limits)

@@ -1,0 +1,117 @@
+"""The chain as a part of the node: opened on its thread, handed to whoever hangs on it, closed last."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.custom_protocols import custom_followers
+from ledgerd.chain.key_references import KEY_FOLLOWERS
+from ledgerd.node.chain_thread import ChainThread, Rank
+from ledgerd.node.configuration import Configuration
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.state.disk import Space
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+STATE_FOLDER = "state"
+
+Attachment = Callable[[Chain], None]
+
+
+class ChainPart:
+    """The chain of a data directory. All but its properties is asked for on the loop of the main thread."""
+
+    def __init__(self, configuration: Configuration, network: ChainParameters, time: TimeSource) -> None:
+        self._configuration = configuration
+        self._time = time
+        self._thread = ChainThread()
+        self._attachments: list[Attachment] = []
+        self._chain: Chain | None = None
+        self.network = network
+        self.folder = configuration.invocation.data_dir / STATE_FOLDER
+
+    @property
+    def chain(self) -> Chain:
+        """The chain; for its thread alone."""
+        if self._chain is None:
+            raise OperatorError("the chain is not open")
+        return self._chain
+
+    async def start(self) -> None:
+        """Open it."""
+        options = self._configuration.chain
+        log.info("Starting chain with shared_file_size: %d bytes", options.shared_file_size)
+        log.info("Opening shared memory from %s", self.folder)
+        self._chain = await self.run(self._open)
+        log.info("Started on blockchain with %d blocks", self.chain.head_number)
+
+    async def attach(self, attachment: Attachment) -> None:
+        """Have something hang on the chain: now, and again whenever it is opened anew."""
+        await self.run(lambda: attachment(self.chain))
+        self._attachments.append(attachment)
+
+    async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
+        """Do something on the thread of the chain."""
+        return await self._thread.run(job, rank)
+
+    async def on_chain(self, job: Callable[[], T]) -> T:
+        """Do something there before everybody else: for production."""
+        return await self._thread.run(job, Rank.PRODUCTION)
+
+    def reopen(self, between: Callable[[], None]) -> None:
+        """Close the chain, let its files be changed, and open it again; on its thread."""
+        self.chain.close()
+        self._chain = None
+        between()
+        self._chain = self._open()
+        for attachment in self._attachments:
+            attachment(self._chain)
+
+    async def stop(self) -> None:
+        """Close it, after everything that was begun."""
+        if self._chain is not None:
+            log.info("closing chain database")
+            await self.run(self._chain.close)
+            log.info("database closed successfully")
+            self._chain = None
+        self._thread.stop()
+
+    def _open(self) -> Chain:
+        options = self._configuration.chain
+        chain = Chain.open(
+            self._configuration.invocation.data_dir,
+            self.network,
+            clock=self._time.seconds,
+            genesis_time=self._time.wall() // MICRO,
+            checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
+            space=Space(options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size),
+            rolling_blocks=options.dlt_block_log_max_blocks,
+        )
+        plugins = self._configuration.application.plugins
+        if "account_by_key" in plugins:
+            chain.ledger.followers.update(KEY_FOLLOWERS)
+        if "custom_protocol_api" in plugins:
+            chain.ledger.followers.update(custom_followers(self._configuration.custom_protocol.store_size))
+        return chain
+
+
+def check_folder(configuration: Configuration) -> Path:
+    """The folder of the state; it lies beside the block log."""
+    folder = configuration.invocation.data_dir / STATE_FOLDER
+    if configuration.chain.shared_file_dir != folder:
+        raise OperatorError(
+            f"shared-file-dir {configuration.chain.shared_file_dir}: the state stands beside the block log, "
+            f"in {folder}: remove the option, or make that folder a link"
+        )
+    return folder

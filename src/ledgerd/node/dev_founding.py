@@ -1,0 +1,65 @@
+"""The accounts of a chain to develop on, and what they have to begin with (spec 06, section 16.3).
+
+All keys are published with the testnet: nothing of value may ever depend on them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_COMMITTEE_KEY, PUBLISHED_INITIATOR_KEY
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.transaction import unsigned_transaction
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.protocol.parameters import ChainParameters
+
+PUBLISHED_ACCOUNTS_KEY = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
+"""Of every account of the testnet's initial distribution."""
+
+POCKET_MONEY = 10_000_000
+"""Thousandths of a token for each of them, besides their shares."""
+
+FOUNDING_BLOCKS = 20
+"""A testnet is past its hardforks after fourteen."""
+
+
+class DevAccount(NamedTuple):
+    """An account whose key everybody may have."""
+
+    name: AccountName
+    key: str
+    use: str
+
+
+def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
+    """Who there is."""
+    return (
+        DevAccount(INITIATOR_ACCOUNT, PUBLISHED_INITIATOR_KEY, "holds most tokens, and makes the blocks"),
+        DevAccount(COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY, "made the first blocks"),
+        *(
+            DevAccount(AccountName(each.name), PUBLISHED_ACCOUNTS_KEY, "for you to play with")
+            for each in network.genesis_accounts
+        ),
+    )
+
+
+def dev_producer() -> tuple[AccountName, str]:
+    """Who makes the first blocks, and with which key."""
+    return COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY
+
+
+def fund(chain: Chain) -> None:
+    """Tokens for the accounts of the initial distribution, which has given them shares alone."""
+    key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
+    transfers = tuple(
+        Transfer(INITIATOR_ACCOUNT, AccountName(each.name), tokens(POCKET_MONEY), "")
+        for each in chain.network.genesis_accounts
+    )
+    draft = unsigned_transaction(chain.head_id, chain.ledger.now + LIFETIME, transfers)
+    chain.push_transaction(draft.signed(chain.network.chain_id, [key]))

@@ -1,0 +1,132 @@
+"""The process around a node: logging, banner, signals, and what it ends with (spec 06, sections 2.2, 2.3 and 22.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from ledgerd.node.logging_setup import set_up_logging
+from ledgerd.node.runtime import Runtime
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.versions import version_text
+
+if TYPE_CHECKING:
+    from ledgerd.node.configuration import Configuration
+    from ledgerd.protocol.parameters import ChainParameters
+
+log = logging.getLogger(__name__)
+
+STOPPED = 0
+FATAL = 255
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+DASHES = "-" * 52
+
+
+def banner(network: ChainParameters) -> str:
+    """What stands on the terminal before the first line of the log."""
+    return (
+        f"{DASHES}\n\n            STARTING VIZ NETWORK\n\n{DASHES}\n"
+        f"initiator public key: {public_key_text(network.initiator_key)}\n"
+        f"committee public key: {public_key_text(network.committee_key)}\n"
+        f"chain id: {network.chain_id.hex()}\n"
+        f"blockchain version: {version_text(network.version)}\n{DASHES}\n"
+    )
+
+
+def run_node(
+    configuration: Configuration,
+    make: Callable[[Configuration], Runtime] = Runtime,
+    *,
+    greeting: Callable[[], str] = str,
+) -> int:
+    """Run a node until it is asked to stop, and give what the process ends with.
+
+    The greeting is printed when everything has started.
+    """
+    set_up_logging(configuration.logging)
+    for remark in configuration.remarks:
+        log.warning("%s", remark)
+    if configuration.without_meaning:
+        log.warning("options without meaning to this node: %s", ", ".join(configuration.without_meaning))
+    return on_a_loop(lambda: live(configuration, make, greeting))
+
+
+def on_a_loop(main: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """Run on the fastest loop that the platform has."""
+    if sys.platform == "win32":
+        return asyncio.run(main())
+    import uvloop  # noqa: PLC0415 - it does not exist for Windows
+
+    return uvloop.run(main())
+
+
+async def live(
+    configuration: Configuration, make: Callable[[Configuration], Runtime], greeting: Callable[[], str]
+) -> int:
+    """Start, wait for the end, stop."""
+    stopping = asyncio.Event()
+    _heed_signals(stopping)
+    try:
+        runtime = make(configuration)
+        sys.stderr.write(banner(runtime.chain.network))
+        starting = asyncio.create_task(runtime.start())
+        await _first_of(starting, stopping.wait())
+        if starting.done():
+            await starting
+            sys.stderr.write(greeting())
+            reason = await _until_the_end(runtime, stopping)
+        else:
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
+            reason = None
+        await runtime.stop()
+    except Exception as problem:  # noqa: BLE001 - whatever it is, the process ends with it, and says so
+        return _fatal(problem)
+    if reason is not None:
+        return _fatal(reason)
+    log.info("exited cleanly")
+    return STOPPED
+
+
+async def _until_the_end(runtime: Runtime, stopping: asyncio.Event) -> BaseException | None:
+    failing = asyncio.create_task(runtime.failure())
+    await _first_of(failing, stopping.wait())
+    if failing.done():
+        return failing.result()
+    failing.cancel()
+    return None
+
+
+async def _first_of(task: asyncio.Task[Any], other: Coroutine[Any, Any, Any]) -> None:
+    waiting = asyncio.create_task(other)
+    await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+
+
+def _fatal(problem: BaseException) -> int:
+    if isinstance(problem, OperatorError):
+        sys.stderr.write(f"ledgerd: {problem}\n")
+    else:
+        log.critical("the node stops, because of a fault of its own", exc_info=problem)
+    return FATAL
+
+
+def _heed_signals(stopping: asyncio.Event) -> None:
+    """The first SIGINT or SIGTERM asks for a stop; more of them change nothing."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if not stopping.is_set():
+            log.info("asked to stop")
+        stopping.set()
+
+    for each in SIGNALS:
+        if sys.platform == "win32":
+            signal.signal(each, lambda *_: loop.call_soon_threadsafe(stop))
+        else:
+            loop.add_signal_handler(each, stop)

@@ -1,0 +1,109 @@
+"""A node while it runs: its parts, started in the order of their plugins and stopped in reverse (spec 06, section 2).
+
+Which options chose them is known to `configuration`; the process around them is `lifecycle`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from ledgerd.node.broadcasts import Broadcasts
+from ledgerd.node.chain_part import ChainPart, check_folder
+from ledgerd.node.configuration import Configuration
+from ledgerd.node.production import ProductionPart
+from ledgerd.node.records import BlockInfoPart, HistoryPart
+from ledgerd.node.time_source import TimeSource
+from ledgerd.node.webserver import WebserverPart
+from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.rpc.switchboard import Handler
+from ledgerd.state.lock import lock_writer
+
+log = logging.getLogger(__name__)
+
+
+FIRST = ("chain", "operation_history", "block_info")
+LAST = ("validator", "webserver")
+
+
+class Part(Protocol):
+    """Something that a node consists of."""
+
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
+class Producing(Part, Protocol):
+    """A part that makes blocks."""
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        ...
+
+
+class Runtime:
+    """The parts of one node."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        time: TimeSource | None = None,
+        handlers: Mapping[str, Handler] | None = None,
+    ) -> None:
+        self.configuration = configuration
+        self.time = time or TimeSource()
+        data_dir = configuration.invocation.data_dir
+        data_dir.mkdir(parents=True, exist_ok=True)
+        check_folder(configuration)
+        self._lock = lock_writer(data_dir)
+        network = parameters_of(configuration.application.chain)
+        self.chain = ChainPart(configuration, network, self.time)
+        self.production: Producing = ProductionPart(configuration, self.chain, self.time)
+        self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
+        self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
+        self._parts: dict[str, Part] = {
+            "chain": self.chain,
+            "operation_history": HistoryPart(configuration, self.chain),
+            "block_info": BlockInfoPart(self.chain),
+            "validator": self.production,
+            "webserver": self.webserver,
+        }
+        self._started: list[Part] = []
+
+    def replace_production(self, part: Producing) -> None:
+        """Let another part make the blocks; before the start."""
+        self.production = self._parts["validator"] = part
+
+    def _chosen(self) -> Iterator[Part]:
+        """What records the chain is there before anything changes it; the webserver answers from all others."""
+        plugins = self.configuration.application.plugins
+        between = [name for name in plugins if name not in {*FIRST, *LAST}]
+        order = [name for name in (*FIRST, *between, *LAST) if name in plugins]
+        yield from (self._parts[name] for name in order if name in self._parts)
+
+    async def start(self) -> None:
+        """Start every part; when one fails, those before it are stopped, and the failure is passed on."""
+        try:
+            for part in self._chosen():
+                self._started.append(part)
+                await part.start()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def failure(self) -> BaseException | None:
+        """Wait for a part that ends by itself, which none should, and give the reason."""
+        tasks = self.production.tasks
+        if not tasks:
+            await asyncio.Event().wait()
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next((task.exception() for task in done if not task.cancelled()), None)
+
+    async def stop(self) -> None:
+        """Stop what was started, last first."""
+        while self._started:
+            await self._started.pop().stop()
+        self._lock.close()
