@@ -18,6 +18,7 @@ from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.legacy_json import parse
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.cache import AnswerCache
 from ledgerd.rpc.declarations import Answering, Api, Method
 from ledgerd.rpc.envelope import (
@@ -131,7 +132,8 @@ class Dispatcher:
             identity = identifier(members)
             call = call_of(members)
             method = self.method(call.api, call.method)
-            arguments = method.arguments(argument_list(call))
+            with json_defaults_of(self.node.network):
+                arguments = method.arguments(argument_list(call))
             if method.answering is not Answering.AT_ONCE:
                 is_endless = method.answering is Answering.REPEATEDLY
                 return Later(self._answers(method, arguments, identity), identity, is_endless=is_endless)

@@ -61,16 +61,20 @@ class Layered(RuleViolation):
     def __init__(self, error: RuleViolation, *layers: Layer) -> None:
         super().__init__(error.message)
         self.code, self.name, self.what = error.code, error.name, error.what
-        self.layers = [Layer(error.message, {}), *layers]
+        self.layers = [*_layers(error), *layers]
 
 
-class Unresolved(RuleViolation):
-    """A request that names no method, or does not name it in the right shape."""
+class Filled(RuleViolation):
+    """A violation whose message is a layout, filled in with values that the client is also shown by name."""
 
     def __init__(self, layout: str, data: dict[str, Json] | None = None) -> None:
         layer = Layer(layout, data or {})
         super().__init__(layer.text)
         self.layers = [layer]
+
+
+class Unresolved(Filled):
+    """A request that names no method, or does not name it in the right shape."""
 
 
 def missing_argument(index: int, count: int) -> PlainError:
@@ -120,7 +124,7 @@ def _words(error: RuleViolation | DecodeError) -> tuple[str, str]:
 
 
 def _layers(error: RuleViolation | DecodeError) -> list[Layer]:
-    if isinstance(error, JsonError | Layered | Unresolved):
+    if isinstance(error, JsonError | Layered | Filled):
         return error.layers
     return [Layer(error.message if isinstance(error, RuleViolation) else error.text, {})]
 

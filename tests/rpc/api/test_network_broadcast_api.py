@@ -16,7 +16,9 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
+from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
+from ledgerd.protocol.properties import ChainPropertiesHf9
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.cache import AnswerCache
@@ -71,10 +73,15 @@ def as_json(value: Transaction) -> Any:
     return json.loads(codec_of(Transaction).to_json(value))
 
 
-def later(main: Main, method: str, *arguments: object, api: str = "network_broadcast_api") -> Later:
-    dispatcher = Dispatcher(
-        APIS, Node(TESTNET, nothing_to_read, main), lambda: 0.0, cache=AnswerCache(0), limits=Limits()
-    )
+def later(
+    main: Main,
+    method: str,
+    *arguments: object,
+    api: str = "network_broadcast_api",
+    network: ChainParameters = TESTNET,
+) -> Later:
+    node = Node(network, nothing_to_read, main)
+    dispatcher = Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
     request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": 1}
     answer = dispatcher.answer(json.dumps(request).encode())
     assert isinstance(answer, Later)
@@ -152,3 +159,14 @@ def test_a_subscriber_to_blocks_is_sent_each_of_them_whole() -> None:
 
     block = codec_of(Block).to_json(codec_of(Block).decode(BLOCK))
     assert asyncio.run(heard()) == [f'{{"jsonrpc":"2.0","result":{block},"id":1}}'.encode()] * 2
+
+
+@pytest.mark.parametrize(("network", "intervals"), [(MAINNET, 28), (TESTNET, 60)])
+def test_keys_that_are_left_out_take_the_defaults_of_the_network(network: ChainParameters, intervals: int) -> None:
+    main = Main()
+    operation = ["versioned_chain_properties_update", {"owner": "alice", "props": [3, {}]}]
+    asyncio.run(later(main, "broadcast_transaction", {"operations": [operation]}, network=network).first())
+    sent = codec_of(Transaction).decode(broadcast_of(main.happened[0][1]).packed).operations[0]
+    assert isinstance(sent, VersionedChainPropertiesUpdate)
+    assert isinstance(sent.props, ChainPropertiesHf9)
+    assert sent.props.withdraw_intervals == intervals

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.codec.json_errors import Layer
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import cut_name
 from ledgerd.rpc.api.account_record import AccountText, changed_account_text
 from ledgerd.rpc.counts import exactly
 from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.errors import Filled
 from ledgerd.rpc.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
 from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_ACCOUNT
@@ -26,7 +25,7 @@ def get_account(view: ApiView, account: str, custom_protocol_id: str) -> Account
     # A reader's objects are its own, so that this one may be changed for the answer.
     found = view.state.lookup(ACCOUNT_BY_NAME, cut_name(account))
     if found is None:
-        raise RuleViolation(Layer('false: Account with name "${name}" not found.', {"name": account}).text)
+        raise Filled('false: Account with name "${name}" not found.', {"name": account})
     if custom_protocol_id:
         used = view.state.lookup(PROTOCOL_BY_ACCOUNT, found.name, cut_name(custom_protocol_id))
         found.custom_sequence = used.custom_sequence if used else 0

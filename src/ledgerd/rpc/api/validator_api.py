@@ -9,7 +9,6 @@ import msgspec
 
 from ledgerd.codec.numbers import ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
 from ledgerd.codec.strings import FixedBytes
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, cut_name
 from ledgerd.protocol.properties import ChainPropertiesHf13
@@ -19,6 +18,7 @@ from ledgerd.rpc.api.kinds import Names, require_limit
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
 from ledgerd.rpc.counts import exactly
 from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.errors import Filled
 from ledgerd.rpc.view import ApiView
 from ledgerd.state.objects.arrays import NameRow
 from ledgerd.state.objects.validators import (
@@ -154,7 +154,7 @@ def _from(view: ApiView, index: Index[Validator], start: str, limit: int) -> isl
     if start:
         first = view.state.lookup(VALIDATOR_BY_NAME, cut_name(start))
         if first is None:
-            raise RuleViolation(f"nameitr != name_idx.end(): invalid validator name {start}")
+            raise Filled("nameitr != name_idx.end(): invalid validator name ${n}", {"n": start})
         lower = index.key(first)
     return islice(view.state.scan(index, lower=lower), limit)
 

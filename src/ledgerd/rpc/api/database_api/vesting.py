@@ -14,7 +14,9 @@ from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Choice, require_limit
 from ledgerd.rpc.counts import between, one_or_two
+from ledgerd.rpc.errors import Filled
 from ledgerd.rpc.view import ApiView
+from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
 from ledgerd.state.objects.vesting import (
     DELEGATION_BY_DELEGATEE,
@@ -49,6 +51,15 @@ Routes = Annotated[RouteType, Choice(RouteType, "graphene::plugins::database_api
 Delegations = Annotated[DelegationType, Choice(DelegationType, "graphene::plugins::database_api::delegations_type")]
 
 
+class UnknownAccount(Filled):
+    """There is no such account; clients are shown its name, though the message leaves it out."""
+
+    code, name, what = UnknownKey.code, UnknownKey.name, UnknownKey.what
+
+    def __init__(self, account: AccountName) -> None:
+        super().__init__("${what}: ", {"name": account, "what": self.what})
+
+
 class WithdrawRoute(msgspec.Struct, frozen=True):
     """Where a part of an account's withdrawals goes."""
 
@@ -62,17 +73,20 @@ class WithdrawRoute(msgspec.Struct, frozen=True):
 def get_withdraw_routes(view: ApiView, account: AccountName, type: Routes) -> tuple[WithdrawRoute, ...]:  # noqa: A002
     """The routes from an account, to it, or both: those from it first. The type must be given."""
     state = view.state
-    own = state.at(ACCOUNT_BY_NAME, account).id
-    found = []
+    found = state.lookup(ACCOUNT_BY_NAME, account)
+    if found is None:
+        raise UnknownAccount(account)
+    own = found.id
+    routes = []
     if type is not RouteType.INCOMING:
         for route in state.scan(ROUTE_BY_ACCOUNTS, lower=(own,), upper=(own,)):
             other = state.get(ACCOUNTS, route.to_account).name
-            found.append(WithdrawRoute(account, other, route.percent, route.auto_vest))
+            routes.append(WithdrawRoute(account, other, route.percent, route.auto_vest))
     if type is not RouteType.OUTGOING:
         for route in state.scan(ROUTE_BY_DESTINATION, lower=(own,), upper=(own,)):
             other = state.get(ACCOUNTS, route.from_account).name
-            found.append(WithdrawRoute(other, account, route.percent, route.auto_vest))
-    return tuple(found)
+            routes.append(WithdrawRoute(other, account, route.percent, route.auto_vest))
+    return tuple(routes)
 
 
 @DATABASE_API.method(args=between(2, 4), examples=[["alice", "", 100, "received"]])
