@@ -1,6 +1,6 @@
 """`kill -9` at any moment of a replay and of live production: afterwards the history is that of a clean replay.
 
-A usual run kills a few times; `KILLS=200 python -m pytest tests/history/test_kills.py` kills 200 times.
+A usual run kills a few times; `scripts/kills` kills 200 times.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def clean_replay(chain: Chain, folder: Path, began: int) -> Model:
 
 
 @pytest.mark.parametrize(("kind", "last"), [("replay", 900), ("produce", 300)])
-def test_after_a_kill_the_history_is_that_of_a_clean_replay(kind: str, last: int, tmp_path: Path) -> None:
+def test_a_node_that_is_killed_has_the_history_of_a_clean_replay(kind: str, last: int, tmp_path: Path) -> None:
     random = Random()  # noqa: S311 - moments to kill at, which no seed would bring back
     (tmp_path / "block_log").write_bytes(recorded_log("open-main"))
     folder, killed, began = tmp_path / "killed", 0, 0

@@ -26,13 +26,15 @@ class LogBytes:
         if self._files is not None and self._kind.header:
             self._files.read_first()
 
-    def read(self, number: int, start: int, size: int) -> bytes:
-        """So many bytes of a block from a place on; fewer when the log does not have them."""
-        files = self._files
-        begin = None if files is None else files.start_of(number)
-        if files is None or begin is None:
+    def start_of(self, number: int) -> int | None:
+        """Where a block starts in the file; nothing when the log does not have it."""
+        return None if self._files is None else self._files.start_of(number)
+
+    def read(self, begin: int | None, start: int, size: int) -> bytes:
+        """So many bytes of a block that begins somewhere; fewer when the log does not have them."""
+        if self._files is None or begin is None:
             return b""
-        return read_at(files.data, size, begin + start)
+        return read_at(self._files.data, size, begin + start)
 
     def close(self) -> None:
         """Let the files go."""

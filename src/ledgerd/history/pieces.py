@@ -16,8 +16,8 @@ from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations import Operation
 
-OPERATIONS_A_PIECE = 64
-"""So that a piece of real operations fills a third of a page, and no page is left half empty."""
+OPERATIONS_A_PIECE = 62
+"""So that a piece of real operations fills a quarter of a page, and no page is left half empty."""
 
 PIECE_KEY = struct.Struct(">IH")
 """Block and place of the piece."""
@@ -25,8 +25,14 @@ PIECE_KEY = struct.Struct(">IH")
 _HEAD = struct.Struct("<HII")
 """How many operations; the time before the block and its own time."""
 
-_SLOT = struct.Struct("<IIHHII")
+EMPTY_PIECE = bytes(_HEAD.size)
+
+_SLOT = struct.Struct("<IIHHI")
 _LATE = 1 << 31
+"""With the start of the transaction: the operation has the block's own time."""
+_VIRTUAL = 1 << 31
+"""With its size: the operation stands behind the slots, after its virtual number."""
+_NUMBER = struct.Struct("<I")
 _BEFORE_OPERATIONS = 10
 """Bytes of a transaction before the count of its operations: reference and expiration."""
 
@@ -41,7 +47,7 @@ class Slot(NamedTuple):
     operation_in_transaction: int
     virtual_operation: int
     where: int
-    """In the transaction; of a virtual operation, in the bytes behind the slots."""
+    """In the transaction; of a virtual operation, in the piece."""
     timestamp: int
 
 
@@ -57,7 +63,12 @@ class Piece:
     def slot(self, place: int) -> Slot:
         """The slot of an operation, by its place in the piece."""
         at = _HEAD.size + place * _SLOT.size
-        start, size, transaction, operation, virtual, where = _SLOT.unpack_from(self.raw, at)
+        start, size, transaction, operation, where = _SLOT.unpack_from(self.raw, at)
+        virtual = 0
+        if size >= _VIRTUAL:
+            size -= _VIRTUAL
+            where += _HEAD.size + self.count * _SLOT.size
+            virtual = _NUMBER.unpack_from(self.raw, where)[0]
         return Slot(start & ~_LATE, size, transaction, operation, virtual, where, self._times[start >= _LATE])
 
     def slots(self) -> list[Slot]:
@@ -66,7 +77,7 @@ class Piece:
 
     def virtual(self, slot: Slot) -> Operation:
         """The virtual operation of a slot."""
-        return codec_of(Operation).decode_from(self.raw, _HEAD.size + self.count * _SLOT.size + slot.where)[0]
+        return codec_of(Operation).decode_from(self.raw, slot.where + _NUMBER.size)[0]
 
 
 def pieces_of(block: Block, operations: Sequence[AppliedOperation]) -> Iterator[bytes]:
@@ -81,14 +92,16 @@ def pieces_of(block: Block, operations: Sequence[AppliedOperation]) -> Iterator[
         part = operations[first : first + OPERATIONS_A_PIECE]
         slots, tail = [], b""
         for applied in part:
+            start, size = places.transaction(applied.transaction_in_block)
             if applied.virtual_operation:
-                where = len(tail)
-                tail += codec_of(Operation).encode(applied.operation)
+                where, size = len(tail), size | _VIRTUAL
+                tail += _NUMBER.pack(applied.virtual_operation) + codec_of(Operation).encode(applied.operation)
             else:
                 where = places.operation(applied.transaction_in_block, applied.operation_in_transaction)
-            start, size = places.transaction(applied.transaction_in_block)
-            late = _LATE if applied.timestamp == block.timestamp else 0
-            slots.append(_SLOT.pack(start | late, size, *applied[2:5], where))
+            if applied.timestamp == block.timestamp:
+                start |= _LATE
+            numbers = applied.transaction_in_block, applied.operation_in_transaction
+            slots.append(_SLOT.pack(start, size, *numbers, where))
         yield _HEAD.pack(len(part), times[0], block.timestamp) + b"".join(slots) + tail
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -27,7 +28,7 @@ from ledgerd.history.account_rows import AccountRows, block_and_place
 from ledgerd.history.block_rows import Bytes, Row, read_row, rows_of
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes
-from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
+from ledgerd.history.pieces import EMPTY_PIECE, OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.tables import BLOCK_KEY, Progress, Tables, pieces_at, possible_places, read_progress
 from ledgerd.protocol.identifiers import TransactionId
@@ -118,6 +119,10 @@ class EmbeddedView(HistoryView):
         self._remembered = remembered
         self._progress = read_progress(transaction, tables) or Progress()
         self._accounts = AccountRows(transaction, tables.ranges, tables.chunks)
+        self._piece_at = (0, 0)
+        self._piece = Piece(EMPTY_PIECE)
+        self._bytes: Bytes = partial(log.read, None)
+        """The piece that was read last, and the bytes of its block: neighbours of an account are often in one."""
 
     @property
     def head_number(self) -> int:
@@ -143,20 +148,21 @@ class EmbeddedView(HistoryView):
         return self._accounts.range_of(account)
 
     def entries_of(self, account: AccountName, first: int, last: int) -> list[HistoryEntry]:
-        found = []
+        remembered, found = self._remembered, []
         for sequence, reference in enumerate(self._accounts.references(account, first, last), first):
             key = block_and_place(reference)
-            operation = self._remembered.get(key) or self._read(*key)
-            found.append(HistoryEntry(sequence, operation))
+            found.append(HistoryEntry(sequence, remembered.get(key) or self._read(*key)))
         return found
 
     def _read(self, block: int, place: int) -> RecordedOperation:
         number, at = divmod(place, OPERATIONS_A_PIECE)
-        raw = self._transaction.get(PIECE_KEY.pack(block, number), db=self._tables.operations)
-        if raw is None:
-            raise HistoryDamaged(f"operation {place} of block {block} is missing")
-        piece = Piece(raw)
-        return self._shown(block, read_row(block, place, piece, piece.slot(at), self._bytes_of(block)))
+        if self._piece_at != (block, number):
+            raw = self._transaction.get(PIECE_KEY.pack(block, number), db=self._tables.operations)
+            if raw is None:
+                raise HistoryDamaged(f"operation {place} of block {block} is missing")
+            self._piece_at, self._piece, self._bytes = (block, number), Piece(raw), self._bytes_of(block)
+        piece = self._piece
+        return self._shown(block, read_row(block, place, piece, piece.slot(at), self._bytes))
 
     def _shown(self, block: int, row: Row) -> RecordedOperation:
         """An operation for clients; it is remembered when nothing can change it any more."""
@@ -178,13 +184,11 @@ class EmbeddedView(HistoryView):
         return shown
 
     def _bytes_of(self, block: int) -> Bytes:
-        """Where the bytes of a block are: here, as long as the log does not have it."""
-
-        def read(start: int, size: int) -> bytes:
-            kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
-            return self._log.read(block, start, size) if kept is None else kept[start : start + size]
-
-        return read
+        """The bytes of a block: they are here, as long as the log does not have it."""
+        kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
+        if kept is None:
+            return partial(self._log.read, self._log.start_of(block))
+        return lambda start, size: kept[start : start + size]
 
 
 def _count(pieces: list[Piece]) -> int:

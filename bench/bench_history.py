@@ -1,0 +1,177 @@
+"""What a history costs while blocks are replayed, how much of the disk it takes, and how fast it is read.
+
+Each figure stands beside what it should be. Requests are made through the dispatcher, as a worker makes them, without
+the network and without the cache of answers; `first` means that no operation of the answer was read before.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import process_time
+
+import lmdb
+
+from bench.bench_chain import TRANSFERS, network, packed_blocks, send_transfers, users, verdict
+from ledgerd.chain.block_log import BlockLog
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.events import Event, IrreversibleAdvanced
+from ledgerd.chain.histories import History
+from ledgerd.codec import codec_of
+from ledgerd.history.embedded import EmbeddedStore
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.history.tables import Tables
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.cache import AnswerCache
+from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.limits import Limits
+from ledgerd.rpc.link import Link
+from ledgerd.rpc.view import Node, nothing_to_read
+from ledgerd.state.disk import MAX_DATABASES
+from tests.chain.networks import Network
+from tests.history.made_blocks import block_on, told
+
+FULL_BLOCKS, EMPTY_BLOCKS = 30, 500
+ENTRIES = 1_000_000
+OPERATIONS_A_BLOCK = 100
+BLOCKS_A_COMMIT = 500
+PAGE = 100
+
+COST = 0.25
+BYTES_AN_OPERATION = 60
+PAGES_A_SECOND = 2_000
+BLOCKS_A_SECOND = 4_000
+
+
+def indexing_cost(folder: Path, blocks: list[bytes], first: int) -> float:
+    """What the history takes of the time in which blocks behind the first few are applied, beside all else."""
+    node, spent = Network(folder), 0.0
+    with node.chain as chain, EmbeddedStore(folder / "history", HistorySettings(), chain.block_log) as store:
+
+        def record(events: Sequence[Event]) -> None:
+            nonlocal spent
+            began = process_time()
+            store.record(events)
+            spent += process_time() - began
+
+        chain.precede(record)
+        for packed in blocks[:first]:
+            chain.push_block(codec_of(Block).decode(packed), commit=False)
+        chain.commit()
+        started, spent = process_time(), 0.0
+        for packed in blocks[first:]:
+            chain.push_block(codec_of(Block).decode(packed), commit=False)
+        chain.commit()
+        return spent / (process_time() - started - spent)
+
+
+def bench_indexing() -> None:
+    """Blocks of a hundred transfers, and near-empty ones."""
+    for what in (f"blocks of {TRANSFERS} transfers", "near-empty blocks"):
+        with network() as source, tempfile.TemporaryDirectory() as folder:
+            names = users(source)
+            first = source.chain.head_number
+            if "transfers" in what:
+                for round_ in range(FULL_BLOCKS):
+                    send_transfers(source, names, round_)
+                    source.produce()
+            else:
+                source.produce(EMPTY_BLOCKS)
+            cost = indexing_cost(Path(folder), packed_blocks(source, 1), first)
+        print(f"  indexing {what}: {cost:.3f} of the replay ({verdict(cost, COST)})")
+
+
+def fill(folder: Path) -> tuple[int, int]:
+    """An account with a million entries, told by blocks of a hundred operations; operations and blocks."""
+    log = BlockLog.open(folder / STATE_FOLDER)
+    previous, count, number, events = NO_BLOCK, 0, 0, []
+    with EmbeddedStore(folder / "history", HistorySettings(), log) as store:
+        while count < ENTRIES:
+            number += 1
+            block = block_on(previous, number, [[_transfer(number, place)] for place in range(OPERATIONS_A_BLOCK)])
+            log.append(number, block.packed)
+            events.append(told(block))
+            previous, count = block.id, count + OPERATIONS_A_BLOCK
+            if number % BLOCKS_A_COMMIT == 0 or count >= ENTRIES:
+                log.sync()
+                store.record([*events, IrreversibleAdvanced(number)])
+                events.clear()
+    log.close()
+    return count, number
+
+
+def _transfer(block: int, place: int) -> int:
+    """The number of a transfer by alice that causes no virtual operation (`tests.history.made_blocks`)."""
+    number = 5 * (1 + (block * OPERATIONS_A_BLOCK + place) % 4_000)
+    while number % 11 == 0 or (1 + number) % 3 == 0:
+        number += 5
+    return number
+
+
+def used_bytes(folder: Path) -> int:
+    """What the history takes of the disk, pages that are free again left out."""
+    with lmdb.open(str(folder / "history"), readonly=True, max_dbs=MAX_DATABASES) as environment:
+        tables = Tables.open(environment, None, create=False)
+        with environment.begin() as reading:
+            found = [reading.stat(table) for table in tables]
+    return sum(each["psize"] * (each["branch_pages"] + each["leaf_pages"] + each["overflow_pages"]) for each in found)
+
+
+@contextmanager
+def dispatcher(folder: Path) -> Iterator[Dispatcher]:
+    """What answers in a worker, with nothing remembered."""
+    with EmbeddedHistory.open(folder / "history", folder / STATE_FOLDER, HistorySettings()) as history:
+        node = Node(TESTNET, nothing_to_read, Link(), {History: history})
+        apis = (OPERATION_HISTORY, ACCOUNT_HISTORY)
+        yield Dispatcher(apis, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
+
+
+def request(api: str, method: str, *arguments: object) -> bytes:
+    """The body of a request."""
+    return json.dumps({"jsonrpc": "2.0", "method": "call", "params": [api, method, arguments], "id": 1}).encode()
+
+
+def rate(answer: Callable[[bytes], object], requests: list[bytes]) -> float:
+    """Answers a second."""
+    started = process_time()
+    for body in requests:
+        answer(body)
+    return len(requests) / (process_time() - started)
+
+
+def bench_reading() -> None:
+    """Pages of an account at its start, middle and end, and blocks, met for the first time and again."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        operations, blocks = fill(folder)
+        used = used_bytes(folder) / operations
+        print(f"  {operations:,} operations of two accounts: {used:.1f} bytes each ", end="")
+        print(f"({verdict(used, BYTES_AN_OPERATION)})")
+        for what, place in (("start", 5_000), ("middle", ENTRIES // 2), ("end", ENTRIES - 1)):
+            pages = [
+                request("account_history", "get_account_history", "alice", place - each * PAGE, PAGE - 1)
+                for each in range(50)
+            ]
+            with dispatcher(folder) as served:
+                cold, warm = rate(served.answer, pages), rate(served.answer, pages * 4)
+            print(f"  {PAGE} entries at the {what:6} of {ENTRIES:,}: first {cold:6,.0f}/s, ", end="")
+            print(f"again {warm:6,.0f}/s ({verdict(warm, PAGES_A_SECOND, at_most=False)})")
+        numbers = [request("operation_history", "get_ops_in_block", blocks - each, False) for each in range(100)]
+        with dispatcher(folder) as served:
+            cold, warm = rate(served.answer, numbers), rate(served.answer, numbers * 4)
+        print(f"  a block of {OPERATIONS_A_BLOCK} operations: first {cold:6,.0f}/s, ", end="")
+        print(f"again {warm:6,.0f}/s ({verdict(warm, BLOCKS_A_SECOND, at_most=False)})")
+
+
+def main() -> None:
+    """Print every figure."""
+    bench_indexing()
+    bench_reading()
