@@ -17,7 +17,7 @@ def assert_same_state(one: Chain, two: Chain) -> None:
         if table is BLOCK_SUMMARIES:
             continue
         assert one.store.next_id(table) == two.store.next_id(table), table
-        for index in (table, *table.indexes):
+        for index in (table.by_id, *table.indexes):
             assert list(one.store.scan(index)) == list(two.store.scan(index)), index
     for number in range(max(0, one.head_number - COMPARED_SUMMARIES), one.head_number + 1):
         place = number % BLOCK_SUMMARY_COUNT
