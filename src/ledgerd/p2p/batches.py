@@ -32,6 +32,8 @@ class Batch:
         self.is_last = is_last
         self.applied = 0
         self.forked = 0
+        self.is_linked = False
+        """Whether the last block that did not become the head continues another known branch."""
 
     def give_up(self) -> None:
         """The rest is of no use."""

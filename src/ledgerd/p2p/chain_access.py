@@ -69,6 +69,9 @@ class ChainAccess(Standing, Protocol):
     def is_known(self, block_id: BlockId) -> bool:
         """Whether a block is part of the best chain or a candidate."""
 
+    def is_linked(self, block_id: BlockId) -> bool:
+        """Whether a block has a place in a known branch."""
+
     def tips(self) -> list[BlockId]:
         """The linked blocks at the height of the head and a few above."""
 
@@ -171,6 +174,10 @@ class ChainPeers:
         if block_id == NO_BLOCK:
             return False
         return self._chain.blocks.is_on_trunk(block_id) or self._chain.forks.is_known(block_id)
+
+    def is_linked(self, block_id: BlockId) -> bool:
+        """Among the candidates, and not merely waiting for a parent."""
+        return block_id in self._chain.forks
 
     def tips(self) -> list[BlockId]:
         """In the order of their arrival at each height."""

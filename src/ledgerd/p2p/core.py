@@ -30,7 +30,6 @@ BAN_SECONDS = 3600
 BLOCK_INTERVAL = 3
 SLACK_BLOCKS = 20
 """Clocks differ: a peer may be this much higher than the time allows."""
-SEEN_SECONDS = 60
 
 
 class Core:
@@ -57,8 +56,6 @@ class Core:
         self._closed: list[Peer] = []
         self._actions: list[Action] = []
         self._next_id = 1
-        self._seen = 0
-        self._seen_at = 0.0
 
     # -- peers
 
@@ -83,7 +80,16 @@ class Core:
 
     def is_anybody_ahead(self, by: int = 0) -> bool:
         """Whether a trusted peer has more blocks than we."""
-        return any(peer.head_number > self.chain.head_number + by for peer in self.trusted())
+        return any(self.height_of(peer) > self.chain.head_number + by for peer in self.trusted())
+
+    def height_of(self, peer: Peer) -> int:
+        """A peer's head, as far as it can be of interest: a branch that has lost against ours is not ahead of us."""
+        is_beaten = self.now < peer.beaten_until
+        return min(peer.head_number, self.chain.head_number) if is_beaten else peer.head_number
+
+    def reach_of(self, peer: Peer) -> int:
+        """The same of all that a peer claims to have."""
+        return self.height_of(peer) if self.now < peer.beaten_until else peer.reach
 
     @property
     def connections(self) -> int:
@@ -165,16 +171,6 @@ class Core:
         """A claimed height, at most what the clock allows since our head (spec 04, section 27, 7)."""
         since = max(0, int(self.now) - self.chain.head_time)
         return min(number, self.chain.head_number + since // BLOCK_INTERVAL + SLACK_BLOCKS)
-
-    def see(self, number: int) -> None:
-        """A block of this height exists: one that its validator has signed."""
-        if number >= self.highest_seen:
-            self._seen, self._seen_at = self.credible(number), self.now
-
-    @property
-    def highest_seen(self) -> int:
-        """The highest block that has been met of late; what leads nowhere is forgotten."""
-        return self._seen if self.now - self._seen_at < SEEN_SECONDS else 0
 
     def heard_block(self) -> None:
         """A block from the network was accepted."""

@@ -123,7 +123,7 @@ class Dialogue:
         if peer.life is not Life.SYNCING:
             peer.step(Step.ANSWERED, core.now)
         core.good(peer)
-        if peer.exchange and peer.head_number > core.chain.head_number + BEHIND_BLOCKS:
+        if peer.exchange and core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
             self._intake.turn(Cause.ANSWERED_FROM_AHEAD)
         self._ask()
 
@@ -135,7 +135,7 @@ class Dialogue:
         intake.ranges.plan()
         head = core.chain.head_number
         partners = [peer for peer in core.live() if peer.exchange and peer.head_number > 0]
-        is_nobody_ahead = bool(partners) and all(peer.reach <= head for peer in core.trusted())
+        is_nobody_ahead = bool(partners) and all(core.reach_of(peer) <= head for peer in core.trusted())
         if head > 0 and is_nobody_ahead and intake.ranges.is_idle and not intake.is_busy:
             intake.turn(Cause.NOBODY_AHEAD)
 

@@ -41,13 +41,10 @@ class GapFill:
             base = self.begin_at
         self.begin_at = None
         peer = self._choose(base)
-        ceiling = max(base if peer is None else peer.head_number, core.highest_seen)
-        if ceiling <= base:
-            return
-        self._asked_at = core.now
         if peer is None:
             return
-        numbers = tuple(range(base, min(ceiling, base + self._limit - 1) + 1))
+        self._asked_at = core.now
+        numbers = tuple(range(base, min(core.height_of(peer), base + self._limit - 1) + 1))
         self._asked, self._numbers = peer.id, frozenset(numbers)
         core.send(peer, GapFillRequest(numbers))
 
@@ -56,7 +53,7 @@ class GapFill:
         able = [
             peer
             for peer in self._core.trusted()
-            if peer.head_number > base and (peer.earliest == 0 or peer.earliest <= base + 1)
+            if self._core.height_of(peer) > base and (peer.earliest == 0 or peer.earliest <= base + 1)
         ]
         exchanging = [peer for peer in able if peer.exchange]
         if exchanging:

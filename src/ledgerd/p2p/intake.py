@@ -119,10 +119,12 @@ class Intake:
         if outcome is Acceptance.REJECTED:
             self.admission.count_rejection(block.number)
             core.strike(peer, f"block {block.number} breaks a rule")
-        elif outcome is Acceptance.DEAD_FORK:
-            core.ban(peer, f"dead-fork block #{block.number}")
-        else:
+        elif outcome is not Acceptance.DEAD_FORK:
             core.good(peer)
+        elif not core.chain.is_signed(block):
+            # The reference bans for any dead-fork block, and forgets the ban at once. Who comes back from a split
+            # pushes what its validators make before it has found the way: what they signed is nobody's spam.
+            core.strike(peer, f"dead-fork block #{block.number}")
         if outcome is Acceptance.ACCEPTED:
             self._accepted(peer, message)
         elif outcome is Acceptance.FORK_DB_ONLY and block.number > head + 1 and self.ranges.is_idle:
@@ -214,6 +216,7 @@ class Intake:
             self.applied(block)
         elif outcome is Acceptance.FORK_DB_ONLY:
             batch.forked += 1
+            batch.is_linked = core.chain.is_linked(block.id)
         elif outcome is Acceptance.REJECTED:
             self._refused(batch, peer, block)
         elif outcome is Acceptance.DEAD_FORK:
@@ -234,25 +237,22 @@ class Intake:
     def _dead_fork(self, batch: Batch, peer: Peer | None, block: Block) -> None:
         """A peer that is ahead may be right, and ours the fork that loses (spec 04, section 13.4)."""
         core = self._core
-        if peer is None:
-            return
         if batch.origin is Origin.RANGE:
-            core.ban(peer, f"dead-fork block #{block.number}")
-        elif peer.reach > core.chain.head_number:
+            batch.forked += 1
+        elif peer is not None and peer.reach > core.chain.head_number:
             self.gaps.begin_at = core.chain.lib_number
             self.ranges.go_back()
             if not self.turn(Cause.ON_DEAD_FORK):
                 self.ranges.plan()
-        else:
-            core.ban(peer, "dead-fork block in gap fill")
+        elif peer is not None:
+            core.strike(peer, f"dead-fork block #{block.number} in gap fill")
 
     def _finish(self, batch: Batch) -> None:
         core = self._core
         peer = core.find(batch.peer)
         core.chain.settle()
         if batch.origin is Origin.RANGE:
-            if self.ranges.ended(batch, peer) and peer is not None:
-                core.ban(peer, "fork-only spam: 5 batches with no progress")
+            self.ranges.ended(batch, peer)
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
             if not (is_end and self.turn(Cause.RANGE_ENDED)):
                 self.ranges.plan()

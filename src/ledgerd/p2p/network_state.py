@@ -237,7 +237,6 @@ class NetworkState:
         self.core.now = now
         frame = block_frame(block.packed, 0, is_last=True)
         push_block(self.core, frame, BlockReply.NUMBER, block.id, None)
-        self.core.see(block.number)
         self.intake.applied(block)
 
     def broadcast_transaction(self, now: float, transaction: Transaction) -> None:

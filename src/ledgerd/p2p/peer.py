@@ -97,6 +97,8 @@ class Peer:
         """Requests in a row that it did not answer with anything of use."""
         self.doubted_until = 0.0
         """Until then, what it claims of its height counts for nothing."""
+        self.beaten_until = 0.0
+        """Until then its branch is known to lose against ours, however high it is."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)
         self.asked_us = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
         self.asked_it = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)

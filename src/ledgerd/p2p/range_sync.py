@@ -21,7 +21,7 @@ PIECE = 200
 PIECES_AHEAD = 8
 BYTES_AHEAD = 16 << 20
 ANSWER_SECONDS = 30
-FORK_BATCHES = 5
+BEATEN_SECONDS, LONGEST_BEATEN = 60, 300
 
 
 class Piece(NamedTuple):
@@ -129,7 +129,8 @@ class RangeSync:
 
     def _reach(self, peer: Peer) -> int:
         claimed, end = self._ends.get(peer.id, (-1, 0))
-        return end if claimed == peer.reach else peer.reach
+        reach = self._core.reach_of(peer)
+        return min(end, reach) if claimed == peer.reach else reach
 
     def _has(self, peer: Peer, number: int) -> bool:
         return peer.earliest == 0 or peer.earliest <= number
@@ -142,7 +143,7 @@ class RangeSync:
     def needs_snapshot(self) -> bool:
         """Whether somebody is ahead, and nobody has what comes next."""
         head = self._core.chain.head_number
-        ahead = [peer for peer in self._core.trusted() if peer.reach > head]
+        ahead = [peer for peer in self._core.trusted() if self._core.reach_of(peer) > head]
         return bool(ahead) and not any(self._has(peer, head + 1) for peer in ahead)
 
     # -- answers
@@ -193,21 +194,22 @@ class RangeSync:
             return self._applying
         return None
 
-    def ended(self, batch: Batch, peer: Peer | None) -> bool:
-        """A batch has been applied; whether its sender has brought too much that leads nowhere."""
+    def ended(self, batch: Batch, peer: Peer | None) -> None:
+        """A batch has been applied. If the head did not move, it is another branch's: is there more of it?
+
+        What does not link is asked for again from the irreversible block on. What links, and still does not win when
+        all of it is here, has lost: its peer is not ahead of us. (The reference bans such a peer.)
+        """
         self._applying = None
         if batch.applied:
             if peer is not None:
                 peer.fork_batches = 0
-            return False
-        if not batch.forked:
-            return False
-        self.go_back()
-        if peer is None:
-            return False
-        peer.fork_batches += 1
-        peer.doubt(self._core.now)
-        return peer.fork_batches >= FORK_BATCHES
+        elif batch.forked and not batch.is_linked and batch.first > self._core.chain.lib_number + 1:
+            self.go_back()
+        elif batch.forked and peer is not None and (not batch.is_linked or batch.last >= self._reach(peer)):
+            self.stop()
+            peer.fork_batches += 1
+            peer.beaten_until = self._core.now + min(BEATEN_SECONDS * peer.fork_batches, LONGEST_BEATEN)
 
     def expire(self) -> None:
         """Who does not answer is passed over for a time."""

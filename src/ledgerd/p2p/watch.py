@@ -70,9 +70,7 @@ class Watch:
             return None
         self._alone_since = None
         known = [peer for peer in core.trusted() if peer.head_number > 0]
-        if not known or any(peer.head_number > head for peer in known):
-            return None
-        return Cause.CAUGHT_UP if core.highest_seen <= head + BEHIND_BLOCKS else None
+        return Cause.CAUGHT_UP if known and not core.is_anybody_ahead() else None
 
     # -- in FORWARD
 

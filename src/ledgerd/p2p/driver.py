@@ -1,0 +1,242 @@
+"""Sockets for the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
+
+It decides nothing: bytes and time go to `NetworkState`, and what that asks for is carried out. Everything runs on one
+event loop; a peer that does not read is dropped, and never waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ledgerd.p2p.actions import Close, Dial, Send
+from ledgerd.p2p.endpoints import Endpoint
+from ledgerd.p2p.messages import ForkStatus, TransactionMessage
+from ledgerd.p2p.network_state import TICK_SECONDS
+
+if TYPE_CHECKING:
+    from ledgerd.p2p.network_state import NetworkState
+
+log = logging.getLogger(__name__)
+
+READ_BYTES = 1 << 16
+QUEUED_BYTES = 8 << 20
+"""What may wait to be sent to one peer; one that reads more slowly is dropped."""
+SPARED_BYTES = 1 << 20
+"""From here on, what a slow peer can do without is left out."""
+UNREAD_BYTES = 2 << 20
+"""While so much waits to be sent to a peer, nothing more is read from it."""
+SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
+DIAL_SECONDS = 5
+CLOSING_SECONDS = 2
+BLOCKS_AT_ONCE = 0.02
+"""Seconds of work on blocks between two looks at the sockets."""
+
+
+class Connection(asyncio.Protocol):
+    """One socket, and the peer it belongs to."""
+
+    def __init__(self, driver: Driver, peer: int | None = None) -> None:
+        self._driver = driver
+        self.peer = peer
+        self.transport: asyncio.Transport | None = None
+        self._is_reading = True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The connection stands."""
+        if not isinstance(transport, asyncio.Transport):
+            return
+        self.transport = transport
+        transport.set_write_buffer_limits(high=UNREAD_BYTES, low=UNREAD_BYTES // 4)
+        raw = transport.get_extra_info("socket")
+        if raw is not None:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            with contextlib.suppress(OSError):
+                raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._driver.made(self)
+
+    def data_received(self, data: bytes) -> None:
+        """The peer speaks."""
+        self._driver.received(self, data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is no more."""
+        _ = exc
+        self._driver.gone(self)
+
+    def pause_writing(self) -> None:
+        """It does not read what we send: do not let it ask for more."""
+        self._set_reading(reads=False)
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        self._set_reading(reads=True)
+
+    def _set_reading(self, *, reads: bool) -> None:
+        if self.transport is not None and not self.transport.is_closing() and reads is not self._is_reading:
+            self._is_reading = reads
+            if reads:
+                self.transport.resume_reading()
+            else:
+                self.transport.pause_reading()
+
+    @property
+    def remote(self) -> Endpoint:
+        """Where the other side is."""
+        name = None if self.transport is None else self.transport.get_extra_info("peername")
+        return Endpoint(str(name[0]), int(name[1])) if name else Endpoint("", 0)
+
+    def send(self, number: int, frame: bytes) -> bool:
+        """Send a frame, or leave it out if the peer is slow; whether the peer is still worth it."""
+        transport = self.transport
+        if transport is None or transport.is_closing():
+            return True
+        waiting = transport.get_write_buffer_size()
+        if waiting > SPARED_BYTES and number in SPARED:
+            return True
+        if waiting > QUEUED_BYTES:
+            return False
+        transport.write(frame)
+        return True
+
+
+class Driver:
+    """The sockets of a node."""
+
+    def __init__(self, network: NetworkState, clock: Callable[[], float]) -> None:
+        self.network = network
+        self._clock = clock
+        self._connections: dict[int, Connection] = {}
+        self._dials: dict[int, asyncio.Task[None]] = {}
+        self._server: asyncio.Server | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._work_asked = asyncio.Event()
+
+    # -- life
+
+    async def start(self, listen: Endpoint | None) -> None:
+        """Listen, and begin to dial; without an endpoint, only dial."""
+        loop = asyncio.get_running_loop()
+        if listen is not None and listen.port:
+            try:
+                self._server = await loop.create_server(lambda: Connection(self), listen.host, listen.port)
+                log.info("listening for peers at %s", listen)
+            except OSError as error:
+                log.warning("cannot listen for peers at %s, only dialling: %s", listen, error)
+        self._tasks = [loop.create_task(self._tick()), loop.create_task(self._work())]
+
+    @property
+    def port(self) -> int:
+        """The port that is listened on; 0 where none is."""
+        return int(self._server.sockets[0].getsockname()[1]) if self._server is not None else 0
+
+    async def stop(self) -> None:
+        """Close everything."""
+        tasks = [*self._tasks, *self._dials.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._server is not None:
+            self._server.close()
+        for connection in list(self._connections.values()):
+            if connection.transport is not None:
+                connection.transport.abort()
+        if self._server is not None:
+            await self._server.wait_closed()
+        self._server = None
+
+    async def _tick(self) -> None:
+        while True:
+            self.network.tick(self._clock())
+            self.settle()
+            await asyncio.sleep(TICK_SECONDS)
+
+    async def _work(self) -> None:
+        """Blocks are applied in short turns, with the sockets looked after in between."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._work_asked.wait()
+            end = loop.time() + BLOCKS_AT_ONCE
+            while self.network.work(self._clock()):
+                if loop.time() > end:
+                    break
+            else:
+                self._work_asked.clear()
+            self.settle()
+            await asyncio.sleep(0)
+
+    # -- what sockets tell
+
+    def made(self, connection: Connection) -> None:
+        """A connection stands, dialled by us or by somebody else."""
+        now = self._clock()
+        if connection.peer is None:
+            connection.peer = self.network.accepted(now, connection.remote)
+            is_wanted = connection.peer is not None
+        else:
+            is_wanted = self.network.connected(now, connection.peer, connection.remote.host)
+        if is_wanted and connection.peer is not None:
+            self._connections[connection.peer] = connection
+        elif connection.transport is not None:
+            connection.transport.abort()
+        self.settle()
+
+    def received(self, connection: Connection, data: bytes) -> None:
+        """Bytes of a peer."""
+        if connection.peer in self._connections:
+            self.network.received(self._clock(), connection.peer, data)
+            self.settle()
+
+    def gone(self, connection: Connection) -> None:
+        """A connection has ended."""
+        if connection.peer is not None and self._connections.pop(connection.peer, None) is not None:
+            self.network.lost(self._clock(), connection.peer)
+            self.settle()
+
+    # -- what the state machine asks for
+
+    def settle(self) -> None:
+        """Carry out what has been asked for; to be called after anything was told to the state machine."""
+        while actions := self.network.actions():
+            for action in actions:
+                match action:
+                    case Send(peer, number, frame):
+                        self._send(peer, number, frame)
+                    case Dial(peer, endpoint):
+                        self._dials[peer] = asyncio.get_running_loop().create_task(self._dial(peer, endpoint))
+                    case Close(peer, _):
+                        self._close(peer)
+        if self.network.intake.is_busy:
+            self._work_asked.set()
+
+    def _send(self, peer: int, number: int, frame: bytes) -> None:
+        connection = self._connections.get(peer)
+        if connection is not None and not connection.send(number, frame) and connection.transport is not None:
+            log.info("%s: reads too slowly", connection.remote)
+            connection.transport.abort()
+
+    async def _dial(self, peer: int, endpoint: Endpoint) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(DIAL_SECONDS):
+                await loop.create_connection(lambda: Connection(self, peer), endpoint.host, endpoint.port)
+        except (OSError, TimeoutError) as error:
+            log.debug("%s: cannot be reached: %s", endpoint, error)
+            self.network.lost(self._clock(), peer)
+            self.settle()
+        finally:
+            self._dials.pop(peer, None)
+
+    def _close(self, peer: int) -> None:
+        """What was to be sent goes out, if the peer takes it soon."""
+        dial = self._dials.pop(peer, None)
+        if dial is not None and dial is not asyncio.current_task():
+            dial.cancel()
+        connection = self._connections.pop(peer, None)
+        if connection is not None and connection.transport is not None:
+            connection.transport.close()
+            asyncio.get_running_loop().call_later(CLOSING_SECONDS, connection.transport.abort)

@@ -1,0 +1,133 @@
+"""Two nodes over real sockets on this machine: they find one another, sync, push, and let go."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.p2p.chain_access import ChainPeers
+from ledgerd.p2p.driver import QUEUED_BYTES, Driver
+from ledgerd.p2p.endpoints import Endpoint
+from ledgerd.p2p.messages import Hello, NodeId
+from ledgerd.p2p.modes import Mode
+from ledgerd.p2p.network_state import NetworkState
+from ledgerd.p2p.settings import Settings
+from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
+
+PATIENCE = 20
+"""Seconds until a test that hangs is given up."""
+
+
+def drive(chain: Chain, name: int, *seeds: Endpoint) -> Driver:
+    """A node with this chain; its clock is that of the event loop, set to the time of the chain's network."""
+    start = asyncio.get_running_loop().time()
+
+    def clock() -> float:
+        return GENESIS + 400 + asyncio.get_running_loop().time() - start
+
+    random = Random(name)  # noqa: S311 - the same in every run
+    node_id = NodeId(bytes([2]) + bytes(31) + bytes([name]))
+    settings = Settings(seeds=seeds)
+    return Driver(NetworkState(ChainPeers(chain, clock()), settings, node_id, random, clock()), clock)
+
+
+def reached(chain: Chain, height: int) -> asyncio.Event:
+    """Set when a chain has a block of this height."""
+    event = asyncio.Event()
+
+    def look(happened: Event) -> None:
+        if isinstance(happened, BlockApplied) and happened.block.number >= height:
+            event.set()
+
+    chain.subscribe(look)
+    return event
+
+
+def run(main: Callable[[], object]) -> None:
+    asyncio.run(main())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_fresh_node_syncs_over_a_socket_and_is_pushed_what_is_new(others: Network, tmp_path: Path, host: str) -> None:
+    async def main() -> None:
+        fresh = Chain.open(tmp_path / "fresh", SEVEN, clock=lambda: 0.0, genesis_time=GENESIS, space=SMALL)
+        first = drive(others.chain, 1)
+        await first.start(Endpoint("127.0.0.1", free_port()))
+        second = drive(fresh, 2, Endpoint(host, first.port))
+        synced, pushed = reached(fresh, others.chain.head_number), reached(fresh, others.chain.head_number + 1)
+        await second.start(None)
+        await asyncio.wait_for(synced.wait(), PATIENCE)
+        assert fresh.head_id == others.chain.head_id
+
+        for block in others.produce():
+            first.network.broadcast_block(GENESIS + 400, block)
+        first.settle()
+        await asyncio.wait_for(pushed.wait(), PATIENCE)
+        assert fresh.head_id == others.chain.head_id
+        assert second.network.core.mode is Mode.FORWARD
+
+        await second.stop()
+        await first.stop()
+        fresh.close()
+
+    run(main)
+
+
+def test_a_peer_that_sends_garbage_is_closed_and_another_is_served(others: Network) -> None:
+    async def main() -> None:
+        driver = drive(others.chain, 1)
+        await driver.start(Endpoint("127.0.0.1", free_port()))
+        bad_reader, bad_writer = await asyncio.open_connection("127.0.0.1", driver.port)
+        good_reader, good_writer = await asyncio.open_connection("127.0.0.1", driver.port)
+        bad_writer.write(b"\xff" * 100)
+        await asyncio.wait_for(bad_reader.read(), PATIENCE)
+
+        good_writer.write(Hello(node_id=NodeId(bytes(32) + b"\7")).frame)
+        hello = await asyncio.wait_for(good_reader.readexactly(103), PATIENCE)
+        reply = await asyncio.wait_for(good_reader.readexactly(60), PATIENCE)
+        assert (hello[4:6], reply[4:6]) == (b"\xec\x13", b"\xed\x13")
+
+        for writer in (bad_writer, good_writer):
+            writer.close()
+        await driver.stop()
+
+    run(main)
+
+
+def test_a_peer_that_does_not_read_is_dropped(others: Network) -> None:
+    async def main() -> None:
+        driver = drive(others.chain, 1)
+        await driver.start(Endpoint("127.0.0.1", free_port()))
+        reader, writer = await asyncio.open_connection("127.0.0.1", driver.port, limit=1024)
+        writer.write(Hello(node_id=NodeId(bytes(32) + b"\7")).frame)
+        await asyncio.wait_for(reader.readexactly(103), PATIENCE)
+        peer = driver.network.core.peers()[0]
+
+        sent = 0
+        while driver.network.core.find(peer.id) is not None and sent < 100 * QUEUED_BYTES:
+            driver.network.core.send_frame(peer, 5105, bytes(1 << 20))
+            driver.settle()
+            sent += 1 << 20
+            await asyncio.sleep(0)
+        assert driver.network.core.find(peer.id) is None
+        assert sent < 4 * QUEUED_BYTES
+
+        writer.close()
+        await driver.stop()
+
+    run(main)
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    import socket  # noqa: PLC0415
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
