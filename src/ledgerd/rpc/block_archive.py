@@ -22,6 +22,8 @@ class BlockArchive:
 
     def __init__(self, *logs: BlockLogReader) -> None:
         self._logs = logs
+        self._begun: set[BlockLogReader] = set()
+        """The logs of which it is known that they have blocks, and which only grow: they begin with block 1."""
 
     def packed(self, state: View, number: int) -> bytes | None:
         """The bytes of a block, if the node has them."""
@@ -39,5 +41,11 @@ class BlockArchive:
 
     def earliest(self, head: int) -> int:
         """The first block from which on there is no gap to the head; a node without a log has the head alone."""
-        firsts = (log.first_number for log in self._logs)
+        firsts = (1 if log in self._begun else self._first_of(log) for log in self._logs)
         return next((first for first in firsts if 0 < first < head), head)
+
+    def _first_of(self, log: BlockLogReader) -> int:
+        first = log.first_number
+        if first == 1 and not log.KIND.header:
+            self._begun.add(log)
+        return first

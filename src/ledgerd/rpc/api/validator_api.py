@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.protocol.keys import PublicKey
@@ -14,7 +17,7 @@ from ledgerd.protocol.names import AccountName, cut_name
 from ledgerd.protocol.properties import ChainPropertiesHf13
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, Version
-from ledgerd.rpc.api.kinds import Names, require_limit
+from ledgerd.rpc.api.kinds import Names, Printed, require_limit
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
 from ledgerd.rpc.counts import exactly
 from ledgerd.rpc.declarations import Api
@@ -80,8 +83,11 @@ class ScheduleRecord(msgspec.Struct, frozen=True):
     majority_version: Version
 
 
-def validator_record(view: ApiView, validator: Validator) -> ValidatorRecord:
-    """The record of a validator."""
+ValidatorText = Annotated[str, Printed(ValidatorRecord)]
+"""The record of a validator in JSON, which readers remember while the validator stays as it is."""
+
+
+def _record(validator: Validator, hardfork: int) -> ValidatorRecord:
     return ValidatorRecord(
         validator.id,
         validator.owner,
@@ -97,7 +103,7 @@ def validator_record(view: ApiView, validator: Validator) -> ValidatorRecord:
         validator.last_aslot,
         validator.last_confirmed_block_num,
         validator.signing_key,
-        shown(validator.props, hardfork_of_properties(view.state)),
+        shown(validator.props, hardfork),
         validator.last_work,
         validator.running_version,
         validator.hardfork_version_vote,
@@ -105,6 +111,19 @@ def validator_record(view: ApiView, validator: Validator) -> ValidatorRecord:
         validator.sharing_rate,
         validator.pending_stakeholder_reward,
     )
+
+
+@cache
+def _printer(hardfork: int) -> Callable[[Validator], str]:
+    """What prints validators since a hardfork; always the same function, by which readers remember its results."""
+    codec = codec_of(ValidatorRecord)
+    return lambda validator: codec.to_json(_record(validator, hardfork))
+
+
+def _texts(view: ApiView, ids: Iterable[int]) -> Iterator[ValidatorText | None]:
+    """The records of these validators; nothing for one that does not exist."""
+    derive = _printer(hardfork_of_properties(view.state))
+    return (view.state.derived(derive, VALIDATORS.by_id, each) for each in ids)
 
 
 @VALIDATOR_API.method(aliases=["get_active_witnesses"], examples=[[]])
@@ -121,31 +140,30 @@ def get_validator_schedule(view: ApiView) -> ScheduleRecord:
 
 
 @VALIDATOR_API.method(args=exactly(1), aliases=["get_witnesses"], examples=[[[0, 1]]])
-def get_validators(view: ApiView, ids: tuple[ObjectId, ...]) -> tuple[ValidatorRecord | None, ...]:
+def get_validators(view: ApiView, ids: tuple[ObjectId, ...]) -> tuple[ValidatorText | None, ...]:
     """The validators of these ids; null in the place of one that does not exist."""
-    found = (view.state.find(VALIDATORS, each) for each in ids)
-    return tuple(None if validator is None else validator_record(view, validator) for validator in found)
+    return tuple(_texts(view, ids))
 
 
 @VALIDATOR_API.method(args=exactly(1), aliases=["get_witness_by_account"], examples=[["committee"]])
-def get_validator_by_account(view: ApiView, account: AccountName) -> ValidatorRecord | None:
+def get_validator_by_account(view: ApiView, account: AccountName) -> ValidatorText | None:
     """The validator of an account."""
-    validator = view.state.lookup(VALIDATOR_BY_NAME, account)
-    return None if validator is None else validator_record(view, validator)
+    derive = _printer(hardfork_of_properties(view.state))
+    return view.state.derived(derive, VALIDATOR_BY_NAME, account)
 
 
 @VALIDATOR_API.method(args=exactly(2), aliases=["get_witnesses_by_vote"], examples=[["", 10]])
-def get_validators_by_vote(view: ApiView, start: str, limit: UInt32) -> tuple[ValidatorRecord, ...]:
+def get_validators_by_vote(view: ApiView, start: str, limit: UInt32) -> tuple[ValidatorText, ...]:
     """Validators by the votes for them, the most first, beginning with the one that is named."""
-    found = _from(view, VALIDATOR_BY_VOTES, start, limit)
-    return tuple(validator_record(view, each) for each in takewhile(lambda each: each.votes > 0, found))
+    found = takewhile(lambda each: each.votes > 0, _from(view, VALIDATOR_BY_VOTES, start, limit))
+    return tuple(filter(None, _texts(view, (validator.id for validator in found))))
 
 
 @VALIDATOR_API.method(args=exactly(2), aliases=["get_witnesses_by_counted_vote"], examples=[["", 10]])
-def get_validators_by_counted_vote(view: ApiView, start: str, limit: UInt32) -> tuple[ValidatorRecord, ...]:
+def get_validators_by_counted_vote(view: ApiView, start: str, limit: UInt32) -> tuple[ValidatorText, ...]:
     """The same by the votes that count, which penalties diminish."""
-    found = _from(view, VALIDATOR_BY_COUNTED_VOTES, start, limit)
-    return tuple(validator_record(view, each) for each in takewhile(lambda each: each.counted_votes > 0, found))
+    found = takewhile(lambda each: each.counted_votes > 0, _from(view, VALIDATOR_BY_COUNTED_VOTES, start, limit))
+    return tuple(filter(None, _texts(view, (validator.id for validator in found))))
 
 
 def _from(view: ApiView, index: Index[Validator], start: str, limit: int) -> islice[Validator]:
