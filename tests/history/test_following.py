@@ -206,6 +206,19 @@ def test_a_damaged_history_is_put_aside_and_the_chain_goes_on(fresh: Fresh, capl
     assert "ledgerd history rebuild" in caplog.text
 
 
+def test_a_history_that_turns_out_to_be_damaged_does_not_stop_the_chain(
+    fresh: Fresh, caplog: pytest.LogCaptureFixture
+) -> None:
+    node = fresh()
+    with followed(node.chain, node.folder) as store:
+        with store.environment.begin(write=True) as transaction:
+            transaction.drop(store.environment.open_db(b"chunks", transaction), delete=False)
+        heard = store.head_number
+        branch(node, 2, 0, "unheard")
+        assert store.head_number == heard
+    assert caplog.text.count("nothing more is recorded: the history is damaged") == 1
+
+
 def test_a_history_of_another_version_is_not_touched(fresh: Fresh) -> None:
     node = fresh()
     with open_store(node.chain, node.folder) as store, store.environment.begin(write=True) as transaction:

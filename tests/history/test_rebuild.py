@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain import replay
-from ledgerd.cli import main
 from ledgerd.history.rebuild import REBUILD_FOLDER, rebuild
 from ledgerd.history.settings import HistorySettings
 from tests.chain.networks import SMALL, start_seven
 from tests.chain.recorded_chains import advance, open_chain
 from tests.history.histories import HISTORY_FOLDER, closed_view, followed, shown_operations, whole_history
-from tests.recorded import FOLDER, recorded_answers
+from tests.recorded import recorded_answers
 
 NAME, HEIGHT = "open-hf0", 336
 
@@ -107,11 +106,3 @@ def test_what_an_interrupted_rebuild_has_of_another_branch_is_taken_back(
             head = chain.blocks.at(chain.head_number)
             assert head is not None
             assert store.block(chain.head_number) == head.packed
-
-
-def test_the_command_rebuilds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    recorded(tmp_path)
-    chain_file = FOLDER.parent / "open-main.toml"
-    assert main(["history", "rebuild", "--data-dir", str(tmp_path), "--chain", str(chain_file)]) == 0
-    assert f"the history is complete up to block {HEIGHT}" in capsys.readouterr().out
-    assert_complete(tmp_path)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+
+PLUGIN = "operation_history"
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
@@ -35,3 +42,17 @@ def run(chosen: argparse.Namespace) -> int:
         head = chain.head_number
     sys.stdout.write(f"{count} blocks replayed; the history is complete up to block {head}\n")
     return 0
+
+
+@contextmanager
+def recorded(chosen: argparse.Namespace, chain: Chain) -> Iterator[None]:
+    """Record what happens to a chain meanwhile, where the node is configured to."""
+    from ledgerd.history.following import HISTORY_FOLDER, open_history  # noqa: PLC0415
+    from ledgerd.node.history_settings import history_settings  # noqa: PLC0415
+
+    configuration = configuration_of(chosen)
+    if PLUGIN not in configuration.application.plugins:
+        yield
+        return
+    with open_history(chain, chosen.data_dir / HISTORY_FOLDER, history_settings(configuration)):
+        yield

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, opened_chain
+from ledgerd.cli.history import recorded
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -38,7 +39,11 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.chain.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
 
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
-    with LogSource(chosen.block_log) as source, opened_chain(chosen, must_exist=False) as chain:
+    with (
+        LogSource(chosen.block_log) as source,
+        opened_chain(chosen, must_exist=False) as chain,
+        recorded(chosen, chain),
+    ):
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
         with progress_bar() as bar:
             task = bar.add_task("replaying", total=last, completed=chain.head_number)

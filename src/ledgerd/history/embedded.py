@@ -31,7 +31,7 @@ from ledgerd.history.tables import (
 )
 from ledgerd.history.touched import touched
 from ledgerd.protocol.block import Block
-from ledgerd.state.disk import Disk, Space, Transaction
+from ledgerd.state.disk import Disk, Space, Transaction, failure
 from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.lock import lock_writer
 
@@ -115,7 +115,9 @@ class EmbeddedStore:
                 self._disk.grow()
                 continue
             except lmdb.Error as problem:
-                self._disk.fail(problem)
+                self._disk.abort()
+                found = failure(self._disk.folder, problem)
+                raise (HistoryDamaged(str(problem)) if isinstance(found, StoreCorrupt) else found) from problem
             except BaseException:
                 self._disk.abort()
                 raise

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from ledgerd.chain.chain import Chain
+from ledgerd.chain.chain import Chain, Recorder
+from ledgerd.chain.events import Event
 from ledgerd.chain.rolling_block_log import RollingBlockLog
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
@@ -21,6 +23,9 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.state.disk import Space
 
 log = logging.getLogger(__name__)
+
+HISTORY_FOLDER = "history"
+"""Where in the data directory it is."""
 
 DAMAGED_SUFFIX = ".damaged"
 """What the folder of a damaged history is renamed to; there is room for one."""
@@ -64,7 +69,7 @@ def follow(chain: Chain, store: HistoryStore) -> None:
     if common < store.head_number:
         log.info("the history goes back from block %d to block %d", store.head_number, common)
         store.truncate(common)
-    chain.precede(store.record)
+    chain.precede(_until_damaged(store))
     head = chain.head_number
     if common < head:
         if common and common >= chain.irreversible:
@@ -73,6 +78,22 @@ def follow(chain: Chain, store: HistoryStore) -> None:
             log.warning("the history lacks the operations of blocks %d to %d: %s", common + 1, head, REMEDY)
         else:
             log.info("the history begins behind block %d; for what was before, run `ledgerd history rebuild`", head)
+
+
+def _until_damaged(store: HistoryStore) -> Recorder:
+    """What records; the chain goes on without it when the store turns out to be damaged."""
+    damage: list[HistoryDamaged] = []
+
+    def record(events: Sequence[Event]) -> None:
+        if damage:
+            return
+        try:
+            store.record(events)
+        except HistoryDamaged as problem:
+            damage.append(problem)
+            log.error("nothing more is recorded: %s", problem)  # noqa: TRY400 - says it all
+
+    return record
 
 
 def _last_in_common(chain: Chain, store: HistoryStore) -> int:

@@ -84,6 +84,10 @@ class EmbeddedHistory(History):
     def count_blocks(self) -> int:
         return self._count_blocks
 
+    def forget(self) -> None:
+        """What was final is not: a chain to develop on was taken back."""
+        self._remembered.clear()
+
     @contextmanager
     def reading(self) -> Iterator[HistoryView]:
         self._log.refresh()

@@ -16,13 +16,12 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.replay import replay
 from ledgerd.chain.skip import VERIFIED_BEFORE
 from ledgerd.history.embedded import EmbeddedStore
-from ledgerd.history.following import follow
+from ledgerd.history.following import HISTORY_FOLDER, follow
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import Space
 
 REBUILD_FOLDER = "rebuild"
-HISTORY_FOLDER = "history"
 WANTED = "wanted.json"
 """What an interrupted rebuild was to make; without it, or with other settings, all begins from the first block."""
 
