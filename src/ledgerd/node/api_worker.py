@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +16,8 @@ import msgspec
 from ledgerd.chain.block_log import BlockLogReader
 from ledgerd.chain.histories import History
 from ledgerd.chain.rolling_block_log import RollingBlockLogReader
+from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.reader import EmbeddedHistory
-from ledgerd.history.rebuild import HISTORY_FOLDER
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.chain_part import STATE_FOLDER
 from ledgerd.node.history_settings import history_settings
@@ -23,7 +25,7 @@ from ledgerd.node.records import HISTORY_PLUGIN
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
-from ledgerd.rpc.api.dev_api import DEV_API
+from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.block_records import BlockRecords
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 PARTS = "ledgerd.node.api_worker:service"
 
 Settings = dict[str, str]
+
+_background: set[asyncio.Task[None]] = set()
+"""What runs as long as the worker does; a loop holds its tasks weakly."""
 
 
 def worker_settings(configuration: Configuration) -> Settings:
@@ -69,9 +74,22 @@ def service(link: Link, limits: Limits, settings: Settings) -> Service:
     }
     plugins = settings["plugins"].split()
     if HISTORY_PLUGIN in plugins:
-        kept = msgspec.json.decode(settings["history"], type=HistorySettings)
-        services[History] = EmbeddedHistory.open(Path(settings["data_dir"]) / HISTORY_FOLDER, folder, kept)
+        services[History] = history = _history(settings)
+        if DEV_API.name in plugins:
+            _background.add(asyncio.get_running_loop().create_task(_forget_what_is_reverted(link, history)))
     node = Node(parameters_of(settings["chain"]), reader.snapshot, link, services)
     apis = [api for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, DEV_API) if api.name in plugins]
     dispatcher = Dispatcher(apis, node, time.time, cache=AnswerCache(int(settings["cache"])), limits=limits)
     return Service(dispatcher, limits)
+
+
+def _history(settings: Settings) -> EmbeddedHistory:
+    data_dir = Path(settings["data_dir"])
+    kept = msgspec.json.decode(settings["history"], type=HistorySettings)
+    return EmbeddedHistory.open(data_dir / HISTORY_FOLDER, data_dir / STATE_FOLDER, kept)
+
+
+async def _forget_what_is_reverted(link: Link, history: EmbeddedHistory) -> None:
+    async with aclosing(link.events(REVERTED)) as events:
+        async for _ in events:
+            history.forget()

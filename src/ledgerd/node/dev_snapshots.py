@@ -18,6 +18,7 @@ class Kept(NamedTuple):
 
     number: int
     folder: Path
+    head: int
     log_sizes: tuple[int, ...]
     shift: int
 
@@ -30,13 +31,13 @@ class DevSnapshots:
         self._kept: dict[int, Kept] = {}
         self._last = 0
 
-    def keep(self, folder: Path, shift: int) -> int:
+    def keep(self, folder: Path, head: int, shift: int) -> int:
         """Copy the files of a closed chain as they are; its number."""
         self._last += 1
         target = self._folder / str(self._last)
         copy_state(folder, target)
         sizes = tuple(path.stat().st_size for path in paths_of(folder, FULL_LOG))
-        self._kept[self._last] = Kept(self._last, target, sizes, shift)
+        self._kept[self._last] = Kept(self._last, target, head, sizes, shift)
         return self._last
 
     def find(self, number: int) -> Kept:

@@ -32,7 +32,9 @@ from ledgerd.rpc.api.dev_api import (
     MINE,
     MOVE_TIME,
     REVERT,
+    REVERTED,
     SNAPSHOT,
+    STAND,
     Head,
     Kept,
     number_of,
@@ -88,6 +90,9 @@ class Development:
         self._snapshots = DevSnapshots(folder)
         self._task: asyncio.Task[None] | None = None
         self._producer: Producer | None = None
+        self.before_revert: list[Callable[[int], None]] = []
+        """Who forgets the blocks above a number while they can still be read."""
+        self.after_revert: list[Callable[[], None]] = []
 
     @property
     def producer(self) -> Producer:
@@ -100,6 +105,7 @@ class Development:
     def handlers(self) -> dict[str, Handler]:
         """Who answers the questions of `dev_api`."""
         return {
+            STAND: lambda _: self._answer(self._head),
             MINE: lambda payload: self._answer(partial(self.mine, number_of(payload))),
             MOVE_TIME: lambda payload: self._answer(partial(self.move_time, number_of(payload))),
             SNAPSHOT: lambda _: self._answer(self.snapshot),
@@ -180,9 +186,9 @@ class Development:
 
     def snapshot(self) -> Kept:
         """Keep the state and where the log ends; what waits for a block goes on waiting."""
-        waiting = list(self._chain.chain.pending.transactions)
+        waiting, head = list(self._chain.chain.pending.transactions), self._chain.chain.head_number
         numbers: list[int] = []
-        self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, self._time.shift)))
+        self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, head, self._time.shift)))
         for transaction in waiting:
             with suppress(RuleViolation):
                 self._chain.chain.push_transaction(transaction)
@@ -191,9 +197,13 @@ class Development:
     def revert(self, number: int) -> Head:
         """Go back; the clock too."""
         kept = self._snapshots.find(number)
+        for forget in self.before_revert:
+            forget(kept.head)
         self._chain.reopen(partial(self._snapshots.put_back, kept, self._chain.folder))
         self._time.shift = kept.shift
         self._catch_up_with_head()
+        for tell in self.after_revert:
+            tell()
         return self._head()
 
     async def _forget_pending(self, _payload: bytes) -> bytes:
@@ -222,5 +232,7 @@ class DevRuntime(Runtime):
         shutil.rmtree(folder, ignore_errors=True)
         self.development = Development(configuration, self.chain, self.time, options, folder)
         self.broadcasts.after_transaction.append(self.development.take)
+        self.development.before_revert.append(self.history.truncate)
+        self.development.after_revert.append(partial(self.webserver.publish, REVERTED, b""))
         self.webserver.offer(("dev_api",), self.development.handlers)
         self.replace_production(self.development)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.history.embedded import EmbeddedStore
-from ledgerd.history.following import follow
-from ledgerd.history.rebuild import HISTORY_FOLDER
+from ledgerd.history.following import HISTORY_FOLDER, follow
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
 from ledgerd.node.history_settings import history_settings
@@ -39,6 +38,11 @@ class HistoryPart:
         self._close()
         self._store = EmbeddedStore(self._folder, self._settings, chain.block_log)
         follow(chain, self._store)
+
+    def truncate(self, number: int) -> None:
+        """Forget every block above this one, while the log still has them; on the thread of the chain."""
+        if self._store is not None:
+            self._store.truncate(number)
 
     def _close(self) -> None:
         if self._store is not None:

@@ -64,9 +64,10 @@ class Runtime:
         self.production: Producing = ProductionPart(configuration, self.chain, self.time)
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
+        self.history = HistoryPart(configuration, self.chain)
         self._parts: dict[str, Part] = {
             "chain": self.chain,
-            "operation_history": HistoryPart(configuration, self.chain),
+            "operation_history": self.history,
             "block_info": BlockInfoPart(self.chain),
             "validator": self.production,
             "webserver": self.webserver,

@@ -106,15 +106,16 @@ class WebserverPart:
             self._say_head()
             block = event.block
             if self.board.is_heard(APPLIED_BLOCK):
-                self._publish(APPLIED_BLOCK, block.packed)
+                self.publish(APPLIED_BLOCK, block.packed)
             if self.board.is_heard(INCLUDED):
                 ids = tuple(bytes(transaction.id) for transaction in block.transactions)
-                self._publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
+                self.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
 
     def _say_head(self) -> None:
-        self._publish(HEAD, b"")
+        self.publish(HEAD, b"")
 
-    def _publish(self, topic: str, payload: bytes) -> None:
+    def publish(self, topic: str, payload: bytes) -> None:
+        """Tell the workers that something has happened; from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish, topic, payload)
 

@@ -30,6 +30,12 @@ class Kept(msgspec.Struct, frozen=True):
     head_block_number: UInt32
 
 
+@DEV_API.method(args=exactly(0), cached=False, examples=[[]])
+async def head(node: Node) -> Head:
+    """Where the chain stands, with its time in seconds."""
+    return head_of(await node.main.ask(STAND, b""))
+
+
 @DEV_API.method(args=UNCOUNTED, cached=False, examples=[[5]])
 async def mine_blocks(node: Node, count: UInt32 = 1) -> Head:
     """Make blocks at once, the waiting transactions in the first; the clock goes with them."""
@@ -61,6 +67,9 @@ async def forget_pending(node: Node) -> Nothing:
     return Nothing()
 
 
+STAND = "where the chain stands"
+"""A question without words. The answer is a `Head`."""
+
 MINE = "mine blocks"
 """A question: how many. The answer is a `Head`."""
 
@@ -72,6 +81,9 @@ SNAPSHOT = "keep a snapshot"
 
 REVERT = "revert to a snapshot"
 """A question: to which. The answer is a `Head`."""
+
+REVERTED = "the chain was taken back"
+"""An event without words: blocks that were irreversible are gone."""
 
 FORGET_PENDING = "forget what waits"
 """A question without words; the answer is empty."""

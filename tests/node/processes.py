@@ -1,0 +1,111 @@
+"""Nodes as real processes on free loopback ports, each for a bounded time."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any, Self
+
+PROGRAM = (sys.executable, "-c", "import sys; from ledgerd.cli import main; sys.exit(main())")
+PATIENCE = 30.0
+"""Seconds after which a test has failed; none takes half as many."""
+
+SERVES = re.compile(r"start listening for (http|ws) requests on 127\.0\.0\.1:(\d+)")
+
+
+class NodeProcess:
+    """One node, and the lines of its log."""
+
+    def __init__(self, *words: str) -> None:
+        self.process = subprocess.Popen(  # noqa: S603 - our own program
+            [*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        self.lines: list[str] = []
+        self._fresh: Queue[str] = Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        if self.process.stderr is not None:
+            for line in self.process.stderr:
+                self.lines.append(line.rstrip("\n"))
+                self._fresh.put(line)
+
+    @property
+    def log(self) -> str:
+        return "\n".join(self.lines)
+
+    def wait_for(self, words: str, count: int = 1) -> None:
+        """Return when so many lines of the log have held these words."""
+        deadline = time.monotonic() + PATIENCE
+        while sum(words in line for line in self.lines) < count:
+            try:
+                self._fresh.get(timeout=max(0.0, deadline - time.monotonic()))
+            except Empty:
+                raise AssertionError(f"the node never said {words!r}:\n{self.log}") from None
+
+    def port(self, kind: str = "http") -> int:
+        self.wait_for(f"start listening for {kind} requests")
+        return next(int(found[2]) for line in self.lines if (found := SERVES.search(line)) and found[1] == kind)
+
+    def call(self, api: str, method: str, *arguments: object) -> Any:
+        """The result of a request over HTTP, or its error object."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=PATIENCE)
+        body = {"jsonrpc": "2.0", "method": "call", "params": [api, method, arguments], "id": 1}
+        try:
+            connection.request("POST", "/", json.dumps(body))
+            answer = json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+        return answer.get("result", answer.get("error"))
+
+    @property
+    def head(self) -> int:
+        number: int = self.call("database_api", "get_dynamic_global_properties")["head_block_number"]
+        return number
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(how)
+        return self.wait()
+
+    def wait(self) -> int:
+        """The exit code."""
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+
+
+LOOPBACK = (
+    "--webserver-http-endpoint=127.0.0.1:0",
+    "--webserver-ws-endpoint=127.0.0.1:0",
+    "--p2p-endpoint=127.0.0.1:0",
+    "--webserver-thread-pool-size=1",
+    "--shared-file-size=128M",
+)
+"""What keeps a node on this machine, and small."""
+
+
+def words_of_testnet(folder: Path, *more: str) -> Sequence[str]:
+    """A node of the testnet kind, from its template."""
+    template = Path(__file__).resolve().parents[2] / "share" / "ledgerd" / "config" / "config_testnet.ini"
+    return ["--config-file", str(template), "--data-dir", str(folder), *LOOPBACK, *more]

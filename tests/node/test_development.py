@@ -1,0 +1,146 @@
+"""`ledgerd dev` as a process: a chain that does what a developer says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.cli.dev import duration
+from ledgerd.codec import codec_of
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from tests.node.processes import NodeProcess
+
+ALICE_KEY = PrivateKey.from_wif("5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ")
+ALICE, BOB = AccountName("alice"), AccountName("bob")
+
+
+def dev(folder: Path, *words: str) -> NodeProcess:
+    return NodeProcess("dev", "--data-dir", str(folder), "--http=127.0.0.1:0", "--ws=127.0.0.1:0", *words)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[NodeProcess]:
+    with dev(tmp_path / "chain", "--block-time=0") as node:
+        yield node
+
+
+def send(node: NodeProcess, memo: str) -> object:
+    """A transfer by one of the accounts whose keys are known."""
+    head = node.call("database_api", "get_dynamic_global_properties")
+    expiration = node.call("dev_api", "head")["time"] + 600
+    draft = unsigned_transaction(
+        BlockId(bytes.fromhex(head["head_block_id"])), expiration, (Transfer(ALICE, BOB, tokens(1_000), memo),)
+    )
+    signed = draft.signed(TESTNET.chain_id, [ALICE_KEY])
+    return node.call(
+        "network_broadcast_api", "broadcast_transaction", json.loads(codec_of(Transaction).to_json(signed))
+    )
+
+
+def balance(node: NodeProcess, name: str = "bob") -> str:
+    text: str = node.call("database_api", "get_accounts", [name])[0]["balance"]
+    return text
+
+
+def test_it_is_past_all_hardforks_when_it_is_first_asked(node: NodeProcess) -> None:
+    assert node.call("database_api", "get_hardfork_version") == "3.2.0"
+    assert node.head == 21
+
+
+def test_accounts_are_funded_and_their_keys_are_printed(node: NodeProcess) -> None:
+    node.wait_for("Try it:")
+
+    assert balance(node, "alice") == "10000.000 VIZ"
+    assert f"alice      {ALICE_KEY.wif}" in node.log
+
+
+def test_without_a_block_time_each_transaction_has_its_block(node: NodeProcess) -> None:
+    before = node.head
+
+    assert send(node, "one") == {}
+    assert send(node, "two") == {}
+
+    assert node.head == before + 2
+    assert balance(node) == "10002.000 VIZ"
+
+
+def test_a_transaction_that_breaks_a_rule_makes_no_block(node: NodeProcess) -> None:
+    before = node.head
+
+    assert send(node, "x" * 3_000) != {}
+    assert node.head == before
+
+
+def test_blocks_are_made_when_asked_for(node: NodeProcess) -> None:
+    before = node.head
+
+    assert node.call("dev_api", "mine_blocks", 7)["head_block_number"] == before + 7
+    assert node.head == before + 7
+
+
+def test_a_month_passes_in_a_moment(node: NodeProcess) -> None:
+    before = node.call("dev_api", "mine_blocks", 1)["time"]
+
+    after = node.call("dev_api", "move_time", 30 * 86_400)["time"]
+
+    assert 30 * 86_400 - 3 <= after - before <= 30 * 86_400 + 60
+    assert not node.call("database_api", "get_dynamic_global_properties")["emergency_consensus_active"]
+    assert send(node, "much later") == {}
+
+
+def test_a_snapshot_can_be_gone_back_to_again_and_again(node: NodeProcess) -> None:
+    kept = node.call("dev_api", "snapshot")
+    for memo in ("one", "another"):
+        send(node, memo)
+        node.call("dev_api", "mine_blocks", 3)
+        assert balance(node) == "10001.000 VIZ"
+
+        assert node.call("dev_api", "revert", kept["snapshot"])["head_block_number"] == kept["head_block_number"]
+
+        assert balance(node) == "10000.000 VIZ"
+        assert node.call("database_api", "get_block", kept["head_block_number"] + 1) is None
+        assert node.call("operation_history", "get_ops_in_block", kept["head_block_number"] + 1, False) == []
+
+    assert "there is no snapshot 9" in node.call("dev_api", "revert", 9)["message"]
+
+
+def test_a_chain_is_gone_on_with_and_can_begin_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "chain"
+    with dev(folder, "--block-time=0", "--fast-forward=1h") as node:
+        head = node.head
+        assert node.stop() == 0
+    with dev(folder, "--block-time=0") as node:
+        assert node.head == head
+        assert node.stop() == 0
+    with dev(folder, "--fresh", "--block-time=0") as node:
+        assert node.head == 21
+
+
+def test_in_real_time_blocks_come_by_themselves(tmp_path: Path) -> None:
+    with dev(tmp_path / "chain") as node:
+        node.wait_for("Validated block #23 ")
+        assert node.stop() == 0
+
+
+def test_a_directory_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letters.txt").write_text("dear")
+
+    with dev(tmp_path, "--fresh") as node:
+        assert node.wait() == 1
+
+    assert "holds something else" in node.log
+    assert (tmp_path / "letters.txt").exists()
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("5m", 300), ("12h", 43_200), ("30d", 2_592_000)])
+def test_a_duration_is_a_number_and_a_unit(text: str, seconds: int) -> None:
+    assert duration(text) == seconds

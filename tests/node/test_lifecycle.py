@@ -1,0 +1,104 @@
+"""A node as a process: it starts, serves, makes blocks, stops when asked, and says why when it cannot start."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from ledgerd.node.lifecycle import FATAL, banner
+from ledgerd.protocol.parameters import TESTNET
+from tests.node.processes import NodeProcess, words_of_testnet
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_node_serves_makes_blocks_and_stops_when_asked(tmp_path: Path, how: signal.Signals) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path)) as node:
+        node.wait_for("Validated block #2 ")
+        assert node.head >= 2
+        assert node.call("block_info", "get_block_info", 1, 1)[0]["block_size"] > 0
+        assert node.call("operation_history", "get_ops_in_block", 2, False)[0]["block"] == 2
+
+        assert node.stop(how) == 0
+
+    assert banner(TESTNET).splitlines()[2] == node.lines[2]
+    for line in ("closing chain database", "database closed successfully", "exited cleanly"):
+        assert line in node.log
+    assert node.log.index("Started on blockchain with 0 blocks") < node.log.index("start listening for http")
+
+
+def test_no_key_is_ever_in_the_log(tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path, "--debug-block-production")) as node:
+        node.wait_for("Validated block #1 ")
+        node.stop()
+
+    assert "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC" not in node.log
+    assert "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4" not in node.log
+
+
+def test_a_second_stop_while_stopping_changes_nothing(tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path)) as node:
+        node.port()
+        node.process.send_signal(signal.SIGINT)
+        assert node.stop(signal.SIGTERM) == 0
+
+
+def test_a_killed_node_goes_on_where_it_was(tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path)) as node:
+        node.wait_for("Validated block #2 ")
+        node.stop(signal.SIGKILL)
+    with NodeProcess(*words_of_testnet(tmp_path)) as node:
+        node.wait_for("Validated block #3 ")
+        assert node.stop() == 0
+
+    assert "Started on blockchain with 2 blocks" in node.log
+
+
+def test_two_nodes_on_one_directory_are_refused(tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path)) as node:
+        node.port()
+        with NodeProcess(*words_of_testnet(tmp_path)) as second:
+            assert second.wait() == FATAL
+        assert f"{tmp_path} is in use by another node (process {node.process.pid})" in second.log
+        assert node.head >= 0
+        assert node.stop() == 0
+
+
+def test_a_port_that_is_taken_ends_the_start(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        words = [
+            f"--webserver-http-endpoint=127.0.0.1:{taken.getsockname()[1]}" if "http-endpoint" in word else word
+            for word in words_of_testnet(tmp_path)
+        ]
+        with NodeProcess(*words) as node:
+            assert node.wait() == FATAL
+
+    assert "cannot listen on 127.0.0.1" in node.log
+    assert "database closed successfully" in node.log
+    assert "Traceback" not in node.log
+
+
+def test_a_state_of_another_network_ends_the_start(tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path)) as node:
+        node.port()
+        node.stop()
+    with NodeProcess(*words_of_testnet(tmp_path, "--chain=mainnet")) as other:
+        assert other.wait() == FATAL
+
+    assert "this state belongs to the chain" in other.log
+
+
+def test_a_wrong_option_ends_with_another_code(tmp_path: Path) -> None:
+    with NodeProcess("--data-dir", str(tmp_path), "--p2p-endpont=x") as node:
+        assert node.wait() == 2
+
+
+def test_the_first_start_writes_the_configuration(tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path)[2:], "--chain=testnet", "--plugin=validator") as node:
+        node.wait_for("No validators configured!")
+        node.port()
+        assert node.stop() == 0
+
+    assert (tmp_path / "config.ini").is_file()
