@@ -31,6 +31,7 @@ from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.block_records import BlockRecords
 from ledgerd.rpc.cache import AnswerCache
 from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.routes import routes_of
 from ledgerd.rpc.service import Service
 from ledgerd.rpc.storage import Storage
 from ledgerd.rpc.view import Node
@@ -80,7 +81,7 @@ def service(link: Link, limits: Limits, settings: Settings) -> Service:
     node = Node(parameters_of(settings["chain"]), reader.snapshot, link, services)
     apis = [api for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, DEV_API) if api.name in plugins]
     dispatcher = Dispatcher(apis, node, time.time, cache=AnswerCache(int(settings["cache"])), limits=limits)
-    return Service(dispatcher, limits)
+    return Service(dispatcher, limits, routes_of(apis, node, time.time))
 
 
 def _history(settings: Settings) -> EmbeddedHistory:
