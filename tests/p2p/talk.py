@@ -34,6 +34,9 @@ class Talk:
         self.dialled: dict[int, Endpoint] = {}
         self._hosts = count(1)
 
+    def is_in(self, mode: Mode) -> bool:
+        return self.network.core.mode is mode
+
     # -- what happens to it
 
     def accept(self, host: str = "") -> int | None:

@@ -188,11 +188,15 @@ def test_bytes_behind_the_last_field_are_ignored(message: Message, frame: str) -
     assert read(message.NUMBER, bytes.fromhex(frame)[8:] + b"more") == message
 
 
-@pytest.mark.parametrize(("message", "frame"), SPECIFIED, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    ("message", "frame"),
+    [
+        each for each in SPECIFIED if each[0].NUMBER not in (5100, 5110)
+    ],  # the last field may be missing, or there is none
+    ids=lambda value: type(value).__name__,
+)
 def test_a_payload_without_its_last_byte_cannot_be_read(message: Message, frame: str) -> None:
     payload = bytes.fromhex(frame)[8:]
-    if message.NUMBER in (5100, 5110):
-        pytest.skip("its last field may be missing, or there is none")
     with pytest.raises(Undecodable):
         read(message.NUMBER, payload[:-1])
 
