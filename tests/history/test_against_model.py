@@ -100,6 +100,11 @@ class Teller:
         self.store = self._opened()
         self.model.purged_at = 0
 
+    def change_options(self, options: HistorySettings) -> None:
+        """As after a restart with another configuration."""
+        self.options = self.model.settings = options
+        self.reopen()
+
     def check(self) -> None:
         """The history, as it was last committed, is the model."""
         self.commit()
@@ -166,3 +171,16 @@ def test_an_account_keeps_its_order_through_many_entries(tmp_path: Path) -> None
         teller.check()
         teller.undo(4)
         teller.check()
+
+
+def test_a_limit_that_is_lowered_is_reached_an_interval_at_a_time(tmp_path: Path) -> None:
+    """The first blocks are in no account's history, so that of the accounts is purged further."""
+    blacklist = ("validator_reward_operation",)
+    with Teller(tmp_path, HistorySettings(blacklist=blacklist)) as teller:
+        for number in range(40):
+            teller.block([[number]] if number > 3 else [])
+        teller.change_options(HistorySettings(blacklist=blacklist, count_blocks=2, purge_interval=5))
+        for number in range(40, 60):
+            teller.block([[number]])
+            teller.check()
+        assert min(number for number, operations in teller.model.blocks.items() if operations) == 25
