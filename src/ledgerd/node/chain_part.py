@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -68,6 +68,10 @@ class ChainPart:
     async def on_chain(self, job: Callable[[], T]) -> T:
         """Do something there before everybody else: for production."""
         return await self._thread.run(job, Rank.PRODUCTION)
+
+    async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
+        """Have a coroutine run on the loop of that thread."""
+        return await self._thread.run_coroutine(coroutine)
 
     def reopen(self, between: Callable[[], None]) -> None:
         """Close the chain, let its files be changed, and open it again; on its thread."""

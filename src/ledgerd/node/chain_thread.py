@@ -1,6 +1,7 @@
 """The one thread that the chain belongs to: everybody else hands it what is to be done there, by rank.
 
-A block of ours goes before blocks of others, and those before transactions; what has begun is never interrupted.
+A block of ours goes before blocks of others, and those before transactions; what has begun is never interrupted. The
+thread runs a loop, on which the peers live: between two of their events, whoever waits has a turn.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from enum import IntEnum
 from queue import PriorityQueue
@@ -25,15 +26,15 @@ class Rank(IntEnum):
     PRODUCTION = 0
     BLOCK = 1
     OTHER = 2
-    END = 9
 
 
 class ChainThread:
-    """A queue of jobs, and the thread that does them."""
+    """A queue of jobs, and the loop of the thread that does them."""
 
     def __init__(self) -> None:
-        self._queue: PriorityQueue[tuple[Rank, int, Job | None]] = PriorityQueue()
+        self._queue: PriorityQueue[tuple[Rank, int, Job]] = PriorityQueue()
         self._numbers = itertools.count()
+        self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, name="chain", daemon=True)
         self._thread.start()
 
@@ -50,20 +51,30 @@ class ChainThread:
                 future.set_exception(error)
 
         self._queue.put((rank, next(self._numbers), work))
+        self._loop.call_soon_threadsafe(self._next)
         return future
 
     async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
-        """Have a job done, and wait for its result without holding up the loop."""
+        """Have a job done, and wait for its result without holding up the caller's loop."""
         return await asyncio.wrap_future(self.submit(job, rank))
+
+    async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
+        """Have a coroutine run on the loop of the thread."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
     def stop(self) -> None:
         """Do what is in the queue, and end."""
-        self._queue.put((Rank.END, next(self._numbers), None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
+    def _next(self) -> None:
+        """Each job that was handed in makes room for one, which need not be itself."""
+        _, _, job = self._queue.get_nowait()
+        job()
+
     def _work(self) -> None:
-        while True:
-            _, _, job = self._queue.get()
-            if job is None:
-                return
-            job()
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()

@@ -13,6 +13,7 @@ from typing import Protocol
 from ledgerd.node.broadcasts import Broadcasts
 from ledgerd.node.chain_part import ChainPart, check_folder
 from ledgerd.node.configuration import Configuration
+from ledgerd.node.peers import PeersPart
 from ledgerd.node.production import ProductionPart
 from ledgerd.node.records import BlockInfoPart, HistoryPart
 from ledgerd.node.time_source import TimeSource
@@ -61,12 +62,16 @@ class Runtime:
         self._lock = lock_writer(data_dir)
         network = parameters_of(configuration.application.chain)
         self.chain = ChainPart(configuration, network, self.time)
-        self.production: Producing = ProductionPart(configuration, self.chain, self.time)
+        self.peers = PeersPart(configuration, self.chain, self.time)
+        self.production: Producing = ProductionPart(configuration, self.chain, self.time, self.peers)
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
+        self.broadcasts.after_transaction.append(self.peers.take_transaction)
+        self.broadcasts.after_block.append(self.peers.take_block)
         self._parts: dict[str, Part] = {
             "chain": self.chain,
+            "p2p": self.peers,
             "operation_history": self.history,
             "block_info": BlockInfoPart(self.chain),
             "validator": self.production,

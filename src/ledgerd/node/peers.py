@@ -1,0 +1,124 @@
+"""The peers as a part of the node. They live on the loop of the chain's thread, so they and the chain never wait for
+one another; whoever else wants something of them asks on that thread too.
+"""
+
+from __future__ import annotations
+
+import secrets
+from random import SystemRandom
+from typing import TYPE_CHECKING
+
+from ledgerd.node.chain_part import ChainPart
+from ledgerd.node.configuration import Configuration
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.p2p.chain_access import ChainPeers
+from ledgerd.p2p.driver import Driver
+from ledgerd.p2p.endpoints import Endpoint
+from ledgerd.p2p.messages import NodeId
+from ledgerd.p2p.network_state import NetworkState
+from ledgerd.p2p.settings import Settings
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.keys import PrivateKey
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.transaction import Transaction
+
+FEW_PEERS = 2
+"""With fewer, the seeds are dialled again after a block of ours."""
+
+
+def peer_settings(configuration: Configuration) -> Settings:
+    """What the options say, as the peers want it."""
+    options = configuration.p2p
+    return Settings(
+        max_connections=options.max_connections,
+        seeds=tuple(Endpoint(each.host, each.port) for each in options.seed_nodes),
+        is_isolated=options.isolated_peers,
+        has_emergency_key=COMMITTEE_ACCOUNT in configuration.validator.validators,
+        max_disconnect_hours=options.peer_max_disconnect_hours,
+        mempool_max_count=options.mempool_max_tx,
+        mempool_max_bytes=options.mempool_max_bytes,
+        mempool_max_size=options.mempool_max_tx_size,
+        mempool_max_hours=options.mempool_max_expiration_hours,
+        exchange_max_peers=options.peer_exchange_max_per_reply,
+        exchange_max_per_subnet=options.peer_exchange_max_per_subnet,
+        exchange_min_uptime=options.peer_exchange_min_uptime_sec,
+    )
+
+
+class PeersPart:
+    """The network, as the node and its producer see it."""
+
+    def __init__(self, configuration: Configuration, chain: ChainPart, time: TimeSource) -> None:
+        self._settings = peer_settings(configuration)
+        self._endpoint = configuration.p2p.endpoint
+        self._chain = chain
+        self._time = time
+        self._driver: Driver | None = None
+
+    # -- as a part of the node
+
+    async def start(self) -> None:
+        """Listen where the options say so, and dial the seeds."""
+        if self._endpoint is not None or self._settings.seeds:
+            await self._chain.run_coroutine(self._start())
+
+    async def _start(self) -> None:
+        key = PrivateKey(secrets.token_bytes(32))
+        access = ChainPeers(self._chain.chain, self._now())
+        state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
+        driver = Driver(state, self._now)
+        await driver.start(None if self._endpoint is None else Endpoint(self._endpoint.host, self._endpoint.port))
+        self._driver = driver
+
+    async def stop(self) -> None:
+        """Take leave of everybody."""
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            await self._chain.run_coroutine(driver.stop())
+
+    def _now(self) -> float:
+        return self._time.wall() / MICRO
+
+    # -- on the thread of the chain: what the producer and the clients' broadcasts ask for
+
+    @property
+    def count(self) -> int:
+        """Open connections."""
+        return 0 if self._driver is None else self._driver.network.core.connections
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether blocks are held back, or not made up for yet."""
+        return self._driver is not None and self._driver.network.is_catching_up
+
+    def broadcast_block(self, block: Block) -> None:
+        """Send a block that was applied here first; with few peers, look for more."""
+        if self._driver is not None:
+            self._driver.network.broadcast_block(self._now(), block)
+            if self.count < FEW_PEERS and not self._settings.is_isolated:
+                self._driver.network.reconnect_seeds(self._now())
+            self._driver.settle()
+
+    def resync(self) -> None:
+        """Ask everybody again from the last irreversible block on."""
+        if self._driver is not None:
+            self._driver.network.resync_from_lib(self._now())
+            self._driver.settle()
+
+    def stop_catching_up(self) -> None:
+        """Do not wait any longer for what is missing."""
+        if self._driver is not None:
+            self._driver.network.core.is_catching_up = False
+
+    def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
+        """A client's transaction was taken in here."""
+        if self._driver is not None:
+            self._driver.network.broadcast_transaction(self._now(), transaction)
+            self._driver.settle()
+
+    def take_block(self, _chain: Chain, block: Block) -> None:
+        """A client's block was taken in here."""
+        self.broadcast_block(block)

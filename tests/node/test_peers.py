@@ -1,0 +1,36 @@
+"""Two nodes as processes: one makes blocks, the other follows it over loopback."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as plug:
+        port: int = plug.getsockname()[1]
+    return port
+
+
+def test_a_second_node_follows_the_first(tmp_path: Path) -> None:
+    port = free_port()
+    words = [f"--p2p-endpoint=127.0.0.1:{port}" if "p2p" in word else word for word in words_of_testnet(tmp_path / "1")]
+    with NodeProcess(*words) as maker:
+        maker.wait_for("Validated block #3 ")
+        follower_words = [
+            "--data-dir",
+            str(tmp_path / "2"),
+            "--chain=testnet",
+            "--plugin=database_api",
+            f"--p2p-seed-node=127.0.0.1:{port}",
+            *LOOPBACK,
+        ]
+        with NodeProcess(*follower_words) as follower:
+            follower.port()
+            maker.wait_for("Validated block #6 ")
+            assert follower.head >= 4
+            assert follower.call("database_api", "get_block", 3) == maker.call("database_api", "get_block", 3)
+            assert follower.stop() == 0
+        assert maker.stop() == 0
