@@ -11,6 +11,7 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.p2p.batches import Batch, Origin
 from ledgerd.p2p.chain_access import ChainPeers
 from ledgerd.p2p.driver import QUEUED_BYTES, Driver
 from ledgerd.p2p.endpoints import Endpoint
@@ -122,6 +123,24 @@ def test_a_peer_that_does_not_read_is_dropped(others: Network) -> None:
         await driver.stop()
 
     run(main)
+
+
+def test_a_failure_of_the_node_itself_is_told_to_whoever_runs_it(others: Network) -> None:
+    async def main() -> None:
+        driver = drive(others.chain, 1)
+        await driver.start(None)
+        driver.network.work = fail  # type: ignore[method-assign]
+        driver.network.intake.enqueue(Batch(Origin.PAUSE, 0, ()))
+        driver.settle()
+        with pytest.raises(OSError, match="no space"):
+            await asyncio.wait_for(driver.wait(), PATIENCE)
+        await driver.stop()
+
+    run(main)
+
+
+def fail(now: float) -> bool:
+    raise OSError(f"no space left at {now:.0f}")
 
 
 def free_port() -> int:

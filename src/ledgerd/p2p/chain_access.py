@@ -13,6 +13,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.fork_database import BlockTooOld, UnlinkableBlock
 from ledgerd.chain.rolling_block_log import ROLLING_LOG
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.names import AccountName
@@ -23,6 +24,7 @@ from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 TIPS_ABOVE_HEAD = 5
 DEAD_FORK_GRACE_SECONDS = 60
 DEAD_FORK_GRACE_BLOCKS = 10
+MAX_SIZE_AHEAD = 2
 
 
 class Acceptance(Enum):
@@ -197,9 +199,14 @@ class ChainPeers:
     # -- blocks and transactions to take in
 
     def is_sound(self, block: Block) -> bool:
-        """What can be said of any block before its place is known."""
-        limit = self._chain.ledger.globals.maximum_block_size
-        return len(block.packed) <= limit and block.timestamp % 3 == 0 and block.number > 0
+        """What can be said of any block before its place is known.
+
+        The largest size is voted on, so that of another branch, or of some blocks on, may be another. The first block
+        of a chain begins its slots, at whatever time it is made.
+        """
+        limit = MAX_SIZE_AHEAD * self._chain.ledger.globals.maximum_block_size
+        is_at_slot = block.number == 1 or block.timestamp % BLOCK_INTERVAL == 0
+        return block.number > 0 and is_at_slot and len(block.packed) <= limit
 
     def is_signed(self, block: Block) -> bool:
         """A key that has changed since, or changes inside the branch, is not known here: that proves nothing."""

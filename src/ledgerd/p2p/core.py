@@ -15,6 +15,7 @@ from ledgerd.p2p.endpoints import plain_address
 from ledgerd.p2p.messages import NORMAL, Message, NodeId, SoftBan
 from ledgerd.p2p.modes import Mode
 from ledgerd.p2p.peer import Life, Peer, Step
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 
 if TYPE_CHECKING:
     from random import Random
@@ -27,7 +28,6 @@ log = logging.getLogger(__name__)
 
 STRIKES = 10
 BAN_SECONDS = 3600
-BLOCK_INTERVAL = 3
 SLACK_BLOCKS = 20
 """Clocks differ: a peer may be this much higher than the time allows."""
 

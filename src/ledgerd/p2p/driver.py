@@ -115,6 +115,7 @@ class Driver:
         self._server: asyncio.Server | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._work_asked = asyncio.Event()
+        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     # -- life
 
@@ -128,6 +129,12 @@ class Driver:
             except OSError as error:
                 log.warning("cannot listen for peers at %s, only dialling: %s", listen, error)
         self._tasks = [loop.create_task(self._tick()), loop.create_task(self._work())]
+
+    async def wait(self) -> None:
+        """Run until something fails that no peer can be blamed for, such as the disk, and raise that."""
+        done, _ = await asyncio.wait({*self._tasks, self._failure}, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
 
     @property
     def port(self) -> int:
@@ -187,9 +194,15 @@ class Driver:
 
     def received(self, connection: Connection, data: bytes) -> None:
         """Bytes of a peer."""
-        if connection.peer in self._connections:
+        if connection.peer not in self._connections:
+            return
+        try:
             self.network.received(self._clock(), connection.peer, data)
             self.settle()
+        except BaseException as error:
+            if not self._failure.done():
+                self._failure.set_exception(error)
+            raise
 
     def gone(self, connection: Connection) -> None:
         """A connection has ended."""

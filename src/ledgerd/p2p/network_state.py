@@ -217,7 +217,7 @@ class NetworkState:
         flags = ("PAUSED " if core.is_paused else "") + ("", "FORK:LOOKING ", "FORK:MINORITY ")[core.fork_status]
         return (
             f"DLT Status | {mode} | head=#{chain.head_number} lib=#{chain.lib_number} | "
-            f"dlt_range={chain.earliest}-{chain.latest} | peers={sum(1 for _ in core.live())}active/"
+            f"dlt_range={chain.earliest}-{chain.latest} | peers={self.live_count}active/"
             f"{core.connections}conn | uptime={uptime // 3600}h{uptime % 3600 // 60}m{uptime % 60}s | {flags or 'ok'}"
         )
 
@@ -281,6 +281,11 @@ class NetworkState:
         self.core.now = now
         self.contacts.restart_seeds(now)
         self._dial()
+
+    @property
+    def live_count(self) -> int:
+        """How many peers are past their handshake: what the node calls its connections."""
+        return sum(1 for _ in self.core.live())
 
     @property
     def is_catching_up(self) -> bool:
