@@ -1,0 +1,36 @@
+"""The published viz-js-lib against a node of ours; `scripts/clients` installs it where there is Node.js."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.clients.speaking import CLIENTS, development_node, operations_in, speak
+
+INSTALLED = CLIENTS / "js"
+PROGRAM = Path(__file__).with_name("speak_js.js")
+NODE_JS = shutil.which("node")
+RENAMED = {"witness_update": "validator_update", "account_witness_proxy": "account_validator_proxy"}
+"""Operations that the library knows by the names they had, and the node accepts by both."""
+
+pytestmark = pytest.mark.skipif(
+    NODE_JS is None or not (INSTALLED / "made-from").exists(),
+    reason="viz-js-lib is not installed: run scripts/clients where there is Node.js",
+)
+
+
+@pytest.mark.parametrize("kind", ["http", "ws"])
+def test_what_it_broadcasts_comes_into_blocks(kind: str, tmp_path: Path) -> None:
+    with development_node(tmp_path / "chain") as node:
+        first = node.head + 1
+        url = f"{kind}://127.0.0.1:{node.port(kind)}"
+
+        spoken = speak([str(NODE_JS), "--no-deprecation", PROGRAM, url], tmp_path, INSTALLED)
+
+        assert operations_in(node, first) == [RENAMED.get(name, name) for name in spoken["sent"]]
+        answers = spoken["answers"]
+        assert [each["name"] for each in answers["getAccounts"]] == ["dan", "newcomer"]
+        assert "newcomer" in answers["getKeyReferences"][0]
+        assert answers["getPaidSubscriptions"][0]["creator"] == "charlie"
