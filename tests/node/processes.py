@@ -95,6 +95,8 @@ class NodeProcess:
             self.process.stderr.close()
 
 
+CONFIGURATIONS = Path(__file__).resolve().parents[2] / "share" / "ledgerd" / "config"
+
 LOOPBACK = (
     "--webserver-http-endpoint=127.0.0.1:0",
     "--webserver-ws-endpoint=127.0.0.1:0",
@@ -107,5 +109,4 @@ LOOPBACK = (
 
 def words_of_testnet(folder: Path, *more: str) -> Sequence[str]:
     """A node of the testnet kind, from its template."""
-    template = Path(__file__).resolve().parents[2] / "share" / "ledgerd" / "config" / "config_testnet.ini"
-    return ["--config-file", str(template), "--data-dir", str(folder), *LOOPBACK, *more]
+    return ["--config-file", str(CONFIGURATIONS / "config_testnet.ini"), "--data-dir", str(folder), *LOOPBACK, *more]

@@ -10,7 +10,14 @@ import pytest
 
 from ledgerd.node.lifecycle import FATAL, banner
 from ledgerd.protocol.parameters import TESTNET
-from tests.node.processes import NodeProcess, words_of_testnet
+from tests.node.processes import CONFIGURATIONS, NodeProcess, words_of_testnet
+
+SERVED = {
+    "p2p-endpoint",
+    "webserver-http-endpoint",
+    "webserver-ws-endpoint",
+    "snapshot-serve-endpoint",
+}
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
@@ -102,3 +109,34 @@ def test_the_first_start_writes_the_configuration(tmp_path: Path) -> None:
         assert node.stop() == 0
 
     assert (tmp_path / "config.ini").is_file()
+
+
+@pytest.mark.parametrize("name", ["config.ini", "config_witness.ini", "config_testnet.ini"])
+def test_each_kind_starts_from_its_template(tmp_path: Path, name: str) -> None:
+    """With nobody to connect to, and on ports of this machine, so that no packet leaves it."""
+    kept = []
+    for line in (CONFIGURATIONS / name).read_text().splitlines():
+        option, equals, _ = line.partition(" = ")
+        if option in {"p2p-seed-node", "trusted-snapshot-peer", "ntp-server"}:
+            continue
+        if equals and option in SERVED:
+            kept.append(f"{option} = 127.0.0.1:0")
+        elif option == "snapshot-dir":
+            kept.append(f"{option} = {tmp_path}/snapshots")
+        else:
+            kept.append(line)
+    (tmp_path / name).write_text("\n".join(kept))
+
+    with NodeProcess("--config-file", str(tmp_path / name), "--data-dir", str(tmp_path / "data")) as node:
+        node.port()
+        assert node.call("database_api", "get_config")["CHAIN_NAME"] == ("VIZTEST" if "testnet" in name else "VIZ")
+        assert node.stop() == 0
+
+    assert "Traceback" not in node.log
+
+
+def test_a_validator_s_template_serves_this_machine_alone() -> None:
+    lines = (CONFIGURATIONS / "config_witness.ini").read_text().splitlines()
+    served = [line for line in lines if line.startswith(("webserver-http-endpoint", "webserver-ws-endpoint"))]
+
+    assert served == ["webserver-http-endpoint = 127.0.0.1:8090", "webserver-ws-endpoint = 127.0.0.1:8091"]

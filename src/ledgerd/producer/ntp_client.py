@@ -25,6 +25,8 @@ class NtpClient(asyncio.DatagramProtocol):
         self._wall = wall
         self._pause = settings.pause
         self.known = NtpOffset(settings)
+        self.answered = asyncio.Event()
+        """Set with the first answer that is believed."""
         self._transport: asyncio.DatagramTransport | None = None
         self._asked: set[Address] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -99,6 +101,7 @@ class NtpClient(asyncio.DatagramProtocol):
         if verdict is Verdict.TOO_SLOW:
             self._ask()
         elif verdict is Verdict.ACCEPTED:
+            self.answered.set()
             log.debug("our clock is %d us behind %s", answer.offset, addr[0])
 
     def error_received(self, exc: Exception) -> None:

@@ -1,0 +1,71 @@
+"""How the options of a configuration reach the parts of the node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledgerd.node.configuration import Configuration, read_configuration
+from ledgerd.node.peers import peer_settings
+from ledgerd.node.production import asks_for_time, producer_settings
+from ledgerd.node.webserver import ANY_NUMBER, endpoints_of, limits_of
+from ledgerd.rpc.http import Speech
+from tests.chain.networks import COMMITTEE_KEY
+
+
+def configured(tmp_path: Path, **options: list[str]) -> Configuration:
+    words = {name.replace("_", "-"): texts for name, texts in options.items()}
+    return read_configuration({"data-dir": [str(tmp_path)], **words}, tmp_path)
+
+
+def test_a_producer_has_the_names_and_keys_of_all_options(tmp_path: Path) -> None:
+    settings = producer_settings(
+        configured(tmp_path, validator=['"viz"'], emergency_private_key=[COMMITTEE_KEY.wif]).validator
+    )
+
+    assert settings.names == ("committee", "viz")
+    assert list(settings.keys) == [COMMITTEE_KEY.public]
+    assert settings.required_participation == 3300
+    assert COMMITTEE_KEY.wif not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("options", "of_one", "asks"),
+    [
+        ({}, False, False),
+        ({"validator": ['"viz"']}, False, True),
+        ({"validator": ['"viz"']}, True, False),
+        ({"validator": ['"viz"'], "ntp_server": ["127.0.0.1:9"]}, True, True),
+        ({"ntp_server": ["127.0.0.1:9"]}, False, False),
+    ],
+)
+def test_only_a_producer_with_others_to_agree_with_asks_for_the_time(
+    tmp_path: Path, options: dict[str, list[str]], of_one: bool, asks: bool
+) -> None:
+    assert asks_for_time(configured(tmp_path, **options), is_network_of_one=of_one) is asks
+
+
+def test_one_port_for_both_kinds_is_one_endpoint(tmp_path: Path) -> None:
+    both = configured(
+        tmp_path, webserver_http_endpoint=["127.0.0.1:8090"], webserver_ws_endpoint=["127.0.0.1:8090"]
+    ).webserver
+    two = configured(
+        tmp_path, webserver_http_endpoint=["127.0.0.1:8090"], webserver_ws_endpoint=["127.0.0.1:8091"]
+    ).webserver
+
+    assert endpoints_of(both) == [("127.0.0.1", 8090, Speech.BOTH)]
+    assert endpoints_of(two) == [("127.0.0.1", 8090, Speech.HTTP), ("127.0.0.1", 8091, Speech.WEBSOCKET)]
+    assert endpoints_of(configured(tmp_path).webserver) == []
+
+
+def test_a_limit_of_zero_does_not_limit(tmp_path: Path) -> None:
+    limits = limits_of(configured(tmp_path, webserver_max_batch_size=["0"], webserver_max_connections=["7"]).webserver)
+
+    assert limits.batch == ANY_NUMBER
+    assert limits.connections == 7
+
+
+def test_peers_know_whether_the_emergency_key_is_here(tmp_path: Path) -> None:
+    assert not peer_settings(configured(tmp_path, p2p_seed_node=["127.0.0.1:9"])).has_emergency_key
+    assert peer_settings(configured(tmp_path, emergency_private_key=[COMMITTEE_KEY.wif])).has_emergency_key

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Callable
+from itertools import pairwise
+from typing import cast
+
+import pytest
+
+from ledgerd.producer.clock import SECOND, SteadyClock, wait_before_tick
+from ledgerd.producer.ntp import Answer, NtpOffset, NtpSettings, Verdict, answer_of, from_ntp_time, ntp_time, request
+from ledgerd.producer.ntp_client import NtpClient
+
+NOW = 1_800_000_000 * SECOND
+MS = 1_000
+
+
+def reply(asked: int, arrived: int, sent: int) -> bytes:
+    return bytes(24) + struct.pack(">QQQ", ntp_time(asked), ntp_time(arrived), ntp_time(sent))
+
+
+def test_a_request_says_when_it_was_sent() -> None:
+    packet = request(NOW + 250_000)
+
+    assert len(packet) == 48
+    assert packet[0] == 0x08
+    assert packet[1:40] == bytes(39)
+    assert struct.unpack(">II", packet[40:]) == (1_800_000_000 + 2_208_988_800, 1 << 30)
+
+
+@pytest.mark.parametrize("time", [0, NOW, NOW + 1, NOW + 999_999, 2_085_978_497 * SECOND + 5])
+def test_a_time_survives_the_wire(time: int) -> None:
+    assert from_ntp_time(ntp_time(time)) == time
+
+
+def test_offset_and_delay_are_worked_out_of_four_times() -> None:
+    packet = reply(NOW, NOW + 530 * MS, NOW + 531 * MS)
+
+    assert answer_of(packet, NOW + 61 * MS) == Answer(offset=500 * MS, delay=60 * MS)
+    assert answer_of(packet[:47], NOW) is None
+
+
+def taking(*offsets: int) -> tuple[NtpOffset, list[Verdict]]:
+    known, now, verdicts = NtpOffset(NtpSettings()), NOW, []
+    for offset in offsets:
+        now += 900 * SECOND
+        assert known.begin_round(now)
+        verdicts.append(known.take(Answer(offset, 10 * MS), now))
+    return known, verdicts
+
+
+def test_the_offset_is_the_average_of_the_last_five() -> None:
+    known, _ = taking(*(100 * MS + n for n in (1, 2, 3, 4, 5, 6, 7)))
+
+    assert known.offset == 100 * MS + 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (Answer(0, 150 * MS), Verdict.ACCEPTED),
+        (Answer(0, 150 * MS + 1), Verdict.TOO_SLOW),
+        (Answer(86_400 * SECOND, 0), Verdict.ABSURD),
+        (Answer(-86_400 * SECOND, 0), Verdict.ABSURD),
+        (Answer(86_400 * SECOND - 1, 0), Verdict.ACCEPTED),
+    ],
+)
+def test_an_answer_is_judged(answer: Answer, verdict: Verdict) -> None:
+    known = NtpOffset(NtpSettings())
+    known.begin_round(NOW)
+
+    assert known.take(answer, NOW) is verdict
+
+
+def test_one_answer_a_round_counts() -> None:
+    known = NtpOffset(NtpSettings())
+    known.begin_round(NOW)
+
+    assert known.take(Answer(5, 0), NOW) is Verdict.ACCEPTED
+    assert known.take(Answer(9, 0), NOW) is Verdict.LATE
+    assert not known.begin_round(NOW + 2_999_999)
+    assert known.begin_round(NOW + 3 * SECOND)
+
+
+def test_an_answer_unlike_the_others_is_believed_when_three_agree() -> None:
+    known, verdicts = taking(10 * MS, 10 * MS, 900 * MS, 920 * MS, 940 * MS)
+
+    assert verdicts[2:] == [Verdict.REJECTED, Verdict.REJECTED, Verdict.ACCEPTED]
+    assert known.offset == 940 * MS
+
+
+def test_three_that_do_not_agree_are_not_believed() -> None:
+    known, verdicts = taking(10 * MS, 10 * MS, 900 * MS, 800 * MS, 900 * MS)
+
+    assert verdicts[2:] == [Verdict.REJECTED] * 3
+    assert known.offset == 10 * MS
+
+
+def test_servers_are_asked_again_when_the_last_answer_is_old() -> None:
+    known, _ = taking(0)
+    accepted = NOW + 900 * SECOND
+
+    assert NtpOffset(NtpSettings()).is_due(NOW)
+    assert not known.is_due(accepted + 894 * SECOND)
+    assert known.is_due(accepted + 895 * SECOND)
+
+
+class Server(asyncio.DatagramProtocol):
+    """A time server of a clock that is two seconds ahead."""
+
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self.clock = clock
+        self.asked = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.DatagramTransport", transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        self.asked += 1
+        (asked,) = struct.unpack(">Q", data[40:48])
+        there = self.clock() + 2 * SECOND
+        self.transport.sendto(bytes(24) + struct.pack(">QQQ", asked, ntp_time(there), ntp_time(there)), addr)
+
+
+def test_a_server_on_this_machine_tells_its_time() -> None:
+    async def scene() -> int:
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+
+        def wall() -> int:
+            return NOW + int((loop.time() - start) * SECOND)
+
+        transport, server = await loop.create_datagram_endpoint(lambda: Server(wall), local_addr=("127.0.0.1", 0))
+        port = transport.get_extra_info("sockname")[1]
+        client = NtpClient([("127.0.0.1", port)], NtpSettings(round_trip_threshold=5_000), wall)
+        task = asyncio.create_task(client.run())
+        async with asyncio.timeout(10):
+            await client.answered.wait()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        transport.close()
+        await asyncio.sleep(0)
+        assert server.asked == 1
+        return client.offset
+
+    assert asyncio.run(scene()) == pytest.approx(2 * SECOND, abs=SECOND // 2)
+
+
+@pytest.mark.parametrize(
+    ("now", "wait"),
+    [(0, 250_000), (1, 249_999), (199_999, 50_001), (200_000, 50_000), (200_001, 299_999), (249_999, 250_001)],
+)
+def test_ticks_come_four_times_a_second(now: int, wait: int) -> None:
+    assert wait_before_tick(NOW + now) == wait
+
+
+class Clocks:
+    def __init__(self) -> None:
+        self.steady = 0
+        self.wall = NOW
+
+    def pass_by(self, micros: int) -> None:
+        self.steady += micros
+        self.wall += micros
+
+
+def test_a_small_step_of_the_wall_clock_is_walked() -> None:
+    clocks = Clocks()
+    clock = SteadyClock(lambda: clocks.steady, lambda: clocks.wall)
+    clocks.wall += 2 * SECOND
+    seen = []
+    for _ in range(12):
+        clocks.pass_by(SECOND)
+        seen.append(clock())
+
+    assert {b - a for a, b in pairwise(seen[:9])} == {SECOND * 6 // 5}
+    assert seen[-1] == clocks.wall
+
+
+@pytest.mark.parametrize("step", [-60, -4, 4, 60])
+def test_a_large_step_is_followed_at_once(step: int) -> None:
+    clocks = Clocks()
+    clock = SteadyClock(lambda: clocks.steady, lambda: clocks.wall)
+    clocks.pass_by(SECOND)
+    clocks.wall += step * SECOND
+
+    assert clock() == clocks.wall
+
+
+def test_the_offset_of_the_time_servers_counts() -> None:
+    clocks = Clocks()
+
+    assert SteadyClock(lambda: clocks.steady, lambda: clocks.wall, lambda: 40 * MS)() == NOW + 40 * MS
