@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def test_what_it_broadcasts_comes_into_blocks(kind: str, tmp_path: Path) -> None
         first = node.head + 1
         url = f"{kind}://127.0.0.1:{node.port(kind)}"
 
-        spoken = speak([str(NODE_JS), "--no-deprecation", PROGRAM, url], tmp_path, INSTALLED)
+        spoken = json.loads(speak([str(NODE_JS), "--no-deprecation", PROGRAM, url], tmp_path, INSTALLED))
 
         assert operations_in(node, first) == [RENAMED.get(name, name) for name in spoken["sent"]]
         answers = spoken["answers"]

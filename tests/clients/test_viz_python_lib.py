@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def test_every_operation_it_offers_comes_into_a_block(kind: str, tmp_path: Path)
         first = node.head + 1
         url = f"{kind}://127.0.0.1:{node.port(kind)}"
 
-        spoken = speak([INSTALLED / "bin" / "python", "-W", "ignore", PROGRAM, url], tmp_path, tmp_path)
+        spoken = json.loads(speak([INSTALLED / "bin" / "python", "-W", "ignore", PROGRAM, url], tmp_path, tmp_path))
 
         assert operations_in(node, first) == spoken["sent"]
         answers = spoken["answers"]
