@@ -125,6 +125,15 @@ def test_a_chain_is_gone_on_with_and_can_begin_anew(tmp_path: Path) -> None:
         assert node.head == 21
 
 
+def test_a_chain_that_runs_is_not_taken_away(tmp_path: Path, node: NodeProcess) -> None:
+    head = node.head
+    with dev(tmp_path / "chain", "--fresh") as second:
+        assert second.wait() == 1
+
+    assert "is in use by another node" in second.log
+    assert node.call("dev_api", "mine_blocks", 1)["head_block_number"] == head + 1
+
+
 def test_in_real_time_blocks_come_by_themselves(tmp_path: Path) -> None:
     with dev(tmp_path / "chain") as node:
         node.wait_for("Validated block #23 ")

@@ -100,7 +100,10 @@ def _prepare(folder: Path, *, fresh: bool) -> None:
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
         raise OperatorError(f"{folder} holds something else: choose an empty directory with --data-dir")
     if fresh and folder.exists():
-        shutil.rmtree(folder)
+        from ledgerd.state.lock import lock_writer  # noqa: PLC0415 - not loaded for `--help`
+
+        with lock_writer(folder):
+            shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MARK).touch()
 

@@ -4,6 +4,7 @@ one another; whoever else wants something of them asks on that thread too.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from random import SystemRandom
 from typing import TYPE_CHECKING
@@ -57,24 +58,35 @@ class PeersPart:
         self._chain = chain
         self._time = time
         self._driver: Driver | None = None
+        self._task: asyncio.Task[None] | None = None
 
     # -- as a part of the node
 
     async def start(self) -> None:
         """Listen where the options say so, and dial the seeds."""
         if self._endpoint is not None or self._settings.seeds:
-            await self._chain.run_coroutine(self._start())
+            driver = await self._chain.run_coroutine(self._start())
+            self._task = asyncio.create_task(self._chain.run_coroutine(driver.ended()), name="peers")
 
-    async def _start(self) -> None:
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        return () if self._task is None else (self._task,)
+
+    async def _start(self) -> Driver:
         key = PrivateKey(secrets.token_bytes(32))
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         driver = Driver(state, self._now)
         await driver.start(None if self._endpoint is None else Endpoint(self._endpoint.host, self._endpoint.port))
         self._driver = driver
+        return driver
 
     async def stop(self) -> None:
         """Take leave of everybody."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
         driver, self._driver = self._driver, None
         if driver is not None:
             await self._chain.run_coroutine(driver.stop())

@@ -102,7 +102,7 @@ class Runtime:
 
     async def failure(self) -> BaseException | None:
         """Wait for a part that ends by itself, which none should, and give the reason."""
-        tasks = self.production.tasks
+        tasks = (*self.production.tasks, *self.peers.tasks)
         if not tasks:
             await asyncio.Event().wait()
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

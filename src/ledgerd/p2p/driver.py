@@ -156,6 +156,10 @@ class Driver:
             await self._server.wait_closed()
         self._server = None
 
+    async def ended(self) -> None:
+        """Wait for the driver to end by itself, which only a fault makes it do, and raise the fault."""
+        await asyncio.gather(*self._tasks)
+
     async def _tick(self) -> None:
         while True:
             self.network.tick(self._clock())
