@@ -14,7 +14,7 @@ from ledgerd.producer.decision import HEALTHY_PARTICIPATION
 from ledgerd.producer.facts import Facts
 from ledgerd.producer.outcome import Decision, Duty, Outcome
 from ledgerd.producer.settings import ProducerSettings
-from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT, EMERGENCY_CONSENSUS_TIMEOUT_SEC
+from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEOUT_SEC
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.time_text import time_text
 
@@ -171,8 +171,3 @@ def describe(facts: Facts, streaks: Streaks, second: int) -> str:
     """The producer in a line, for the log (spec 06, section 10.10)."""
     last = f"{second - streaks.last_production}s_ago" if streaks.last_production else "never"
     return f"validator[head=#{facts.head_number} last_prod={last} minority_rcv={int(streaks.is_recovering)}]"
-
-
-def is_emergency_master(facts: Facts, settings: ProducerSettings) -> bool:
-    """Whether the committee's slots of the current schedule are ours."""
-    return settings.is_emergency_master and COMMITTEE_ACCOUNT in facts.scheduled
