@@ -133,7 +133,7 @@ def test_a_failure_of_the_node_itself_is_told_to_whoever_runs_it(others: Network
         driver.network.intake.enqueue(Batch(Origin.PAUSE, 0, ()))
         driver.settle()
         with pytest.raises(OSError, match="no space"):
-            await asyncio.wait_for(driver.wait(), PATIENCE)
+            await asyncio.wait_for(driver.ended(), PATIENCE)
         await driver.stop()
 
     run(main)

@@ -230,6 +230,7 @@ class ChainPeers:
 
         The reference leaves the signatures of transactions out while it syncs; here everything is checked.
         """
+        self._link_trunk_below(block)
         try:
             if self._chain.push_block(block, commit=not is_syncing):
                 return Acceptance.ACCEPTED
@@ -241,6 +242,23 @@ class ChainPeers:
             return Acceptance.REJECTED
         is_on_trunk = block.number <= self.head_number and self._chain.blocks.is_on_trunk(block.id)
         return Acceptance.ALREADY_KNOWN if is_on_trunk else Acceptance.FORK_DB_ONLY
+
+    def _link_trunk_below(self, block: Block) -> None:
+        """Where a branch leaves the trunk, the candidates must hold the trunk from there on, or it could never win.
+
+        They lose it when they are begun anew at the head (spec 03, sections 9.3 and 9.9).
+        """
+        chain = self._chain
+        if not self.lib_number < block.number <= self.head_number or not chain.blocks.is_on_trunk(block.previous):
+            return
+        item = next((item for item in chain.forks.items_at(self.head_number) if item.id == self.head_id), None)
+        while item is not None and item.number >= block.number:
+            item = chain.forks.parent_of(item)
+        if item is None:
+            for number in range(self.head_number, block.number - 2, -1):
+                base = chain.blocks.at(number)
+                if base is not None:
+                    chain.forks.insert_base(base)
 
     def _unlinkable(self, block: Block, now: float) -> Acceptance:
         """Dead, unless it is ahead, or its parent is at hand, or we have only just begun and know little."""

@@ -130,7 +130,7 @@ class Driver:
                 log.warning("cannot listen for peers at %s, only dialling: %s", listen, error)
         self._tasks = [loop.create_task(self._tick()), loop.create_task(self._work())]
 
-    async def wait(self) -> None:
+    async def ended(self) -> None:
         """Run until something fails that no peer can be blamed for, such as the disk, and raise that."""
         done, _ = await asyncio.wait({*self._tasks, self._failure}, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -155,10 +155,6 @@ class Driver:
         if self._server is not None:
             await self._server.wait_closed()
         self._server = None
-
-    async def ended(self) -> None:
-        """Wait for the driver to end by itself, which only a fault makes it do, and raise the fault."""
-        await asyncio.gather(*self._tasks)
 
     async def _tick(self) -> None:
         while True:
