@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.slots import scheduled_validator, slot_time
+from ledgerd.chain.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
@@ -74,10 +74,11 @@ class Network:
 
     def make(self, skipped: int = 0) -> Block:
         """The block of the next slot, or of a later one; it is not pushed."""
-        ledger = self.chain.ledger
-        when = slot_time(ledger, 1 + skipped) if self.chain.head_number else GENESIS + 3
-        slot = 1 + skipped if self.chain.head_number else when // 3 + 1
-        name = scheduled_validator(ledger, slot)
+        return self.make_at(slot_time(self.chain.ledger, 1 + skipped) if self.chain.head_number else GENESIS + 3)
+
+    def make_at(self, when: int) -> Block:
+        """The block of the slot that holds this time."""
+        name = scheduled_validator(self.chain.ledger, slot_at(self.chain.ledger, when))
         return self.chain.generate_block(when, name, self.keys[name])
 
     def produce(self, count: int = 1, skipped: int = 0) -> list[Block]:

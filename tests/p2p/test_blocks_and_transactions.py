@@ -119,6 +119,31 @@ def test_a_block_before_its_time_waits(talk: Talk, others: Network) -> None:
     assert talk.chain.head_number == 113
 
 
+def test_blocks_of_a_chain_that_lives_in_the_future_are_taken_as_they_come(talk: Talk, others: Network) -> None:
+    first, *rest = others.produce(30)
+    talk.chain.push_block(first)
+    talk.now = first.timestamp - 1e6
+    peer = talk.meet(head_block_num=rest[-1].number, node_status=SYNC)
+    assert talk.network.core[peer].head_number == rest[-1].number
+    for block in rest:
+        talk.say(peer, BlockReply(block, 0, True))
+    assert talk.chain.head_id == rest[-1].id
+    assert talk.network.core[peer].strikes == 0
+
+
+def test_a_block_in_the_middle_of_its_slot_is_as_good_as_one_at_its_beginning(talk: Talk, others: Network) -> None:
+    peer = talk.meet()
+    talk.now += 3
+    block = others.make_at(talk.chain.ledger.now + 4)
+    talk.say(peer, BlockReply(block, 0, True))
+    assert talk.chain.head_id == block.id
+    others.follow([block])
+    following = others.make()
+    assert following.timestamp == block.timestamp + 2
+    talk.say(peer, BlockReply(following, 0, True))
+    assert talk.chain.head_id == following.id
+
+
 def test_blocks_of_nowhere_that_nobody_signed_are_kept_in_small_number(talk: Talk, others: Network) -> None:
     peer = talk.meet()
     talk.now += 3

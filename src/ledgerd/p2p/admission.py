@@ -7,12 +7,10 @@ it names; of others each peer may bring a few (spec 04, section 27, 7 to 9).
 from __future__ import annotations
 
 from ledgerd.p2p.chain_access import Acceptance
-from ledgerd.p2p.core import Core
+from ledgerd.p2p.core import FUTURE_SECONDS, Core
 from ledgerd.p2p.peer import Peer
 from ledgerd.protocol.block import Block
 
-FUTURE_SECONDS = 5
-"""Clocks differ by so much."""
 FUTURE_LIMIT = 3600
 MAX_EARLY = 64
 MAX_REJECTIONS, QUIET_SECONDS = 3, 120
@@ -37,7 +35,7 @@ class Admission:
         core = self._core
         if not core.chain.is_sound(block):
             return Acceptance.REJECTED
-        if block.timestamp > core.now + FUTURE_SECONDS:
+        if core.is_by_our_clock and block.timestamp > core.now + FUTURE_SECONDS:
             self._wait(peer, block)
             return Acceptance.FORK_DB_ONLY
         if block.previous != core.chain.head_id and not core.chain.is_known(block.id):

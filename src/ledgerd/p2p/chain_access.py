@@ -13,7 +13,6 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.fork_database import BlockTooOld, UnlinkableBlock
 from ledgerd.chain.rolling_block_log import ROLLING_LOG
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.names import AccountName
@@ -81,7 +80,7 @@ class ChainAccess(Standing, Protocol):
         """Whether the longest branch is another than the applied one."""
 
     def is_sound(self, block: Block) -> bool:
-        """Whether a block has a size and a time that a block may have."""
+        """Whether a block has a number and a size that a block may have."""
 
     def is_signed(self, block: Block) -> bool:
         """Whether the validator that a block names signed it, with the key that is known of it now."""
@@ -201,12 +200,11 @@ class ChainPeers:
     def is_sound(self, block: Block) -> bool:
         """What can be said of any block before its place is known.
 
-        The largest size is voted on, so that of another branch, or of some blocks on, may be another. The first block
-        of a chain begins its slots, at whatever time it is made.
+        The largest size is voted on, so that of another branch, or of some blocks on, may be another. Any time inside
+        a slot is as good as its beginning (spec 03, section 6, quirk).
         """
         limit = MAX_SIZE_AHEAD * self._chain.ledger.globals.maximum_block_size
-        is_at_slot = block.number == 1 or block.timestamp % BLOCK_INTERVAL == 0
-        return block.number > 0 and is_at_slot and len(block.packed) <= limit
+        return block.number > 0 and len(block.packed) <= limit
 
     def is_signed(self, block: Block) -> bool:
         """A key that has changed since, or changes inside the branch, is not known here: that proves nothing."""

@@ -30,6 +30,8 @@ STRIKES = 10
 BAN_SECONDS = 3600
 SLACK_BLOCKS = 20
 """Clocks differ: a peer may be this much higher than the time allows."""
+FUTURE_SECONDS = 5
+"""Clocks differ: a block may be this much younger than the time allows."""
 
 
 class Core:
@@ -167,8 +169,19 @@ class Core:
 
     # -- heights
 
+    @property
+    def is_by_our_clock(self) -> bool:
+        """Whether our clock can judge the chain's time.
+
+        It cannot before the first block, which may have any time, nor when the head lies in the future: such a chain
+        goes by another clock, and the reference would follow it as well.
+        """
+        return self.chain.head_number > 0 and self.chain.head_time <= self.now + FUTURE_SECONDS
+
     def credible(self, number: int) -> int:
         """A claimed height, at most what the clock allows since our head (spec 04, section 27, 7)."""
+        if not self.is_by_our_clock:
+            return number
         since = max(0, int(self.now) - self.chain.head_time)
         return min(number, self.chain.head_number + since // BLOCK_INTERVAL + SLACK_BLOCKS)
 
