@@ -152,6 +152,8 @@ class Dialogue:
             peer.exchange = peer.is_aligned = True
         core.good(peer)
         self._intake.ranges.plan()
+        if core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
+            self._intake.hear_of_height()
 
     def _range_reply(self, peer: Peer, _: RangeReply) -> None:
         """We never ask (5102), so an answer means nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.p2p.admission import Admission
+from ledgerd.p2p.batches import Batch
 from ledgerd.p2p.core import Core
 from ledgerd.p2p.messages import GapFillReply, GapFillRequest
 from ledgerd.p2p.peer import Peer
@@ -23,8 +24,11 @@ class GapFill:
         self._numbers: frozenset[int] = frozenset()
         self._asked_at = -1e9
         self._limit = MOST_BLOCKS
-        self.begin_at: int | None = None
-        """Ask from here once, below the head: what came did not link to it."""
+        self._guide: int | None = None
+        """Whose branch is followed, while one is."""
+        self._base = 0
+        self._begin_at: int | None = None
+        """Where the next request begins, if not at the head."""
 
     def ask(self) -> None:
         """Ask the peer that is highest for what comes after our head, if anything does."""
@@ -37,10 +41,10 @@ class GapFill:
         base = core.chain.head_number
         if base == 0 or core.now < self._admission.quiet_until:
             return
-        if self.begin_at is not None and 0 < self.begin_at < base:
-            base = self.begin_at
-        self.begin_at = None
+        base, self._begin_at = self._begin_at or base, None
+        self._base = base
         peer = self._choose(base)
+        self._guide = None
         if peer is None:
             return
         self._asked_at = core.now
@@ -55,6 +59,9 @@ class GapFill:
             for peer in self._core.trusted()
             if self._core.height_of(peer) > base and (peer.earliest == 0 or peer.earliest <= base + 1)
         ]
+        guide = next((peer for peer in able if peer.id == self._guide), None)
+        if guide is not None:
+            return guide
         exchanging = [peer for peer in able if peer.exchange]
         if exchanging:
             return max(exchanging, key=lambda peer: (peer.head_number, -peer.id))
@@ -72,8 +79,35 @@ class GapFill:
             self._limit = max(2, min(MOST_BLOCKS, REPLY_BYTES // max(1, size)))
         return all(block.number in self._numbers for block in reply.blocks)
 
-    def again(self) -> None:
-        """What came was of use: there may be more at once."""
+    def go_back(self) -> None:
+        """What came does not link to our chain: begin at the irreversible block, below which nothing can differ."""
+        lib = self._core.chain.lib_number
+        self._begin_at = lib
+        if self._base > lib:
+            self._hurry()
+
+    # -- after an answer, so that the next request need not wait
+
+    def follow_up(self, batch: Batch, peer: Peer | None) -> None:
+        """Ask for what comes after a batch that was taken in.
+
+        A branch that is not better yet is followed to its end, however long: pruned peers serve what is reversible
+        in no other way. The reference stops after the first hundred blocks.
+        """
+        if batch.applied:
+            self._hurry()
+        elif batch.forked and not batch.is_linked:
+            if self._base <= self._core.chain.lib_number and peer is not None:
+                peer.doubt(self._core.now)
+            self.go_back()
+        elif peer is not None and batch.first < batch.last < self._core.height_of(peer):
+            self._begin_at, self._guide = batch.last, peer.id
+            self._hurry()
+        elif peer is not None and batch.forked and batch.last >= self._core.height_of(peer):
+            peer.lose(self._core.now)
+        self.ask()
+
+    def _hurry(self) -> None:
         self._asked_at = self._core.now - COOLDOWN_SECONDS
 
     def forget(self, peer: Peer) -> None:

@@ -127,7 +127,18 @@ class Intake:
             core.strike(peer, f"dead-fork block #{block.number}")
         if outcome is Acceptance.ACCEPTED:
             self._accepted(peer, message)
-        elif outcome is Acceptance.FORK_DB_ONLY and block.number > head + 1 and self.ranges.is_idle:
+        elif outcome is Acceptance.FORK_DB_ONLY and block.number > head + 1:
+            self._ask_below(peer, block)
+
+    def _ask_below(self, peer: Peer, block: Block) -> None:
+        """A block whose parent is missing: of its branch not all is known here, whatever was thought before."""
+        if not self._core.chain.is_linked(block.id):
+            peer.beaten_until = 0.0
+        self.hear_of_height()
+
+    def hear_of_height(self) -> None:
+        """Somebody is higher than thought: ask at once, unless ranges are under way."""
+        if self.ranges.is_idle:
             self.gaps.ask()
 
     def _accepted(self, peer: Peer, message: BlockReply) -> None:
@@ -240,7 +251,7 @@ class Intake:
         if batch.origin is Origin.RANGE:
             batch.forked += 1
         elif peer is not None and peer.reach > core.chain.head_number:
-            self.gaps.begin_at = core.chain.lib_number
+            self.gaps.go_back()
             self.ranges.go_back()
             if not self.turn(Cause.ON_DEAD_FORK):
                 self.ranges.plan()
@@ -256,10 +267,10 @@ class Intake:
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
             if not (is_end and self.turn(Cause.RANGE_ENDED)):
                 self.ranges.plan()
+                if self.ranges.is_idle:
+                    self.gaps.ask()
         elif batch.origin is Origin.GAP:
-            if batch.applied:
-                self.gaps.again()
-                self.gaps.ask()
+            self.gaps.follow_up(batch, peer)
             self.turn(self.watch.caught_up())
         elif core.is_catching_up and not core.is_anybody_ahead():
             core.is_catching_up = False

@@ -17,6 +17,7 @@ from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 
 KNOWN_BLOCKS = 20
 EXCHANGE_REQUESTS, EXCHANGE_WINDOW = 3, 300
+BEATEN_SECONDS, LONGEST_BEATEN = 60, 300
 
 
 class Life(Enum):
@@ -186,6 +187,11 @@ class Peer:
         self.failures += 1
         if self.failures > 1:
             self.doubted_until = now + min(300.0, 15.0 * self.failures)
+
+    def lose(self, now: float) -> None:
+        """All of its branch is known here, and ours is the better one; the more often, the longer that is believed."""
+        self.fork_batches += 1
+        self.beaten_until = now + min(BEATEN_SECONDS * self.fork_batches, LONGEST_BEATEN)
 
     def trust(self) -> None:
         """It delivered."""

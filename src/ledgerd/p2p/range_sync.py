@@ -21,7 +21,6 @@ PIECE = 200
 PIECES_AHEAD = 8
 BYTES_AHEAD = 16 << 20
 ANSWER_SECONDS = 30
-BEATEN_SECONDS, LONGEST_BEATEN = 60, 300
 
 
 class Piece(NamedTuple):
@@ -208,8 +207,7 @@ class RangeSync:
             self.go_back()
         elif batch.forked and peer is not None and (not batch.is_linked or batch.last >= self._reach(peer)):
             self.stop()
-            peer.fork_batches += 1
-            peer.beaten_until = self._core.now + min(BEATEN_SECONDS * peer.fork_batches, LONGEST_BEATEN)
+            peer.lose(self._core.now)
 
     def expire(self) -> None:
         """Who does not answer is passed over for a time."""
