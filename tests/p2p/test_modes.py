@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.p2p.messages import BlockReply, ForkStatus, GapFillRequest, GetBlockRange, Message, range_reply_frame
+from ledgerd.p2p.messages import (
+    BlockReply,
+    ForkStatus,
+    GapFillRequest,
+    GetBlockRange,
+    Hello,
+    Message,
+    range_reply_frame,
+)
 from ledgerd.p2p.modes import TRANSITIONS, Cause, Mode
 from ledgerd.p2p.settings import Settings
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
@@ -125,6 +133,26 @@ def test_a_peer_that_does_not_deliver_what_it_claims_is_passed_over(talk: Talk) 
     talk.meet()
     talk.wait(5)
     assert talk.is_in(Mode.FORWARD)
+
+
+def test_a_producer_that_asks_at_every_tick_does_not_stop_the_sync_that_it_asked_for(
+    talk: Talk, others: Network
+) -> None:
+    peer = talk.meet()
+    blocks = others.produce(10)
+    talk.now += 40
+    talk.say(peer, status_at(122, blocks[-1].id))
+    for _ in range(8):
+        talk.now += 0.25
+        talk.network.resync_from_lib(talk.now)
+        talk.settle()
+    assert talk.is_in(Mode.SYNC)
+    assert asked(talk.sent[peer]) == [(107, 122)]
+    assert sum(isinstance(message, Hello) for message in talk.sent[peer]) == 2
+    talk.now += 30
+    talk.network.resync_from_lib(talk.now)
+    talk.settle()
+    assert sum(isinstance(message, Hello) for message in talk.sent[peer]) == 3
 
 
 def test_a_paused_node_keeps_blocks_for_later(talk: Talk, others: Network) -> None:

@@ -90,8 +90,7 @@ class Intake:
         self.turn(watch.behind())
         self.turn(watch.stalled())
         self.ranges.plan()
-        if self.ranges.is_idle:
-            self.gaps.ask()
+        self.hear_of_height()
         if core.is_catching_up and not core.is_anybody_ahead() and not self._batches:
             core.is_catching_up = False
         if core.mode is Mode.SYNC and self.ranges.needs_snapshot() and not self._warned:
@@ -138,7 +137,7 @@ class Intake:
 
     def hear_of_height(self) -> None:
         """Somebody is higher than thought: ask at once, unless ranges are under way."""
-        if self.ranges.is_idle:
+        if self.ranges.is_idle and not self.is_busy:
             self.gaps.ask()
 
     def _accepted(self, peer: Peer, message: BlockReply) -> None:
@@ -168,8 +167,8 @@ class Intake:
             return
         self._next_ready()
         self.ranges.plan()
-        if not reply.blocks and self.ranges.is_idle:
-            self.gaps.ask()
+        if not reply.blocks:
+            self.hear_of_height()
 
     def blocks_of_gap(self, peer: Peer, reply: GapFillReply) -> None:
         """Take in single blocks, if they were asked for."""
@@ -196,6 +195,11 @@ class Intake:
     def is_busy(self) -> bool:
         """Whether blocks wait to be applied."""
         return self._batch is not None or bool(self._batches)
+
+    @property
+    def waiting(self) -> int:
+        """How many batches wait for their turn, besides those of ranges."""
+        return len(self._batches)
 
     def work(self) -> bool:
         """Apply one block that waits; whether others still do."""
@@ -267,8 +271,7 @@ class Intake:
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
             if not (is_end and self.turn(Cause.RANGE_ENDED)):
                 self.ranges.plan()
-                if self.ranges.is_idle:
-                    self.gaps.ask()
+                self.hear_of_height()
         elif batch.origin is Origin.GAP:
             self.gaps.follow_up(batch, peer)
             self.turn(self.watch.caught_up())

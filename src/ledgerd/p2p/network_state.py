@@ -41,6 +41,7 @@ SILENT_SECONDS = 600
 BLOCKED_SECONDS = 3600
 DIALS_A_TICK = 8
 CLEANING_TICKS = 720
+RESYNC_SECONDS = 30
 STATUS_TICKS = 12
 
 
@@ -53,6 +54,7 @@ class NetworkState:
         self.intake = Intake(self.core)
         self.dialogue = Dialogue(self.core, self.contacts, self.intake)
         self._ticks = 0
+        self._resynced_at = -1e9
 
     def actions(self) -> list[Action]:
         """What is to be done now, in this order."""
@@ -262,8 +264,14 @@ class NetworkState:
         self.trigger_resync(now)
 
     def resync_from_lib(self, now: float) -> None:
-        """The producer found itself on a minority fork: look for the right one (spec 04, section 19)."""
+        """The producer found itself on a minority fork: look for the right one (spec 04, section 19).
+
+        It says so four times a second, for as long as that holds; what is under way is not begun anew each time.
+        """
         self.core.now = now
+        if now - self._resynced_at < RESYNC_SECONDS:
+            return
+        self._resynced_at = now
         self.intake.forks.reset()
         self.intake.ranges.go_back()
         self.intake.turn(Cause.RESYNC)
