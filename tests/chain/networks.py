@@ -43,10 +43,11 @@ class Clock:
 class Network:
     """A chain, and the keys of all validators of it."""
 
-    def __init__(self, folder: Path, network: ChainParameters = TESTNET) -> None:
+    def __init__(self, folder: Path, network: ChainParameters = TESTNET, genesis: int = GENESIS) -> None:
         self.clock = Clock()
         self.folder = folder
-        self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=GENESIS, space=SMALL)
+        self.genesis = genesis
+        self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=genesis, space=SMALL)
         self.keys = {VIZ: VIZ_KEY, COMMITTEE: COMMITTEE_KEY}
         self._salt = 0
 
@@ -60,7 +61,7 @@ class Network:
     def signed(self, *operations: Operation, key: PrivateKey = VIZ_KEY, lifetime: int = 600) -> Transaction:
         """A transaction on the head that no other is equal to."""
         self._salt += 1
-        now = self.chain.ledger.now or GENESIS
+        now = self.chain.ledger.now or self.genesis
         draft = unsigned_transaction(self.chain.head_id, now + lifetime + self._salt % 100, operations)
         return draft.signed(self.chain.network.chain_id, [key])
 
@@ -74,7 +75,8 @@ class Network:
 
     def make(self, skipped: int = 0) -> Block:
         """The block of the next slot, or of a later one; it is not pushed."""
-        return self.make_at(slot_time(self.chain.ledger, 1 + skipped) if self.chain.head_number else GENESIS + 3)
+        first = self.genesis + 3
+        return self.make_at(slot_time(self.chain.ledger, 1 + skipped) if self.chain.head_number else first)
 
     def make_at(self, when: int) -> Block:
         """The block of the slot that holds this time."""

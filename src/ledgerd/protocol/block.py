@@ -109,6 +109,10 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         """The key that signed."""
         return recover(self.validator_signature, self.digest)
 
+    def remember_signee(self, key: PublicKey) -> None:
+        """Take the key that signed from whoever has recovered it."""
+        self.__dict__["signee"] = key
+
 
 class Block(msgspec.Struct, frozen=True, dict=True):
     """A signed header and its transactions."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
 
 SIGNATURE_SIZE = 65
+SIGNERS = "signers"
+"""Where an object keeps the keys that signed it, with the chain for which they did."""
 
 
 class DuplicateSignature(RuleViolation):
@@ -91,7 +93,10 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
             operation.check(network)
 
     def signature_keys(self, chain_id: bytes) -> frozenset[PublicKey]:
-        """The keys that signed; each may do so once."""
+        """The keys that signed; each may do so once. They are worked out once: nothing is as slow as this."""
+        known: tuple[bytes, frozenset[PublicKey]] | None = self.__dict__.get(SIGNERS)
+        if known is not None and known[0] == chain_id:
+            return known[1]
         digest = self.signature_digest(chain_id)
         keys: set[PublicKey] = set()
         for signature in self.signatures:
@@ -99,7 +104,13 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
             if key in keys:
                 raise DuplicateSignature("Duplicate Signature detected")
             keys.add(key)
-        return frozenset(keys)
+        return self.remember_signers(chain_id, keys)
+
+    def remember_signers(self, chain_id: bytes, keys: Iterable[PublicKey]) -> frozenset[PublicKey]:
+        """Take the keys that signed, all different, from whoever has recovered them."""
+        signers = frozenset(keys)
+        self.__dict__[SIGNERS] = chain_id, signers
+        return signers
 
     def signed(self, chain_id: bytes, keys: Iterable[PrivateKey]) -> Transaction:
         """The transaction with the signatures of these keys added."""
