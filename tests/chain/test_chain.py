@@ -17,6 +17,8 @@ from ledgerd.protocol.block import Block, BlockHeader, sign_block
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
+from ledgerd.state.overlay import rows_of
+from ledgerd.state.sessions import Session
 from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
 
 
@@ -53,6 +55,39 @@ def test_a_waiting_transaction_counts_at_once_and_is_in_the_next_block(network: 
     assert [each.id for each in block.transactions] == [sent.id]
     assert balance(network) == before + 5
     assert network.chain.pending.transactions == []
+
+
+class Told:
+    """Remembers what a follower of waiting transactions hears: how many objects changed, or that all is taken back."""
+
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+
+    def accepted(self, session: Session) -> None:
+        self.heard.append(len(rows_of(session)))
+
+    def dropped(self) -> None:
+        self.heard.append(0)
+
+
+def test_followers_hear_of_what_waits_and_of_what_is_taken_back(network: Network) -> None:
+    told = Told()
+    network.chain.pending.followers.append(told)
+
+    network.send(pay(5))
+    with pytest.raises(RuleViolation):
+        network.chain.push_transaction(network.signed(pay(10**15)))
+    (first,) = told.heard
+    assert first > 2  # both accounts, and the transaction itself
+
+    later = network.signed(pay(6))
+    block = network.make()
+    network.chain.push_transaction(later)
+    network.chain.push_block(block)
+
+    assert told.heard[1] == 0
+    assert told.heard[-2] == 0
+    assert told.heard[-1] > 2  # what is not in the block waits on
 
 
 def test_a_transaction_that_breaks_a_rule_changes_nothing(network: Network) -> None:

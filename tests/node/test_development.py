@@ -153,3 +153,22 @@ def test_a_directory_that_holds_something_else_is_left_alone(tmp_path: Path) -> 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("5m", 300), ("12h", 43_200), ("30d", 2_592_000)])
 def test_a_duration_is_a_number_and_a_unit(text: str, seconds: int) -> None:
     assert duration(text) == seconds
+
+
+def test_what_waits_for_a_block_is_seen_at_once_and_gone_when_it_is_forgotten(tmp_path: Path) -> None:
+    with dev(tmp_path / "chain", "--block-time=3600") as node:
+        before = node.head
+        assert balance(node) == "10000.000 VIZ"
+
+        assert send(node, "one") == {}
+        assert balance(node) == "10001.000 VIZ"
+        assert send(node, "two") == {}
+        assert balance(node) == "10002.000 VIZ"
+        assert node.head == before
+
+        node.call("dev_api", "forget_pending")
+        assert balance(node) == "10000.000 VIZ"
+
+        assert send(node, "three") == {}
+        node.call("dev_api", "mine_blocks", 1)
+        assert balance(node) == "10001.000 VIZ"

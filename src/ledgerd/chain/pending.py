@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from ledgerd.chain.ledger import Ledger
 from ledgerd.chain.skip import SkipFlags
@@ -32,11 +33,24 @@ class PendingFull(RuleViolation):
     """Too many transactions wait already."""
 
 
+class WaitingFollower(Protocol):
+    """Who shows the state as it is with the transactions that wait."""
+
+    def accepted(self, session: Session) -> None:
+        """One more waits; the session holds what it has changed."""
+        ...
+
+    def dropped(self) -> None:
+        """What all of them have changed is taken back."""
+        ...
+
+
 class Pending:
     """The list of waiting transactions, and what the state would be with them."""
 
     def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self.transactions: list[Transaction] = []
+        self.followers: list[WaitingFollower] = []
         self._ledger = ledger
         self._clock = clock
         self._session: Session | None = None
@@ -67,6 +81,8 @@ class Pending:
         if self._session is not None:
             self._session.undo()
             self._session = None
+            for follower in self.followers:
+                follower.dropped()
 
     def clear(self) -> None:
         """Forget all waiting transactions."""
@@ -106,6 +122,8 @@ class Pending:
         try:
             with ledger.store.begin() as session:
                 apply_transaction(ledger, transaction, skip, keys)
+                for follower in self.followers:
+                    follower.accepted(session)
                 session.squash()
         finally:
             ledger.is_reporting = True

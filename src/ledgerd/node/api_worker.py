@@ -34,7 +34,9 @@ from ledgerd.rpc.dispatch import Dispatcher
 from ledgerd.rpc.routes import routes_of
 from ledgerd.rpc.service import Service
 from ledgerd.rpc.storage import Storage
+from ledgerd.rpc.topics import WAITING
 from ledgerd.rpc.view import Node
+from ledgerd.rpc.waiting import WaitingReader
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import Reader
 
@@ -78,9 +80,16 @@ def service(link: Link, limits: Limits, settings: Settings) -> Service:
         services[History] = history = _history(settings)
         if DEV_API.name in plugins:
             _background.add(asyncio.get_running_loop().create_task(_forget_what_is_reverted(link, history)))
-    node = Node(parameters_of(settings["chain"]), reader.snapshot, link, services)
+    waiting = WaitingReader(reader, STORED_TABLES)
+    node = Node(parameters_of(settings["chain"]), waiting.snapshot, link, services)
     apis = [api for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, DEV_API) if api.name in plugins]
     dispatcher = Dispatcher(apis, node, time.time, cache=AnswerCache(int(settings["cache"])), limits=limits)
+
+    def more_waits(payload: bytes) -> None:
+        waiting.take(payload)
+        dispatcher.cache.clear()
+
+    link.on(WAITING, more_waits)
     return Service(dispatcher, limits, routes_of(apis, node, time.time))
 
 

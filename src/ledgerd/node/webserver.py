@@ -15,12 +15,14 @@ from ledgerd.rpc.http import Speech
 from ledgerd.rpc.limits import Limits
 from ledgerd.rpc.link import HEAD
 from ledgerd.rpc.switchboard import Handler, Switchboard
-from ledgerd.rpc.topics import APPLIED_BLOCK, INCLUDED, Inclusion, packed_topic
+from ledgerd.rpc.topics import APPLIED_BLOCK, INCLUDED, WAITING, Inclusion, Unsettled, packed_topic
 from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.state.overlay import rows_of
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.node.options.webserver import WebserverOptions
+    from ledgerd.state.sessions import Session
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +53,22 @@ def limits_of(options: WebserverOptions) -> Limits:
         body_seconds=float(options.request_timeout_sec),
         idle_seconds=float(options.idle_timeout_sec),
     )
+
+
+class WaitingTeller:
+    """Tells the workers what the transactions that wait for a block have changed; on the thread of the chain."""
+
+    def __init__(self, part: WebserverPart, chain: Chain) -> None:
+        self._part = part
+        self._chain = chain
+
+    def accepted(self, session: Session) -> None:
+        if self._part.board.is_heard(WAITING):
+            unsettled = Unsettled(self._chain.head_number, rows_of(session))
+            self._part.publish(WAITING, packed_topic(unsettled))
+
+    def dropped(self) -> None:
+        self._part.publish(WAITING, b"")
 
 
 class WebserverPart:
@@ -97,6 +115,7 @@ class WebserverPart:
     def _follow(self, chain: Chain) -> None:
         self._say_head()
         chain.subscribe(self._tell)
+        chain.pending.followers.append(WaitingTeller(self, chain))
 
     def _tell(self, event: Event) -> None:
         """On the thread of the chain, after the commit."""

@@ -27,12 +27,13 @@ from ledgerd.rpc.frames import (
     frame,
 )
 from ledgerd.rpc.link import HEAD, RECOVERING, STOP
+from ledgerd.rpc.topics import WAITING
 
 log = logging.getLogger(__name__)
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 
-HEARD_BY_ALL = frozenset((HEAD, RECOVERING, STOP))
+HEARD_BY_ALL = frozenset((HEAD, RECOVERING, STOP, WAITING))
 
 MAX_RUNNING = 256
 """Questions of one worker that are worked on at a time; more wait their turn in the worker's socket."""

@@ -20,6 +20,11 @@ BROADCAST_BLOCK = "broadcast block"
 """A question: a packed block, to be taken in and sent to the peers. The answer is empty."""
 
 
+WAITING = "waiting transactions"
+"""An event for each transaction that is accepted to wait for a block: an `Unsettled`; or nothing, when all that they
+have changed is taken back."""
+
+
 class Broadcast(msgspec.Struct, frozen=True, array_like=True):
     """A transaction, and how old the head may be for it to be taken: seconds, or a negative number for any age."""
 
@@ -35,7 +40,14 @@ class Inclusion(msgspec.Struct, frozen=True, array_like=True):
     transaction_ids: tuple[bytes, ...]
 
 
-def packed_topic(value: Broadcast | Inclusion) -> bytes:
+class Unsettled(msgspec.Struct, frozen=True, array_like=True):
+    """Objects that a waiting transaction has changed, over the state of a block; see `state.overlay`."""
+
+    block_num: int
+    rows: list[tuple[int, int, bytes | None]]
+
+
+def packed_topic(value: Broadcast | Inclusion | Unsettled) -> bytes:
     """The bytes of what is said."""
     return msgspec.msgpack.encode(value)
 
@@ -48,3 +60,8 @@ def broadcast_of(payload: bytes) -> Broadcast:
 def inclusion_of(payload: bytes) -> Inclusion:
     """What the main process tells of a block."""
     return msgspec.msgpack.decode(payload, type=Inclusion)
+
+
+def unsettled_of(payload: bytes) -> Unsettled:
+    """What the main process tells of a transaction."""
+    return msgspec.msgpack.decode(payload, type=Unsettled)

@@ -15,6 +15,7 @@ from ledgerd.state.errors import (
     StoreOutdated,
     UnknownKey,
 )
+from ledgerd.state.overlay import Overlay, rows_of
 from ledgerd.state.reader import Reader, Snapshot
 from ledgerd.state.sessions import Session
 from ledgerd.state.store import Store
@@ -26,6 +27,7 @@ __all__ = [
     "Index",
     "NotUnique",
     "ObjectId",
+    "Overlay",
     "Reader",
     "Session",
     "Snapshot",
@@ -41,5 +43,6 @@ __all__ = [
     "UnknownKey",
     "View",
     "ordered",
+    "rows_of",
     "unique",
 ]

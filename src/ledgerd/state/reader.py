@@ -51,6 +51,11 @@ class Snapshot(View):
         self._forms = forms
         self._derivations = derivations
 
+    @property
+    def parts(self) -> tuple[Transaction, dict[str, Database], Forms, Derivations]:
+        """What it is made of, for another view of the same commit."""
+        return self._transaction, self._databases, self._forms, self._derivations
+
     def find(self, table: Table[E], object_id: int) -> E | None:
         raw = self._raw(table, object_id)
         return None if raw is None else self._form(table).decode(raw)
@@ -63,23 +68,31 @@ class Snapshot(View):
             key = INT64.encode(object_id)
         except OverflowError:
             return None
-        return self._transaction.get(key, db=self._databases[table.title])
+        return self._record(table, key)
+
+    def _record(self, table: Table[Any], own_id: bytes) -> bytes | None:
+        """The record of an object, by the bytes of its id."""
+        return self._transaction.get(own_id, db=self._databases[table.title])
+
+    def _id_under(self, index: Index[Any], wanted: bytes) -> bytes | None:
+        """The id of the object with a key, both as bytes."""
+        if index is index.table.by_id:
+            return wanted
+        return self._transaction.get(wanted, db=self._databases[index.title])
 
     def lookup(self, index: Index[E], *key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
         if not index.is_unique or len(key) < len(index.order):
             return self.first(index, lower=key, upper=key)
         wanted = searched_key(index, key)
-        raw = None if wanted is None else self._transaction.get(wanted, db=self._databases[index.title])
-        return None if raw is None else self.get(index.table, integer_of(raw))
+        own_id = None if wanted is None else self._id_under(index, wanted)
+        return None if own_id is None else self.find(index.table, integer_of(own_id))
 
     def derived(self, derive: Callable[[E], T], index: Index[E], *key: Any) -> T | None:  # noqa: ANN401
         if not index.is_unique or len(key) < len(index.order):
             return super().derived(derive, index, *key)
         wanted = searched_key(index, key)
-        own_id = wanted
-        if wanted is not None and index is not index.table.by_id:
-            own_id = self._transaction.get(wanted, db=self._databases[index.title])
-        raw = None if own_id is None else self._transaction.get(own_id, db=self._databases[index.table.title])
+        own_id = None if wanted is None else self._id_under(index, wanted)
+        raw = None if own_id is None else self._record(index.table, own_id)
         if raw is None:
             return None
         known = self._derivations.setdefault(derive, {})
