@@ -11,6 +11,7 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log_keeping import open_log, trim, write_settled
 from ledgerd.chain.rolling_block_log import RollingBlockLog
+from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
@@ -82,7 +83,7 @@ def test_a_rolling_log_of_no_blocks_is_not_written(source: Network, tmp_path: Pa
 
 
 def test_blocks_that_the_log_has_already_are_passed_over(tmp_path: Path) -> None:
-    log = open_log(tmp_path, 0, 0)
+    log = open_log(tmp_path, 0, 0, NO_BLOCK)
     write_settled(log, list(enumerate(BLOCKS[:5], 1)), 3)
     write_settled(log, list(enumerate(BLOCKS[:7], 1)), 3)
     trim(log, 3)
@@ -90,8 +91,24 @@ def test_blocks_that_the_log_has_already_are_passed_over(tmp_path: Path) -> None
     log.close()
 
 
+def test_a_rolling_log_that_is_ahead_is_kept_where_it_continues_the_state(source: Network, tmp_path: Path) -> None:
+    """A kill between the log and the commit leaves it ahead; it is dropped only where it belongs to something else."""
+    blocks = source.produce(6)
+    first = blocks[0].number
+    written = RollingBlockLog.open(tmp_path)
+    write_settled(written, [(block.number, block.packed) for block in blocks], 10)
+    written.close()
+
+    log = open_log(tmp_path, first, first + 2, blocks[2].id)
+    assert (log.first_number, log.head_number) == (first, first + 5)
+    log.close()
+    log = open_log(tmp_path, first, first + 2, blocks[1].id)
+    assert log.head_number == 0
+    log.close()
+
+
 def test_a_rolling_log_begins_anew_behind_a_gap(tmp_path: Path) -> None:
-    log = open_log(tmp_path, 90, 100)
+    log = open_log(tmp_path, 90, 100, NO_BLOCK)
     assert isinstance(log, RollingBlockLog)
     write_settled(log, [(number, BLOCKS[number - 1]) for number in range(91, 95)], 10)
     write_settled(log, [(number, BLOCKS[number - 1]) for number in range(97, 99)], 10)

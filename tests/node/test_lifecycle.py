@@ -63,6 +63,24 @@ def test_a_killed_node_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "Started on blockchain with 2 blocks" in node.log
 
 
+def test_a_snapshot_is_written_by_a_node_that_starts_nothing_else(tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path)) as node:
+        node.wait_for("Validated block #2 ")
+        node.stop()
+    path = tmp_path / "state.vizjson"
+    with NodeProcess(*words_of_testnet(tmp_path, f"--create-snapshot={path}")) as writer:
+        assert writer.wait() == 0
+
+    assert f"Snapshot created successfully: {path}" in writer.log
+    assert "start listening" not in writer.log
+    assert "Launching block production" not in writer.log
+
+    with NodeProcess(*words_of_testnet(tmp_path / "other", f"--snapshot={path}")) as other:
+        other.port()
+        assert other.head >= 2
+        assert other.stop() == 0
+
+
 def test_two_nodes_on_one_directory_are_refused(tmp_path: Path) -> None:
     with NodeProcess(*words_of_testnet(tmp_path)) as node:
         node.port()

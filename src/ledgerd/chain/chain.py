@@ -93,7 +93,8 @@ class Chain:
         store = Store.open(folder, STORED_TABLES) if space is None else Store.open(folder, STORED_TABLES, space=space)
         try:
             standing = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0) or DynamicGlobalProperty()
-            block_log = open_log(folder, standing.last_irreversible_block_num, standing.head_block_number)
+            head, irreversible = standing.head_block_number, standing.last_irreversible_block_num
+            block_log = open_log(folder, irreversible, head, standing.head_block_id)
         except BaseException:
             store.close()
             raise

@@ -9,21 +9,32 @@ from pathlib import Path
 
 from ledgerd.chain.block_log import BlockLog
 from ledgerd.chain.rolling_block_log import RollingBlockLog
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import BlockId
 
 ROLLING_BLOCKS = 100_000
 """How many blocks a rolling log keeps at least, once it has them (`dlt-block-log-max-blocks`)."""
 
 
-def open_log(folder: Path, irreversible: int, head: int) -> BlockLog:
+def open_log(folder: Path, irreversible: int, head: int, head_id: BlockId) -> BlockLog:
     """The log of a state. One that has irreversible blocks and no log of them began with a snapshot."""
     log = BlockLog.open(folder)
     if irreversible == 0 or log.head_number:
         return log
     log.close()
     rolling = RollingBlockLog.open(folder)
-    if not rolling.is_consistent_with(head):
+    if not rolling.is_consistent_with(head) and not _goes_on_from(rolling, head, head_id):
         rolling.reset()
     return rolling
+
+
+def _goes_on_from(log: RollingBlockLog, head: int, head_id: BlockId) -> bool:
+    """Whether a log that is ahead of the state continues it: the state was killed before its commit, or has come from
+    an older snapshot since. Its blocks are then replayed.
+    """
+    packed = log.read(head + 1)
+    return packed is not None and codec_of(Block).decode_exactly(packed).previous == head_id
 
 
 def write_settled(log: BlockLog, settled: Iterable[tuple[int, bytes]], rolling_blocks: int) -> None:

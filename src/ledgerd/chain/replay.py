@@ -34,8 +34,9 @@ def replay(
     to: int | None = None,
     skip: SkipFlags = Skip.NOTHING,
     progress: Callable[[int], None] = lambda _height: None,
+    goes_on: Callable[[], bool] = lambda: True,
 ) -> int:
-    """Apply the blocks of a log that the chain does not have yet; returns how many.
+    """Apply the blocks of a log that the chain does not have yet, for as long as `goes_on`; returns how many.
 
     Raises:
         OperatorError: A block of the log breaks a rule. Everything before it is applied and committed.
@@ -44,6 +45,8 @@ def replay(
     first = chain.head_number + 1
     count, size = 0, 0
     for number, packed in source.scan(first, last):
+        if not goes_on():
+            break
         try:
             block = codec_of(Block).decode(packed)
             chain.push_block(block, skip, commit=False)

@@ -31,52 +31,28 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run_export(chosen: argparse.Namespace) -> int:
-    """Write a snapshot under another name first, so that a file of the given name is always whole."""
-    from ledgerd.snapshot.export import Occasion, export  # noqa: PLC0415 - not loaded for `--help`
+    """Write a snapshot into a file that does not exist yet."""
+    from ledgerd.node.state_export import write_snapshot  # noqa: PLC0415 - not loaded for `--help`
 
     if chosen.file.exists():
         raise OperatorError(f"{chosen.file} exists already: choose another name, or remove it")
-    partial = chosen.file.with_name(chosen.file.name + ".part")
     with opened_chain(chosen, must_exist=True) as chain:
-        head = chain.blocks.at(chain.head_number)
-        try:
-            with partial.open("wb") as file:
-                checksum = export(chain.store, file, Occasion(chain.network.chain_id, int(time.time()), head))
-            partial.replace(chosen.file)
-        except OSError as problem:
-            partial.unlink(missing_ok=True)
-            raise OperatorError(f"{chosen.file} cannot be written: {problem.strerror}") from problem
-        sys.stdout.write(f"block {chain.head_number} written to {chosen.file}, checksum {checksum}\n")
+        written = write_snapshot(chain, chosen.file, int(time.time()))
+        sys.stdout.write(f"block {chain.head_number} written to {chosen.file}, checksum {written.checksum}\n")
     return 0
 
 
 def run_import(chosen: argparse.Namespace) -> int:
     """Begin a chain where the snapshot stands; a failure leaves no state behind."""
-    import shutil  # noqa: PLC0415 - for a failure alone
+    from ledgerd.node.opening import space_of  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.node.state_files import StateFiles  # noqa: PLC0415
+    from ledgerd.node.state_import import import_state  # noqa: PLC0415
+    from ledgerd.protocol.chain_file import parameters_of  # noqa: PLC0415
 
-    from ledgerd.protocol.chain_file import parameters_of  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.snapshot.load import load  # noqa: PLC0415
-    from ledgerd.snapshot.read import Snapshot  # noqa: PLC0415
-    from ledgerd.state import Store  # noqa: PLC0415
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock  # noqa: PLC0415
-
-    folder = chosen.data_dir / STATE_FOLDER
-    if folder.exists():
+    configuration = configuration_of(chosen)
+    folder, space = chosen.data_dir / STATE_FOLDER, space_of(configuration)
+    if StateFiles(folder, space).exists:
         raise OperatorError(f"there is a state in {chosen.data_dir} already: choose another --data-dir")
-    network = parameters_of(configuration_of(chosen).application.chain)
-    try:
-        snapshot = Snapshot.from_path(chosen.file)
-    except OSError as problem:
-        raise OperatorError(f"{chosen.file} cannot be read: {problem.strerror}") from problem
-    try:
-        with Store.open(folder, STORED_TABLES) as store:
-            head = load(store, snapshot, network)
-            if head is not None:
-                store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
-            store.commit()
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    sys.stdout.write(f"the state of block {snapshot.head_number} is in {chosen.data_dir}\n")
+    head = import_state(folder, chosen.file, parameters_of(configuration.application.chain), space)
+    sys.stdout.write(f"the state of block {head} is in {chosen.data_dir}\n")
     return 0

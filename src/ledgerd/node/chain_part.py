@@ -12,10 +12,13 @@ from ledgerd.chain.custom_protocols import custom_followers
 from ledgerd.chain.key_references import KEY_FOLLOWERS
 from ledgerd.node.chain_thread import ChainThread, Rank
 from ledgerd.node.configuration import Configuration
+from ledgerd.node.opening import Opening, space_of
+from ledgerd.node.origin import Origin
+from ledgerd.node.state_files import StateFiles
+from ledgerd.node.state_import import import_state
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import BlockId
-from ledgerd.state.disk import Space
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -40,6 +43,8 @@ class ChainPart:
         self._chain: Chain | None = None
         self.network = network
         self.folder = configuration.invocation.data_dir / STATE_FOLDER
+        self.files = StateFiles(self.folder, space_of(configuration))
+        self.origin = Origin.STANDING
 
     @property
     def chain(self) -> Chain:
@@ -49,12 +54,22 @@ class ChainPart:
         return self._chain
 
     async def start(self) -> None:
-        """Open it."""
+        """Make its state where that is to be made, and open it."""
         options = self._configuration.chain
         log.info("Starting chain with shared_file_size: %d bytes", options.shared_file_size)
         log.info("Opening shared memory from %s", self.folder)
-        self._chain = await self.run(self._open)
-        log.info("Started on blockchain with %d blocks", self.chain.head_number)
+        await self.run(self._begin)
+
+    def _begin(self) -> None:
+        opening = Opening(self._configuration, self.folder, self.network, self._open)
+        self._chain = opening.open()
+        self.origin = opening.origin
+
+    def begin_anew(self, snapshot: Path) -> None:
+        """Put the state of a snapshot in the place of this one, and open it; on the thread of the chain."""
+        space = space_of(self._configuration)
+        self.reopen(lambda: import_state(self.folder, snapshot, self.network, space))
+        self.origin = Origin.RECOVERY
 
     async def attach(self, attachment: Attachment) -> None:
         """Have something hang on the chain: now, and again whenever it is opened anew."""
@@ -73,7 +88,7 @@ class ChainPart:
         """Have a coroutine run on the loop of that thread."""
         return await self._thread.run_coroutine(coroutine)
 
-    def reopen(self, between: Callable[[], None]) -> None:
+    def reopen(self, between: Callable[[], object]) -> None:
         """Close the chain, let its files be changed, and open it again; on its thread."""
         self.chain.close()
         self._chain = None
@@ -84,12 +99,15 @@ class ChainPart:
 
     async def stop(self) -> None:
         """Close it, after everything that was begun."""
+        await self.run(self._close)
+        self._thread.stop()
+
+    def _close(self) -> None:
         if self._chain is not None:
             log.info("closing chain database")
-            await self.run(self._chain.close)
+            self._chain.close()
             log.info("database closed successfully")
             self._chain = None
-        self._thread.stop()
 
     def _open(self) -> Chain:
         options = self._configuration.chain
@@ -99,7 +117,7 @@ class ChainPart:
             clock=self._time.seconds,
             genesis_time=self._time.wall() // MICRO,
             checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
-            space=Space(options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size),
+            space=space_of(self._configuration),
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
         plugins = self._configuration.application.plugins

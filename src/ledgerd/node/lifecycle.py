@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.node.logging_setup import set_up_logging
+from ledgerd.node.opening import is_unusable
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
@@ -23,7 +25,10 @@ log = logging.getLogger(__name__)
 
 STOPPED = 0
 FATAL = 255
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+STOP_PATIENCE = 20.0
+"""Seconds that a stop may take, besides what the guard of validators was told to wait. What takes longer (a snapshot
+that is being read or written) is given up, as a kill would: supervisors kill after 30 seconds."""
 DASHES = "-" * 52
 
 
@@ -76,21 +81,36 @@ async def live(
         sys.stderr.write(banner(runtime.chain.network))
         starting = asyncio.create_task(runtime.start())
         await _first_of(starting, stopping.wait())
+        reason = None
         if starting.done():
             await starting
             sys.stderr.write(greeting())
-            reason = await _until_the_end(runtime, stopping)
-        else:
-            starting.cancel()
-            await asyncio.gather(starting, return_exceptions=True)
-            reason = None
-        await runtime.stop()
+            reason = None if runtime.is_errand else await _until_the_end(runtime, stopping)
+        await _stop(runtime, starting)
     except Exception as problem:  # noqa: BLE001 - whatever it is, the process ends with it, and says so
         return _fatal(problem)
     if reason is not None:
+        if is_unusable(reason):
+            runtime.chain.files.mark_damaged()
         return _fatal(reason)
     log.info("exited cleanly")
     return STOPPED
+
+
+async def _stop(runtime: Runtime, starting: asyncio.Task[None]) -> None:
+    """Stop what has started, and what is about to; after so much patience, end the process as it is."""
+
+    async def stopped() -> None:
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+        await runtime.stop()
+
+    _, late = await asyncio.wait([ending := asyncio.create_task(stopped())], timeout=STOP_PATIENCE + runtime.stop_takes)
+    if late:
+        log.error("what was begun takes too long to stop, and is given up; the state is that of the last commit")
+        logging.shutdown()
+        os._exit(STOPPED)
+    await ending
 
 
 async def _until_the_end(runtime: Runtime, stopping: asyncio.Event) -> BaseException | None:
@@ -117,7 +137,7 @@ def _fatal(problem: BaseException) -> int:
 
 
 def _heed_signals(stopping: asyncio.Event) -> None:
-    """The first SIGINT or SIGTERM asks for a stop; more of them change nothing."""
+    """The first SIGINT, SIGTERM or SIGHUP asks for a stop; more of them change nothing. What is ignored stays so."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -126,6 +146,8 @@ def _heed_signals(stopping: asyncio.Event) -> None:
         stopping.set()
 
     for each in SIGNALS:
+        if signal.getsignal(each) is signal.SIG_IGN:
+            continue
         if sys.platform == "win32":
             signal.signal(each, lambda *_: loop.call_soon_threadsafe(stop))
         else:

@@ -16,7 +16,9 @@ from ledgerd.node.configuration import Configuration
 from ledgerd.node.peers import PeersPart
 from ledgerd.node.production import ProductionPart
 from ledgerd.node.records import BlockInfoPart, HistoryPart
-from ledgerd.node.time_source import TimeSource
+from ledgerd.node.replaying import ReplayPart
+from ledgerd.node.snapshot_errand import SnapshotErrand
+from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.webserver import WebserverPart
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.switchboard import Handler
@@ -24,9 +26,14 @@ from ledgerd.state.lock import lock_writer
 
 log = logging.getLogger(__name__)
 
+REPLAY, ERRAND = "replay", "create_snapshot"
+"""Parts that are no plugins."""
 
-FIRST = ("chain", "operation_history", "block_info")
-LAST = ("validator", "webserver")
+FIRST = ("chain", "operation_history", "block_info", REPLAY)
+"""What records the chain is there before anything changes it, a replay included."""
+
+LAST = ("validator", "validator_guard", "webserver")
+"""The guard stops while blocks are still made; the webserver answers from all others."""
 
 
 class Part(Protocol):
@@ -74,21 +81,38 @@ class Runtime:
             "p2p": self.peers,
             "operation_history": self.history,
             "block_info": BlockInfoPart(self.chain),
+            REPLAY: ReplayPart(self.chain, self.time.seconds),
             "validator": self.production,
             "webserver": self.webserver,
         }
+        errand = configuration.invocation.create_snapshot
+        if errand is not None:
+            self._parts[ERRAND] = SnapshotErrand(self.chain, errand, self._second, self.time.seconds)
         self._started: list[Part] = []
+
+    def _second(self) -> int:
+        return self.time.wall() // MICRO
+
+    @property
+    def stop_takes(self) -> float:
+        """Seconds that the stop waits for others to have heard of it."""
+        return 0.0
+
+    @property
+    def is_errand(self) -> bool:
+        """Whether the node has done all that it was started for once it has started."""
+        return ERRAND in self._parts
 
     def replace_production(self, part: Producing) -> None:
         """Let another part make the blocks; before the start."""
         self.production = self._parts["validator"] = part
 
     def _chosen(self) -> Iterator[Part]:
-        """What records the chain is there before anything changes it; the webserver answers from all others."""
-        plugins = self.configuration.application.plugins
+        """The parts of the plugins that run, in the order of their start; of an errand, those that it needs."""
+        plugins = (*self.configuration.application.plugins, REPLAY, ERRAND)
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
-        order = [name for name in (*FIRST, *between, *LAST) if name in plugins]
-        yield from (self._parts[name] for name in order if name in self._parts)
+        order = (*FIRST, ERRAND) if self.is_errand else (*FIRST, *between, *LAST)
+        yield from (self._parts[name] for name in order if name in plugins and name in self._parts)
 
     async def start(self) -> None:
         """Start every part; when one fails, those before it are stopped, and the failure is passed on."""

@@ -49,6 +49,8 @@ def _settle(record: Invocation, surroundings: Surroundings) -> Invocation:
     """Make every path absolute: `config` lies under the data directory, all others under the current one."""
     if record.replay_from_snapshot and record.snapshot is None and not record.snapshot_auto_latest:
         raise WrongTogether("replay-from-snapshot", "needs --snapshot PATH or --snapshot-auto-latest")
+    if record.resync_blockchain and record.replay_blockchain:
+        raise WrongTogether("replay-blockchain", "cannot stand beside --resync-blockchain, which deletes the block log")
     here = surroundings.current_dir
     data_dir = here / record.data_dir
     return msgspec.structs.replace(

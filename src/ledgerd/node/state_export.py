@@ -1,0 +1,40 @@
+"""The state of a chain becomes a snapshot file, which is whole whenever it has its name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.export import Occasion, export
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+
+
+class Written(NamedTuple):
+    """What was written."""
+
+    checksum: str
+    """Of the state in it."""
+    size: int
+
+
+def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
+    """Write the state to a file, in the place of one that had the name; on the thread of the chain."""
+    head = chain.blocks.at(chain.head_number)
+    pending = {transaction.id for transaction in chain.pending.transactions}
+    partial = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            checksum = export(chain.store, file, Occasion(chain.network.chain_id, now, head, pending))
+            file.flush()
+            os.fsync(file.fileno())
+            size = file.tell()
+        partial.replace(path)
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise OperatorError(f"{path} cannot be written: {problem.strerror}") from problem
+    return Written(checksum, size)

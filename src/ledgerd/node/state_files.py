@@ -1,0 +1,144 @@
+"""The files of the state in a data directory: what counts as a state, setting one aside, putting one in place.
+
+The block logs lie in the same folder, and stay there whatever becomes of the state.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ledgerd.chain.block_log import FULL_LOG, BlockLog
+from ledgerd.chain.log_files import LogKind, paths_of, sync_folder
+from ledgerd.chain.rolling_block_log import ROLLING_LOG
+from ledgerd.rpc.block_records import FILE_NAME as BLOCK_INFO
+from ledgerd.state.disk import DATA_FILE, Space
+from ledgerd.state.errors import StorageError
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+from ledgerd.state.store import Store
+
+LOCKS = "lock.mdb"
+NEW = "new"
+"""Where a state is made before it takes the place of another."""
+
+REPLACED = "replaced"
+"""Where a state waits whose blocks are being replayed."""
+
+DAMAGED = "damaged"
+"""A file that says that the state was found damaged while the node ran."""
+
+LOGS: tuple[LogKind, ...] = (FULL_LOG, ROLLING_LOG)
+
+
+class StateFiles:
+    """The state of one folder, while nobody has it open."""
+
+    def __init__(self, folder: Path, space: Space) -> None:
+        self.folder = folder
+        self._space = space
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a state."""
+        data = self.folder / DATA_FILE
+        return data.is_file() and data.stat().st_size > 0
+
+    @property
+    def head(self) -> int:
+        """The number of the block at which it stands; 0 where there is none, or none that can be read."""
+        if not self.exists:
+            return 0
+        try:
+            with Store.open(self.folder, STORED_TABLES, space=self._space) as store:
+                found = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
+        except StorageError:
+            return 0
+        return 0 if found is None else found.head_block_number
+
+    @property
+    def full_log_head(self) -> int:
+        """The last block of the log that holds all of them; 0 where there is none."""
+        log = BlockLog.open(self.folder)
+        try:
+            return log.head_number
+        finally:
+            log.close()
+
+    # -- damage
+
+    @property
+    def is_marked_damaged(self) -> bool:
+        """Whether the state was found damaged while a node ran on it."""
+        return (self.folder / DAMAGED).exists()
+
+    def mark_damaged(self) -> None:
+        """Have the next start make the state anew."""
+        (self.folder / DAMAGED).touch()
+
+    # -- taking away, and putting in place
+
+    def remove(self) -> None:
+        """Delete the state, and nothing else."""
+        for name in (DATA_FILE, LOCKS, DAMAGED):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def remove_all(self) -> None:
+        """Delete the state, the logs and what was derived from them."""
+        self.remove()
+        for folder in (NEW, REPLACED):
+            shutil.rmtree(self.folder / folder, ignore_errors=True)
+        for kind in LOGS:
+            for suffix in ("", ".tmp", ".bak"):
+                for path in paths_of(self.folder, kind, suffix):
+                    path.unlink(missing_ok=True)
+        (self.folder / BLOCK_INFO).unlink(missing_ok=True)
+
+    def set_aside(self) -> None:
+        """Make room for a new state; of the old one, the blocks that are in no log are still wanted."""
+        if not self.exists:
+            return
+        aside = self.folder / REPLACED
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir()
+        (self.folder / DATA_FILE).replace(aside / DATA_FILE)
+        sync_folder(self.folder)
+        self.remove()
+
+    def fresh_folder(self) -> Path:
+        """An empty folder to make a state in."""
+        folder = self.folder / NEW
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def give_up(self) -> None:
+        """Leave nothing of a state that could not be made."""
+        shutil.rmtree(self.folder / NEW, ignore_errors=True)
+        with suppress(OSError):
+            self.folder.rmdir()  # where it was made for that state alone
+
+    def put_in_place(self) -> None:
+        """Let the state that was made be the state. Until then, and when it is interrupted, the old one is."""
+        (self.folder / LOCKS).unlink(missing_ok=True)
+        (self.folder / NEW / DATA_FILE).replace(self.folder / DATA_FILE)
+        sync_folder(self.folder)
+        shutil.rmtree(self.folder / NEW, ignore_errors=True)
+        (self.folder / DAMAGED).unlink(missing_ok=True)
+
+    # -- what was set aside
+
+    def blocks_set_aside(self) -> Iterator[bytes]:
+        """The blocks, packed and in order, that only the state before had."""
+        aside = self.folder / REPLACED
+        if not (aside / DATA_FILE).exists():
+            return
+        with Store.open(aside, STORED_TABLES, space=self._space) as store:
+            yield from [kept.packed for kept in store.scan(REVERSIBLE_BY_NUMBER)]
+
+    def forget_set_aside(self) -> None:
+        """The new state has all that the old one had."""
+        shutil.rmtree(self.folder / REPLACED, ignore_errors=True)
