@@ -13,6 +13,7 @@ from typing import Protocol
 from ledgerd.node.broadcasts import Broadcasts
 from ledgerd.node.chain_part import ChainPart, check_folder
 from ledgerd.node.configuration import Configuration
+from ledgerd.node.guard import GuardPart
 from ledgerd.node.peers import PeersPart
 from ledgerd.node.production import ProductionPart
 from ledgerd.node.records import BlockInfoPart, HistoryPart
@@ -70,7 +71,9 @@ class Runtime:
         network = parameters_of(configuration.application.chain)
         self.chain = ChainPart(configuration, network, self.time)
         self.peers = PeersPart(configuration, self.chain, self.time)
-        self.production: Producing = ProductionPart(configuration, self.chain, self.time, self.peers)
+        production = ProductionPart(configuration, self.chain, self.time, self.peers)
+        self.production: Producing = production
+        self.guard = GuardPart(configuration, self.chain, self.peers, lambda: production.clock() // MICRO)
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
@@ -83,6 +86,7 @@ class Runtime:
             "block_info": BlockInfoPart(self.chain),
             REPLAY: ReplayPart(self.chain, self.time.seconds),
             "validator": self.production,
+            "validator_guard": self.guard,
             "webserver": self.webserver,
         }
         errand = configuration.invocation.create_snapshot
@@ -96,7 +100,7 @@ class Runtime:
     @property
     def stop_takes(self) -> float:
         """Seconds that the stop waits for others to have heard of it."""
-        return 0.0
+        return self.guard.stop_takes if self.guard in self._started else 0.0
 
     @property
     def is_errand(self) -> bool:
@@ -126,7 +130,7 @@ class Runtime:
 
     async def failure(self) -> BaseException | None:
         """Wait for a part that ends by itself, which none should, and give the reason."""
-        tasks = (*self.production.tasks, *self.peers.tasks)
+        tasks = (*self.production.tasks, *self.peers.tasks, *self.guard.tasks)
         if not tasks:
             await asyncio.Event().wait()
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
