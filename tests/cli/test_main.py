@@ -12,7 +12,11 @@ def test_the_version_is_that_of_the_installed_package(capsys: pytest.CaptureFixt
         main(["--version"])
 
     assert stopped.value.code == 0
-    assert capsys.readouterr().out == f"blockchain_version: 3.2.0\nledgerd_version:    {version('ledgerd')}\n"
+    assert capsys.readouterr().out == (
+        "blockchain_version: 3.2.0\n"
+        "git_revision:       unknown\n"
+        f"ledgerd_version:    {version('ledgerd')} (full, mainnet)\n"
+    )
 
 
 def test_an_unknown_argument_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -33,8 +34,11 @@ def run(chosen: argparse.Namespace) -> int:
     """Rebuild, and say how far it went."""
     from ledgerd.cli.replay import progress_bar  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.history.rebuild import rebuild  # noqa: PLC0415
+    from ledgerd.node.build import THIS_BUILD  # noqa: PLC0415
     from ledgerd.node.history_settings import history_settings  # noqa: PLC0415
 
+    if PLUGIN in THIS_BUILD.excluded_plugins:
+        raise OperatorError("this program was built for low memory, and keeps no history")
     settings = history_settings(configuration_of(chosen))
     with opened_chain(chosen, must_exist=True) as chain, progress_bar() as bar:
         task = bar.add_task("recording", total=chain.head_number)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from ledgerd.cli.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
+from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.configuration import Configuration, read_configuration, read_invocation, write_default_file
+from ledgerd.node.environment import PRIVATE_KEY
 from ledgerd.node.given import ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 
@@ -17,8 +20,12 @@ BLOCKCHAIN_VERSION = "3.2.0"
 
 
 def version_text() -> str:
-    """The reference's first line, which scripts read, and our own."""
-    return f"blockchain_version: {BLOCKCHAIN_VERSION}\nledgerd_version:    {version('ledgerd')}"
+    """The reference's first lines, which scripts read, and our own."""
+    return (
+        f"blockchain_version: {BLOCKCHAIN_VERSION}\n"
+        f"git_revision:       {THIS_BUILD.revision}\n"
+        f"ledgerd_version:    {version('ledgerd')} ({THIS_BUILD.words})"
+    )
 
 
 def run(words: Sequence[str], commands: Sequence[str]) -> int:
@@ -32,7 +39,12 @@ def run(words: Sequence[str], commands: Sequence[str]) -> int:
 
             sys.stdout.write(TEMPLATES[invocation.print_template].text())
         elif invocation.check_config:
-            sys.stdout.write("\n".join(understood(checked(read_configuration(command_line, here)))) + "\n")
+            configuration = checked(read_configuration(command_line, here, os.environ))
+            sys.stdout.write("\n".join(understood(configuration)) + "\n")
+        elif invocation.check_health:
+            from ledgerd.cli.health import check_health  # noqa: PLC0415 - for this alone
+
+            return check_health(read_configuration(command_line, here, os.environ).webserver)
         else:
             return _started(command_line, here)
     except OperatorError as error:
@@ -45,11 +57,12 @@ def run(words: Sequence[str], commands: Sequence[str]) -> int:
 def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
     """Run the node; what it ends with."""
     invocation = read_invocation(command_line, here)
-    configuration = read_configuration(command_line, here)
+    configuration = read_configuration(command_line, here, os.environ)
     from ledgerd.node.lifecycle import run_node  # noqa: PLC0415 - it loads all of the node
 
     if write_default_file(invocation) is not None:
-        configuration = read_configuration(command_line, here)
+        configuration = read_configuration(command_line, here, os.environ)
+    os.environ.pop(PRIVATE_KEY, None)  # the processes that the node starts have no use for it
     return run_node(configuration)
 
 

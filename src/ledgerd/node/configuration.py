@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.config_text import default_file
+from ledgerd.node.environment import add_environment
 from ledgerd.node.given import ConfigurationError, gather
 from ledgerd.node.ini import Entry, InvalidLine, parse_ini
 from ledgerd.node.logging_sections import Logging, read_logging
@@ -63,16 +64,21 @@ def _own_names() -> list[str]:
     return [option.name for option in INVOCATION.fields.values()]
 
 
-def read_configuration(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Configuration:
+def read_configuration(
+    command_line: Mapping[str, Sequence[str]], current_dir: Path, environment: Mapping[str, str] | None = None
+) -> Configuration:
     """The configuration that a command line chooses; raises `ConfigurationError` with all that is wrong.
 
-    The command line comes as the texts that were given for each option. Nothing is written.
+    The command line comes as the texts that were given for each option. The environment counts where the command line
+    says so. Nothing is written.
     """
     invocation = read_invocation(command_line, current_dir)
     file = configuration_file(invocation)
     problems: list[str] = []
     given = gather(command_line, _entries(file, problems), file, problems)
     reading = Reading(given.options, problems)
+    if invocation.environment:
+        add_environment(environment or {}, given.options, reading.remarks)
     logging = read_logging(given.sections, file, problems)
     faults: list[str] = []
     records = {}

@@ -32,14 +32,26 @@ class Given(NamedTuple):
     file: Path | None
     """None for the command line."""
     line: int = 0
+    variable: str = ""
+    """The one that it comes from, where it stands in the environment."""
 
     @property
     def where(self) -> str:
         """The place, for people."""
+        if self.variable:
+            return "environment"
         return "command line" if self.file is None else f"{self.file}:{self.line}"
+
+    def named(self, name: str) -> str:
+        """What the option is called in this place."""
+        if self.variable:
+            return self.variable
+        return f"--{name}" if self.file is None else name
 
     def written(self, name: str, text: str) -> str:
         """How an option with a value is written in this place."""
+        if self.variable:
+            return f"{self.variable}={text}"
         return f"--{name} {text}".rstrip() if self.file is None else f"{name} = {text}".rstrip()
 
 

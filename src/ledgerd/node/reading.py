@@ -74,7 +74,7 @@ class Reading:
             try:
                 values.append(option.kind.read(text))
             except WrongValue as problem:
-                shown = f"--{name}" if given.file is None else name
+                shown = given.named(name)
                 if not option.kind.secret:
                     shown = given.written(name, text)
                 self.problems.append(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.options.declaration import Option, Section, Surroundings
 from ledgerd.node.values import choice_of, name_among
 
@@ -64,7 +65,13 @@ def _settle(record: Application, surroundings: Surroundings) -> Application:
     chain = record.chain
     if chain not in NETWORKS:
         chain = str(surroundings.current_dir / Path(chain).expanduser())
-    return Application(in_order_of_start(record.plugins), chain)
+    left_out = [name for name in dict.fromkeys(record.plugins) if name in THIS_BUILD.excluded_plugins]
+    if left_out:
+        surroundings.remark(
+            f"this program was built for low memory, and runs without the plugins {', '.join(left_out)}"
+        )
+    kept = tuple(name for name in record.plugins if name not in left_out)
+    return Application(in_order_of_start(kept), chain)
 
 
 APPLICATION = Section(
@@ -86,7 +93,7 @@ APPLICATION = Section(
             choice_of(*NETWORKS, or_else="FILE"),
             "The network: mainnet, testnet, or the TOML file of a private one. A relative file is relative to the "
             "current directory.",
-            default="mainnet",
+            default=THIS_BUILD.network,
             ours=True,
         ),
     },

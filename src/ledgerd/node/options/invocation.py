@@ -34,6 +34,8 @@ class Invocation(msgspec.Struct, frozen=True):
     config_file: Path | None
     check_config: bool
     print_template: str | None
+    environment: bool
+    check_health: bool
     replay_blockchain: bool
     force_replay_blockchain: bool
     replay_if_corrupted: bool
@@ -115,6 +117,16 @@ INVOCATION = Section(
             choice_of(*TEMPLATES),
             "Print a template of the configuration file, which explains every option, and stop.",
             command_line_only=True,
+            ours=True,
+        ),
+        "environment": _switch(
+            "environment",
+            "Take NODE_SEED_NODES, NODE_WITNESS and NODE_PRIVATE_KEY from the environment, as the container does.",
+            ours=True,
+        ),
+        "check_health": _switch(
+            "check-health",
+            "Ask the node that runs with this configuration whether it answers, and stop: with 0, or 1 and why not.",
             ours=True,
         ),
         "replay_blockchain": _switch("replay-blockchain", "Make the state anew from the block log."),
