@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ LOCAL_PATH = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|work|opt|mnt|tmp)/\w|
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)")
 COMMAND = re.compile(r"(?:^|`)make ([a-z]+)\b", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)")
+RUNTIME_LOCK = "requirements-runtime.lock"
 NOT_OURS = {"__pycache__", "build", "dist", "node_modules"}
 
 # Where the name that is imported is not the name that is installed. None today.
@@ -57,6 +59,34 @@ def unsatisfied(project: str, lock: str) -> list[str]:
         elif not requirement.specifier.contains(pinned, prereleases=True):
             found.append(f"{requirement}: the lock has {pinned}")
     return found
+
+
+def name_of(pin: str) -> str:
+    """The package that a pin is of."""
+    return canonicalize_name(pin.partition("==")[0])
+
+
+def needed_at_run_time(project: str, pins: list[str]) -> set[str]:
+    """What pyproject.toml asks for, and what that asks for, as the installed packages say.
+
+    A pin that is not for this platform is believed to be needed where it is.
+    """
+    wanted = [Requirement(line) for line in tomllib.loads(project)["project"]["dependencies"]]
+    elsewhere = {name_of(pin) for pin in pins if not _is_for_here(pin)}
+    found: set[str] = set()
+    while wanted:
+        requirement = wanted.pop()
+        name = canonicalize_name(requirement.name)
+        if name in found or (requirement.marker is not None and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        found.add(name)
+        wanted += map(Requirement, requires(name) or ())
+    return found | elsewhere
+
+
+def _is_for_here(pin: str) -> bool:
+    marker = Requirement(pin.partition(" --hash")[0]).marker
+    return marker is None or marker.evaluate()
 
 
 def unused_dependencies(project: str, src: Path) -> list[str]:
@@ -115,6 +145,21 @@ def documents() -> list[Path]:
 
 def test_the_lock_names_no_index_and_hashes_every_pin() -> None:
     assert faults_of_lock(read("requirements.lock")) == []
+    assert faults_of_lock(read(RUNTIME_LOCK)) == []
+
+
+def test_a_built_program_takes_the_pins_that_the_tests_ran_with() -> None:
+    pins = lock_entries(read(RUNTIME_LOCK))
+
+    assert set(pins) <= set(lock_entries(read("requirements.lock")))
+    assert needed_at_run_time(read("pyproject.toml"), pins) == {name_of(pin) for pin in pins}
+
+
+def test_a_package_that_only_tests_need_is_found_in_a_program() -> None:
+    project = '[project]\ndependencies = ["rich>=13"]\n'
+
+    assert needed_at_run_time(project, ["rich==15.0.0"]) >= {"rich", "pygments", "markdown-it-py", "mdurl"}
+    assert "pytest" not in needed_at_run_time(project, ["rich==15.0.0", "pytest==9.2.0"])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +243,7 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
 def test_ci_ends_with_the_test_command_of_the_readme() -> None:
     stages = re.findall(r"^stage (\w+) (.+)$", read(".ci/run"), re.MULTILINE)
 
-    assert [name for name, _ in stages] == ["setup", "lint", "format", "types", "layering", "test"]
+    assert [name for name, _ in stages] == ["setup", "tools", "lint", "format", "types", "layering", "test"]
     assert f"\n{stages[-1][1]} " in read("README.md")
 
 
