@@ -84,6 +84,20 @@ def test_a_restart_in_the_middle_costs_no_slot(station: Station) -> None:
     assert_every_slot_was_met(station)
 
 
+def test_all_of_it_at_once_costs_no_slot(station: Station) -> None:
+    """The clock is set, the disk stops and the node is started anew, again and again, one soon after the other."""
+    for number in range(40, SLOTS, 40):
+        station.run_until_block(number)
+        station.world.wall_error += 2 * SECOND * (-1 if number % 80 else 1)
+        station.world.stop_disk(number * 7919 % 3 * SECOND // 2, SECOND)
+        if number % 120 == 0:
+            station.run(12)  # a process that begins knows nothing of the clock that it had before it was set
+            station.restart(SECOND)
+    station.run_until_block(SLOTS)
+
+    assert_every_slot_was_met(station)
+
+
 def test_a_restart_that_takes_longer_than_a_slot_doubles_none(station: Station) -> None:
     station.run_until_block(50)
     station.restart(SECOND * 40)

@@ -41,7 +41,7 @@ class World:
         self.disk_goes_on_at = self.disk_stops_at + duration
 
     def write(self) -> None:
-        """As long as the disk stands still, whoever writes waits."""
+        """As long as the disk stands still, whoever writes waits: the record of what was signed, and each commit."""
         if self.disk_stops_at <= self.true < self.disk_goes_on_at:
             self.true = self.disk_goes_on_at
 
@@ -75,6 +75,7 @@ class Station:
         self.clock = SteadyClock(world.monotonic, world.wall)
         self.chain = Chain.open(self.folder, self.network, clock=lambda: world.true / SECOND, space=SMALL)
         self.chain.subscribe(self._note)
+        self.chain.precede(lambda _: world.write())
         self.signed = Disk(world, self.folder)
         self.producer = Producer(self.chain, self.settings, self.signed, self.clock)
         self.producer.begin()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.chain.rolling_block_log import RollingBlockLog
 from ledgerd.chain.slots import participation, slot_time
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.identifiers import BlockId
@@ -88,6 +89,7 @@ def read_facts(chain: Chain, names: tuple[AccountName, ...]) -> Facts:
         max_validators=network.max_validators,
         recent_producers=_recent_producers(chain, network.max_validators),
         rivals=_rivals(chain),
+        is_rolling=isinstance(chain.block_log, RollingBlockLog),
     )
 
 

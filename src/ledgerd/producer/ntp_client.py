@@ -16,6 +16,9 @@ log = logging.getLogger(__name__)
 
 Address = tuple[str, int]
 
+NOTICED = 250_000
+"""Microseconds: a quarter of a second is as much as a block may be early."""
+
 
 class NtpClient(asyncio.DatagramProtocol):
     """Keeps the offset of our clock up to date."""
@@ -102,7 +105,12 @@ class NtpClient(asyncio.DatagramProtocol):
             self._ask()
         elif verdict is Verdict.ACCEPTED:
             self.answered.set()
-            log.debug("our clock is %d us behind %s", answer.offset, addr[0])
+            self._say_offset(addr[0])
+
+    def _say_offset(self, server: str) -> None:
+        """Blocks are made by the time of the servers; a clock that is far from it is worth a line with each answer."""
+        level = logging.WARNING if abs(self.offset) > NOTICED else logging.DEBUG
+        log.log(level, "our clock is %+d ms from the time servers (last asked: %s)", -self.offset // 1000, server)
 
     def error_received(self, exc: Exception) -> None:
         log.debug("a time server cannot be reached: %s", exc)

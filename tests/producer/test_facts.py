@@ -1,0 +1,45 @@
+"""What a producer reads from a chain."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.producer.facts import read_facts
+from ledgerd.snapshot.export import Occasion, export
+from ledgerd.snapshot.load import load
+from ledgerd.snapshot.read import Snapshot
+from ledgerd.state import Store
+from ledgerd.state.objects import STORED_TABLES
+from tests.chain.networks import SMALL, VIZ, VIZ_KEY, Network
+
+
+def test_the_facts_are_those_of_the_chain(tmp_path: Path) -> None:
+    network = Network(tmp_path)
+    network.start()
+    network.produce(5)
+
+    facts = read_facts(network.chain, (VIZ,))
+
+    assert (facts.head_number, facts.head_id) == (network.chain.head_number, network.chain.head_id)
+    assert facts.keys == {VIZ: VIZ_KEY.public}
+    assert facts.slot_time(1) == facts.head_time + 3
+    assert facts.is_network_of_one
+    assert not facts.is_rolling
+    network.chain.close()
+
+
+def test_a_chain_that_began_with_a_snapshot_is_rolling(tmp_path: Path) -> None:
+    network = Network(tmp_path / "source")
+    network.start()
+    file = BytesIO()
+    export(network.chain.store, file, Occasion(network.chain.network.chain_id, 0))
+    folder = tmp_path / "rolling"
+    with Store.open(folder / STATE_FOLDER, STORED_TABLES, space=SMALL) as store:
+        load(store, Snapshot.from_bytes(file.getvalue()), network.chain.network)
+        store.commit()
+    network.chain.close()
+
+    with Chain.open(folder, network.chain.network, clock=network.clock, space=SMALL) as chain:
+        assert read_facts(chain, (VIZ,)).is_rolling
