@@ -32,5 +32,10 @@ def test_a_second_node_follows_the_first(tmp_path: Path) -> None:
             maker.wait_for("Validated block #6 ")
             assert follower.head >= 4
             assert follower.call("database_api", "get_block", 3) == maker.call("database_api", "get_block", 3)
+            follower.wait_for("Got block #6 with 0 transaction(s) validated by viz [127.0.0.1:")
             assert follower.stop() == 0
         assert maker.stop() == 0
+
+    assert f"DLT P2P listening on 127.0.0.1:{port}" in maker.log
+    assert "DLT P2P node started, connecting to 1 seed nodes" in follower.log
+    assert "DLT P2P Plugin started" in follower.log

@@ -45,6 +45,8 @@ class ChainPart:
         self.folder = configuration.invocation.data_dir / STATE_FOLDER
         self.files = StateFiles(self.folder, space_of(configuration))
         self.origin = Origin.STANDING
+        self.is_made_anew = False
+        """Whether its thread is busy for long, and by right."""
 
     @property
     def chain(self) -> Chain:
@@ -88,14 +90,22 @@ class ChainPart:
         """Have a coroutine run on the loop of that thread."""
         return await self._thread.run_coroutine(coroutine)
 
+    def call_soon(self, call: Callable[[], object]) -> None:
+        """Have something very short called on its thread."""
+        self._thread.call_soon(call)
+
     def reopen(self, between: Callable[[], object]) -> None:
         """Close the chain, let its files be changed, and open it again; on its thread."""
-        self.chain.close()
-        self._chain = None
-        between()
-        self._chain = self._open()
-        for attachment in self._attachments:
-            attachment(self._chain)
+        self.is_made_anew = True
+        try:
+            self.chain.close()
+            self._chain = None
+            between()
+            self._chain = self._open()
+            for attachment in self._attachments:
+                attachment(self._chain)
+        finally:
+            self.is_made_anew = False
 
     async def stop(self) -> None:
         """Close it, after everything that was begun."""

@@ -11,6 +11,7 @@ import itertools
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from enum import IntEnum
 from queue import PriorityQueue
 from typing import TypeVar
@@ -61,6 +62,11 @@ class ChainThread:
     async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
         """Have a coroutine run on the loop of the thread."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+    def call_soon(self, call: Callable[[], object]) -> None:
+        """Have something very short called between two jobs; from any thread. A stop may come before it."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call)
 
     def stop(self) -> None:
         """Do what is in the queue, and end."""

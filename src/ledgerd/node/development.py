@@ -22,7 +22,7 @@ from ledgerd.node.configuration import Configuration
 from ledgerd.node.dev_founding import FOUNDING_BLOCKS, fund
 from ledgerd.node.dev_snapshots import DevSnapshots
 from ledgerd.node.production import producer_settings
-from ledgerd.node.runtime import Runtime
+from ledgerd.node.runtime import WATCH, Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.producer.loop import Producer, run
 from ledgerd.protocol.constants import BLOCK_INTERVAL
@@ -236,3 +236,4 @@ class DevRuntime(Runtime):
         self.development.after_revert.append(partial(self.webserver.publish, REVERTED, b""))
         self.webserver.offer(("dev_api",), self.development.handlers)
         self.replace_production(self.development)
+        self.leave_out(WATCH)  # a developer may ask for blocks that take minutes

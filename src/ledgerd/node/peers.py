@@ -5,12 +5,14 @@ one another; whoever else wants something of them asks on that thread too.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
+from ledgerd.node.peer_report import peer_report
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.chain_access import ChainPeers
 from ledgerd.p2p.driver import Driver
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.transaction import Transaction
+
+log = logging.getLogger(__name__)
 
 FEW_PEERS = 2
 """With fewer, the seeds are dialled again after a block of ours."""
@@ -59,6 +63,8 @@ class PeersPart:
         self._time = time
         self._driver: Driver | None = None
         self._task: asyncio.Task[None] | None = None
+        self._reports: asyncio.Task[None] | None = None
+        self._report_every = configuration.p2p.stats_interval_sec
 
     # -- as a part of the node
 
@@ -67,26 +73,42 @@ class PeersPart:
         if self._endpoint is not None or self._settings.seeds:
             driver = await self._chain.run_coroutine(self._start())
             self._task = asyncio.create_task(self._chain.run_coroutine(driver.ended()), name="peers")
+            self._reports = asyncio.create_task(self._report(), name="reports on peers")
+            log.info("DLT P2P Plugin started")
 
     @property
     def tasks(self) -> tuple[asyncio.Task[None], ...]:
         """What must not end while the node runs."""
-        return () if self._task is None else (self._task,)
+        return tuple(task for task in (self._task, self._reports) if task is not None)
 
     async def _start(self) -> Driver:
         key = PrivateKey(secrets.token_bytes(32))
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         driver = Driver(state, self._now)
-        await driver.start(None if self._endpoint is None else Endpoint(self._endpoint.host, self._endpoint.port))
+        endpoint = self._endpoint
+        await driver.start(None if endpoint is None else Endpoint(endpoint.host, endpoint.port))
+        if endpoint is not None and driver.port:
+            log.info("DLT P2P listening on %s", Endpoint(endpoint.host, driver.port))
+        log.info("DLT P2P node started, connecting to %d seed nodes", len(self._settings.seeds))
         self._driver = driver
         return driver
 
+    async def _report(self) -> None:
+        """Tell of the peers from time to time."""
+        while True:
+            await asyncio.sleep(self._report_every)
+            for line in await self._chain.run(self._report_lines):
+                log.info("%s", line)
+
+    def _report_lines(self) -> list[str]:
+        return [] if self._driver is None else list(peer_report(self._driver.network.core, self._now()))
+
     async def stop(self) -> None:
         """Take leave of everybody."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
         driver, self._driver = self._driver, None
         if driver is not None:
             await self._chain.run_coroutine(driver.stop())

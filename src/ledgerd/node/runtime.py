@@ -19,6 +19,7 @@ from ledgerd.node.production import ProductionPart
 from ledgerd.node.records import BlockInfoPart, HistoryPart
 from ledgerd.node.replaying import ReplayPart
 from ledgerd.node.snapshot_errand import SnapshotErrand
+from ledgerd.node.stuck import StuckPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.webserver import WebserverPart
 from ledgerd.protocol.chain_file import parameters_of
@@ -27,13 +28,13 @@ from ledgerd.state.lock import lock_writer
 
 log = logging.getLogger(__name__)
 
-REPLAY, ERRAND = "replay", "create_snapshot"
+REPLAY, ERRAND, WATCH = "replay", "create_snapshot", "watch"
 """Parts that are no plugins."""
 
 FIRST = ("chain", "operation_history", "block_info", REPLAY)
 """What records the chain is there before anything changes it, a replay included."""
 
-LAST = ("validator", "validator_guard", "webserver")
+LAST = ("validator", "validator_guard", "webserver", WATCH)
 """The guard stops while blocks are still made; the webserver answers from all others."""
 
 
@@ -88,6 +89,7 @@ class Runtime:
             "validator": self.production,
             "validator_guard": self.guard,
             "webserver": self.webserver,
+            WATCH: StuckPart(self.chain, data_dir, self._second),
         }
         errand = configuration.invocation.create_snapshot
         if errand is not None:
@@ -111,9 +113,13 @@ class Runtime:
         """Let another part make the blocks; before the start."""
         self.production = self._parts["validator"] = part
 
+    def leave_out(self, name: str) -> None:
+        """Do without a part; before the start."""
+        del self._parts[name]
+
     def _chosen(self) -> Iterator[Part]:
         """The parts of the plugins that run, in the order of their start; of an errand, those that it needs."""
-        plugins = (*self.configuration.application.plugins, REPLAY, ERRAND)
+        plugins = (*self.configuration.application.plugins, REPLAY, ERRAND, WATCH)
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, ERRAND) if self.is_errand else (*FIRST, *between, *LAST)
         yield from (self._parts[name] for name in order if name in plugins and name in self._parts)

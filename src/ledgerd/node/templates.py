@@ -27,8 +27,6 @@ class Template(NamedTuple):
 
 _SERVING: dict[str, tuple[str, ...]] = {
     "webserver-thread-pool-size": ("2",),
-    "read-wait-micro": ("500000",),
-    "max-read-wait-retries": ("2",),
     "write-wait-micro": ("500000",),
     "max-write-wait-retries": ("3",),
     "shared-file-size": ("4G",),

@@ -142,6 +142,13 @@ class Intake:
 
     def _accepted(self, peer: Peer, message: BlockReply) -> None:
         block = message.block
+        log.info(
+            "Got block #%d with %d transaction(s) validated by %s [%s]",
+            block.number,
+            len(block.transactions),
+            block.validator,
+            peer.endpoint,
+        )
         self.applied(block)
         peer.knows(block.id)
         frame = block_frame(block.packed, message.next_available, is_last=message.is_last)

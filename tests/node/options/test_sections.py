@@ -55,10 +55,8 @@ def test_the_file_of_a_network_is_relative_to_the_current_directory(tmp_path: Pa
     assert read(tmp_path, "chain = mine.toml").application.chain == str(tmp_path / "mine.toml")
 
 
-def test_waits_for_the_state_add_up(tmp_path: Path) -> None:
-    chain = read(tmp_path, "max-read-wait-retries = 2").chain
-
-    assert (chain.read_wait, chain.write_wait) == (1.5, 2.0)
+def test_waits_for_the_chain_add_up(tmp_path: Path) -> None:
+    assert read(tmp_path, "max-write-wait-retries = 2").chain.write_wait == 1.5
 
 
 def test_the_directory_of_the_state_is_relative_to_the_data_directory(tmp_path: Path) -> None:

@@ -21,17 +21,10 @@ class ChainOptions(msgspec.Struct, frozen=True):
     inc_shared_file_size: int
     min_free_shared_file_size: int
     checkpoints: tuple[Checkpoint, ...]
-    read_wait_micro: int
-    max_read_wait_retries: int
     write_wait_micro: int
     max_write_wait_retries: int
     skip_virtual_ops: bool
     dlt_block_log_max_blocks: int
-
-    @property
-    def read_wait(self) -> float:
-        """The seconds after which a request that waits to read the state is given up."""
-        return self.read_wait_micro * (self.max_read_wait_retries + 1) / MICROSECONDS
 
     @property
     def write_wait(self) -> float:
@@ -42,6 +35,8 @@ class ChainOptions(msgspec.Struct, frozen=True):
 def _settle(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
     return msgspec.structs.replace(record, shared_file_dir=surroundings.data_dir / record.shared_file_dir)
 
+
+_NEVER_WAITS = "who reads the state never waits for who writes it"
 
 CHAIN = Section(
     "chain",
@@ -76,18 +71,6 @@ CHAIN = Section(
             "A block that the chain must have: its number and its id. Blocks up to the highest checkpoint are applied "
             "with fewer checks.",
             repeatable=True,
-        ),
-        "read_wait_micro": Option(
-            "read-wait-micro",
-            UINT64,
-            "Microseconds of one attempt of a request to read the state.",
-            default="500000",
-        ),
-        "max_read_wait_retries": Option(
-            "max-read-wait-retries",
-            UINT32,
-            "Attempts after the first, before the request is answered with `Unable to acquire READ lock`.",
-            default="3",
         ),
         "write_wait_micro": Option(
             "write-wait-micro",
@@ -133,6 +116,20 @@ CHAIN = Section(
             "Apply what RPC submits on the main thread.",
             default="false",
             without_meaning="one thread alone ever writes the state",
+        ),
+        Option(
+            "read-wait-micro",
+            UINT64,
+            "Microseconds of one attempt of a request to read the state.",
+            default="500000",
+            without_meaning=_NEVER_WAITS,
+        ),
+        Option(
+            "max-read-wait-retries",
+            UINT32,
+            "Attempts after the first, before the request is refused.",
+            default="3",
+            without_meaning=_NEVER_WAITS,
         ),
         Option(
             "clear-votes-before-block",
