@@ -91,6 +91,15 @@ def test_two_nodes_on_one_directory_are_refused(tmp_path: Path) -> None:
         assert node.stop() == 0
 
 
+def test_a_data_directory_that_is_none_ends_the_start_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with NodeProcess(*words_of_testnet(tmp_path / "file")) as node:
+        assert node.wait() == FATAL
+
+    assert f"ledgerd: {tmp_path}/file: File exists: see to the disk" in node.log
+    assert "Traceback" not in node.log
+
+
 def test_a_port_that_is_taken_ends_the_start(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         words = [

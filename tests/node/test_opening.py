@@ -21,6 +21,7 @@ from ledgerd.node.runtime import Runtime
 from ledgerd.node.state_files import REPLACED
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import DATA_FILE
 from tests.recorded import FOLDER, recorded_blocks
 
@@ -182,6 +183,26 @@ def test_a_resync_begins_with_nothing(directory: Directory) -> None:
 
     assert directory.started(resync_blockchain="true") == (0, Origin.STANDING)
     assert directory.log_head == 0
+
+
+def test_the_initial_distribution_may_lie_in_the_data_directory(directory: Directory) -> None:
+    """With a comma too many, as in the file that the reference comes with."""
+    key = "VIZ5zTAE2hiGcqYaDTQeEBqTtPeoWtSNjpznwmbvqJXesrK1Qn3e8"
+    account = f'{{"login":"zoe","public_key":"{key}","shares_amount":"5000"}}'
+    file = directory.folder / "snapshot.json"
+    file.write_text(f'{{"accounts":[{account},]}}')
+
+    names = list[bool]()
+    directory.started(
+        lambda runtime: names.extend(
+            runtime.chain.chain.ledger.find_account(AccountName(name)) is not None for name in ("zoe", "alice")
+        )
+    )
+    assert names == [True, False]
+
+    file.write_text("nonsense")
+    with pytest.raises(OperatorError, match=r"snapshot.json: not JSON"):
+        directory.started()
 
 
 # -- snapshots

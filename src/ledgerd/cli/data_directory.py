@@ -51,7 +51,7 @@ def configuration_of(chosen: argparse.Namespace) -> Configuration:
 def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Chain]:
     """The chain of the directory."""
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.protocol.chain_file import parameters_of  # noqa: PLC0415
+    from ledgerd.node.network import network_of  # noqa: PLC0415
     from ledgerd.protocol.identifiers import BlockId  # noqa: PLC0415
     from ledgerd.state.disk import Space  # noqa: PLC0415
 
@@ -61,7 +61,7 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
     options = configuration.chain
     with Chain.open(
         chosen.data_dir,
-        parameters_of(configuration.application.chain),
+        network_of(configuration),
         clock=time.monotonic,
         genesis_time=int(time.time()),
         checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},

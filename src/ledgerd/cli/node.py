@@ -68,9 +68,9 @@ def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
 
 def checked(configuration: Configuration) -> Configuration:
     """The same, once its network has proved to be one."""
-    from ledgerd.protocol.chain_file import parameters_of  # noqa: PLC0415 - not needed for what is printed sooner
+    from ledgerd.node.network import network_of  # noqa: PLC0415 - not needed for what is printed sooner
 
-    parameters_of(configuration.application.chain)
+    network_of(configuration)
     return configuration
 
 

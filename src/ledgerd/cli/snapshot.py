@@ -44,15 +44,15 @@ def run_export(chosen: argparse.Namespace) -> int:
 
 def run_import(chosen: argparse.Namespace) -> int:
     """Begin a chain where the snapshot stands; a failure leaves no state behind."""
+    from ledgerd.node.network import network_of  # noqa: PLC0415
     from ledgerd.node.opening import space_of  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.state_files import StateFiles  # noqa: PLC0415
     from ledgerd.node.state_import import import_state  # noqa: PLC0415
-    from ledgerd.protocol.chain_file import parameters_of  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     folder, space = chosen.data_dir / STATE_FOLDER, space_of(configuration)
     if StateFiles(folder, space).exists:
         raise OperatorError(f"there is a state in {chosen.data_dir} already: choose another --data-dir")
-    head = import_state(folder, chosen.file, parameters_of(configuration.application.chain), space)
+    head = import_state(folder, chosen.file, network_of(configuration), space)
     sys.stdout.write(f"the state of block {head} is in {chosen.data_dir}\n")
     return 0

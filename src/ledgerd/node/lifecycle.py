@@ -29,6 +29,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 STOP_PATIENCE = 20.0
 """Seconds that a stop may take, besides what the guard of validators was told to wait. What takes longer (a snapshot
 that is being read or written) is given up, as a kill would: supervisors kill after 30 seconds."""
+SYSTEM_REMEDY = "see to the disk, its free space and the permissions, then start again"
 DASHES = "-" * 52
 
 
@@ -131,6 +132,10 @@ async def _first_of(task: asyncio.Task[Any], other: Coroutine[Any, Any, Any]) ->
 def _fatal(problem: BaseException) -> int:
     if isinstance(problem, OperatorError):
         sys.stderr.write(f"ledgerd: {problem}\n")
+    elif isinstance(problem, OSError):
+        log.debug("the fault of the system in full", exc_info=problem)
+        place = f"{problem.filename}: " if problem.filename else ""
+        sys.stderr.write(f"ledgerd: {place}{problem.strerror or problem}: {SYSTEM_REMEDY}\n")
     else:
         log.critical("the node stops, because of a fault of its own", exc_info=problem)
     return FATAL

@@ -14,6 +14,7 @@ from ledgerd.node.broadcasts import Broadcasts
 from ledgerd.node.chain_part import ChainPart, check_folder
 from ledgerd.node.configuration import Configuration
 from ledgerd.node.guard import GuardPart
+from ledgerd.node.network import network_of
 from ledgerd.node.peers import PeersPart
 from ledgerd.node.production import ProductionPart
 from ledgerd.node.records import BlockInfoPart, HistoryPart
@@ -22,7 +23,6 @@ from ledgerd.node.snapshot_errand import SnapshotErrand
 from ledgerd.node.stuck import StuckPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.webserver import WebserverPart
-from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.switchboard import Handler
 from ledgerd.state.lock import lock_writer
 
@@ -68,8 +68,8 @@ class Runtime:
         data_dir = configuration.invocation.data_dir
         data_dir.mkdir(parents=True, exist_ok=True)
         check_folder(configuration)
+        network = network_of(configuration)
         self._lock = lock_writer(data_dir)
-        network = parameters_of(configuration.application.chain)
         self.chain = ChainPart(configuration, network, self.time)
         self.peers = PeersPart(configuration, self.chain, self.time)
         production = ProductionPart(configuration, self.chain, self.time, self.peers)
