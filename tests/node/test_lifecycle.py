@@ -11,6 +11,7 @@ import pytest
 from ledgerd.node.lifecycle import FATAL, banner
 from ledgerd.protocol.parameters import TESTNET
 from tests.node.processes import CONFIGURATIONS, NodeProcess, words_of_testnet
+from tests.recorded import CHAINS, recorded_log
 
 SERVED = {
     "p2p-endpoint",
@@ -43,6 +44,30 @@ def test_no_key_is_ever_in_the_log(tmp_path: Path) -> None:
 
     assert "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC" not in node.log
     assert "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4" not in node.log
+
+
+@pytest.fixture
+def with_log(tmp_path: Path) -> Path:
+    """A data directory that holds a block log and nothing else, so that a start replays it."""
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "block_log").write_bytes(recorded_log("open-2"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("phase", ["STARTING VIZ NETWORK", "Replaying blockchain from block num 1.", "DLT P2P Plugin"])
+def test_a_start_can_be_stopped_in_every_phase(with_log: Path, phase: str) -> None:
+    words = [word for word in words_of_testnet(with_log) if "config" not in word]
+    words += ["--chain=testnet", "--plugin=operation_history", "--p2p-seed-node=127.0.0.1:9"]
+    with NodeProcess(*words) as node:
+        node.wait_for(phase)
+        assert node.stop() == 0
+    assert node.lines[-1].endswith("exited cleanly")
+    assert "Traceback" not in node.log
+
+    with NodeProcess(*words) as node:
+        node.wait_for(f"Started on blockchain with {CHAINS['open-2']} blocks")
+        assert node.stop(signal.SIGHUP) == 0
 
 
 def test_a_second_stop_while_stopping_changes_nothing(tmp_path: Path) -> None:
