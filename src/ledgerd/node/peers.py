@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
 from ledgerd.node.peer_report import peer_report
+from ledgerd.node.recovery import Recovery, spare_processors
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.chain_access import ChainPeers
 from ledgerd.p2p.driver import Driver
@@ -62,6 +63,7 @@ class PeersPart:
         self._chain = chain
         self._time = time
         self._driver: Driver | None = None
+        self._recovery: Recovery | None = None
         self._task: asyncio.Task[None] | None = None
         self._reports: asyncio.Task[None] | None = None
         self._report_every = configuration.p2p.stats_interval_sec
@@ -85,7 +87,9 @@ class PeersPart:
         key = PrivateKey(secrets.token_bytes(32))
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
-        driver = Driver(state, self._now)
+        if processes := spare_processors():
+            self._recovery = Recovery(self._chain.network.chain_id, processes)
+        driver = Driver(state, self._now, self._recovery.recover if self._recovery is not None else None)
         endpoint = self._endpoint
         await driver.start(None if endpoint is None else Endpoint(endpoint.host, endpoint.port))
         if endpoint is not None and driver.port:
@@ -112,6 +116,9 @@ class PeersPart:
         driver, self._driver = self._driver, None
         if driver is not None:
             await self._chain.run_coroutine(driver.stop())
+        recovery, self._recovery = self._recovery, None
+        if recovery is not None:
+            await self._chain.run_coroutine(recovery.stop())
 
     def _now(self) -> float:
         return self._time.wall() / MICRO

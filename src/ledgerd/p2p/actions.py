@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ledgerd.p2p.batches import Batch
 from ledgerd.p2p.endpoints import Endpoint
 
 
@@ -29,4 +30,10 @@ class Close(NamedTuple):
     reason: str
 
 
-Action = Send | Dial | Close
+class Recover(NamedTuple):
+    """Recover the keys that signed these blocks, beside the chain, and tell when that is done."""
+
+    batch: Batch
+
+
+Action = Send | Dial | Close | Recover

@@ -28,12 +28,17 @@ class Batch:
         self.blocks = deque(blocks)
         self.first = blocks[0].number if blocks else 0
         self.last = blocks[-1].number if blocks else 0
+        self.count = len(blocks)
         self.size = sum(len(block.packed) for block in blocks)
         self.is_last = is_last
+        self.is_recovered = True
+        """Whether nobody is still recovering the keys that signed it."""
         self.applied = 0
         self.forked = 0
         self.is_linked = False
         """Whether the last block that did not become the head continues another known branch."""
+        self.refused_at: int | None = None
+        """The number of the block that broke a rule, if one did."""
 
     def give_up(self) -> None:
         """The rest is of no use."""

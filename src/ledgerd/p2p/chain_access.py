@@ -5,6 +5,7 @@ Nothing else of this room knows the chain.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Protocol
 
@@ -66,6 +67,9 @@ class ChainAccess(Standing, Protocol):
 
     def read(self, number: int) -> bytes | None:
         """A block of the best chain, packed."""
+
+    def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """The blocks of the best chain from one number to another, packed, each with its number; gaps are left out."""
 
     def is_known(self, block_id: BlockId) -> bool:
         """Whether a block is part of the best chain or a candidate."""
@@ -169,6 +173,17 @@ class ChainPeers:
             for item in self._chain.forks.items_at(number)[:1]:
                 return item.block.packed
         return packed
+
+    def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """The bytes of the log as they lie there, then what is reversible."""
+        unlogged = max(1, first)
+        for number, packed in self._chain.block_log.scan(unlogged, last):
+            yield number, packed
+            unlogged = number + 1
+        for number in range(unlogged, min(last, self.head_number) + 1):
+            kept = self.read(number)
+            if kept is not None:
+                yield number, kept
 
     def is_known(self, block_id: BlockId) -> bool:
         """On the trunk, or among the candidates, waiting ones included."""

@@ -53,6 +53,8 @@ class Core:
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
         self.last_network_block_at: float | None = None
+        self.recovers_ahead = False
+        """Whether somebody recovers the keys of blocks that wait: `Recover` is carried out."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []
@@ -116,6 +118,10 @@ class Core:
         """What has been asked for since the last time."""
         actions, self._actions = self._actions, []
         return actions
+
+    def ask(self, action: Action) -> None:
+        """Have something done."""
+        self._actions.append(action)
 
     def send(self, peer: Peer, message: Message) -> None:
         """Send a message."""

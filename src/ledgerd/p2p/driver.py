@@ -10,16 +10,18 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ledgerd.p2p.actions import Close, Dial, Send
+from ledgerd.p2p.actions import Close, Dial, Recover, Send
 from ledgerd.p2p.endpoints import Endpoint
 from ledgerd.p2p.messages import ForkStatus, TransactionMessage
 from ledgerd.p2p.network_state import TICK_SECONDS
 
 if TYPE_CHECKING:
+    from ledgerd.p2p.batches import Batch
     from ledgerd.p2p.network_state import NetworkState
+    from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +37,11 @@ DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
 BLOCKS_AT_ONCE = 0.02
 """Seconds of work on blocks between two looks at the sockets."""
+SYNC_SECONDS = 1
+RECOVERY_SECONDS = 0.25
+
+Recovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
+"""Recovers the keys that signed blocks, somewhere beside, and puts them where the rules find them."""
 
 
 class Connection(asyncio.Protocol):
@@ -107,9 +114,12 @@ class Connection(asyncio.Protocol):
 class Driver:
     """The sockets of a node."""
 
-    def __init__(self, network: NetworkState, clock: Callable[[], float]) -> None:
+    def __init__(self, network: NetworkState, clock: Callable[[], float], recovery: Recovery | None = None) -> None:
         self.network = network
+        self.network.core.recovers_ahead = recovery is not None
         self._clock = clock
+        self._recovery = recovery
+        self._recoveries: set[asyncio.Task[None]] = set()
         self._connections: dict[int, Connection] = {}
         self._dials: dict[int, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
@@ -128,7 +138,7 @@ class Driver:
                 log.info("listening for peers at %s", listen)
             except OSError as error:
                 log.warning("cannot listen for peers at %s, only dialling: %s", listen, error)
-        self._tasks = [loop.create_task(self._tick()), loop.create_task(self._work())]
+        self._tasks = [loop.create_task(each) for each in (self._tick(), self._watch_sync(), self._work())]
 
     async def ended(self) -> None:
         """Run until something fails that no peer can be blamed for, such as the disk, and raise that."""
@@ -143,7 +153,7 @@ class Driver:
 
     async def stop(self) -> None:
         """Close everything."""
-        tasks = [*self._tasks, *self._dials.values()]
+        tasks = [*self._tasks, *self._dials.values(), *self._recoveries]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -161,6 +171,12 @@ class Driver:
             self.network.tick(self._clock())
             self.settle()
             await asyncio.sleep(TICK_SECONDS)
+
+    async def _watch_sync(self) -> None:
+        while True:
+            await asyncio.sleep(SYNC_SECONDS)
+            self.network.watch_sync(self._clock())
+            self.settle()
 
     async def _work(self) -> None:
         """Blocks are applied in short turns, with the sockets looked after in between."""
@@ -196,19 +212,25 @@ class Driver:
         """Bytes of a peer."""
         if connection.peer not in self._connections:
             return
-        try:
+        with self._telling_failures():
             self.network.received(self._clock(), connection.peer, data)
             self.settle()
-        except BaseException as error:
-            if not self._failure.done():
-                self._failure.set_exception(error)
-            raise
 
     def gone(self, connection: Connection) -> None:
         """A connection has ended."""
         if connection.peer is not None and self._connections.pop(connection.peer, None) is not None:
             self.network.lost(self._clock(), connection.peer)
             self.settle()
+
+    @contextlib.contextmanager
+    def _telling_failures(self) -> Iterator[None]:
+        """A failure in a callback of the loop would be heard by nobody."""
+        try:
+            yield
+        except BaseException as error:
+            if not self._failure.done():
+                self._failure.set_exception(error)
+            raise
 
     # -- what the state machine asks for
 
@@ -223,6 +245,8 @@ class Driver:
                         self._dials[peer] = asyncio.get_running_loop().create_task(self._dial(peer, endpoint))
                     case Close(peer, _):
                         self._close(peer)
+                    case Recover(batch):
+                        self._recover(batch)
         if self.network.intake.is_busy:
             self._work_asked.set()
 
@@ -231,6 +255,32 @@ class Driver:
         if connection is not None and not connection.send(number, frame) and connection.transport is not None:
             log.info("%s: reads too slowly", connection.remote)
             connection.transport.abort()
+
+    def _recover(self, batch: Batch) -> None:
+        """Whoever recovers may be slower than the chain would be by itself: the batch does not wait for ever."""
+        if self._recovery is None:
+            self.network.recovered(self._clock(), batch)
+            return
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(self._recovery(tuple(batch.blocks)))
+        patience = loop.call_later(RECOVERY_SECONDS, self._recovered, batch)
+        self._recoveries.add(task)
+
+        def end(_: asyncio.Future[None]) -> None:
+            patience.cancel()
+            self._recoveries.discard(task)
+            if not task.cancelled():
+                with self._telling_failures():
+                    task.result()
+                self._recovered(batch)
+
+        task.add_done_callback(end)
+
+    def _recovered(self, batch: Batch) -> None:
+        if not batch.is_recovered:
+            with self._telling_failures():
+                self.network.recovered(self._clock(), batch)
+                self.settle()
 
     async def _dial(self, peer: int, endpoint: Endpoint) -> None:
         loop = asyncio.get_running_loop()

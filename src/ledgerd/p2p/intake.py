@@ -21,11 +21,15 @@ from ledgerd.p2p.pause import PauseQueue
 from ledgerd.p2p.peer import Life, Peer
 from ledgerd.p2p.range_sync import RangeSync
 from ledgerd.p2p.relay import push_block
+from ledgerd.p2p.sync_report import SyncReport
 from ledgerd.p2p.watch import Watch
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
 
 log = logging.getLogger(__name__)
+
+BLOCKS_A_COMMIT, BYTES_A_COMMIT, SECONDS_A_COMMIT = 500, 4 << 20, 2.0
+"""Blocks of ranges become durable together: a commit costs the same for one as for many, and a kill loses no more."""
 
 FARTHEST_AHEAD = 100
 """Nothing is to be done with a pushed block further ahead than this: ranges come first."""
@@ -46,6 +50,9 @@ class Intake:
         self._batch: Batch | None = None
         self._batches: deque[Batch] = deque()
         self._warned = False
+        self._unsettled_blocks = self._unsettled_bytes = 0
+        self._unsettled_since = core.now
+        self._report = SyncReport()
 
     # -- the mode
 
@@ -68,7 +75,7 @@ class Intake:
         """Everybody is told: from now on transactions are wanted (spec 04, section 9.1)."""
         core = self._core
         self.ranges.stop()
-        core.chain.settle()
+        self._settle()
         core.is_catching_up = False
         for peer in core.peers():
             is_unsure = peer.life is Life.ACTIVE and not peer.exchange and peer.head_number > 0
@@ -96,6 +103,15 @@ class Intake:
         if core.mode is Mode.SYNC and self.ranges.needs_snapshot() and not self._warned:
             self._warned = True
             log.warning("no peer has block %d: a snapshot may be needed", core.chain.head_number + 1)
+
+    def report(self) -> None:
+        """Tell the operator from time to time how far it is."""
+        core = self._core
+        ahead = [reach for peer in core.trusted() if (reach := core.reach_of(peer)) > core.chain.head_number]
+        target = max(ahead, default=core.chain.head_number)
+        line = self._report.line(core.now, core.chain.head_number, target, len(ahead))
+        if line is not None:
+            log.info("%s", line)
 
     # -- a single block, pushed or asked for
 
@@ -187,6 +203,12 @@ class Intake:
         if self.gaps.receive(peer, reply) and reply.blocks:
             self.enqueue(Batch(Origin.GAP, peer.id, reply.blocks))
 
+    def recovered(self, batch: Batch) -> None:
+        """The keys that signed a batch are known, as far as there are any."""
+        batch.is_recovered = True
+        if not self._core.is_paused:
+            self._next_ready()
+
     def enqueue(self, batch: Batch) -> None:
         """Let a batch wait for its turn. There are few: one gap at a time, a pause, blocks that came early."""
         self._batches.append(batch)
@@ -249,7 +271,7 @@ class Intake:
         """In a range, nothing behind a block that breaks a rule can follow: others are asked for it."""
         if batch.origin is Origin.RANGE:
             batch.give_up()
-            self.ranges.go_back()
+            batch.refused_at = block.number
             if peer is not None:
                 peer.doubt(self._core.now)
                 self._core.strike(peer, f"block {block.number} of a range breaks a rule")
@@ -272,18 +294,38 @@ class Intake:
     def _finish(self, batch: Batch) -> None:
         core = self._core
         peer = core.find(batch.peer)
-        core.chain.settle()
+        if not self._unsettled_blocks:
+            self._unsettled_since = core.now
+        self._unsettled_blocks += batch.count
+        self._unsettled_bytes += batch.size
         if batch.origin is Origin.RANGE:
             self.ranges.ended(batch, peer)
+            if not self.ranges.has_more or self._is_due():
+                self._settle()
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
             if not (is_end and self.turn(Cause.RANGE_ENDED)):
                 self.ranges.plan()
-                self.hear_of_height()
-        elif batch.origin is Origin.GAP:
+            self.hear_of_height()
+            return
+        self._settle()
+        if batch.origin is Origin.GAP:
             self.gaps.follow_up(batch, peer)
             self.turn(self.watch.caught_up())
         elif core.is_catching_up and not core.is_anybody_ahead():
             core.is_catching_up = False
+
+    def _is_due(self) -> bool:
+        """Whether enough has been applied for a commit of its own."""
+        return (
+            self._unsettled_blocks >= BLOCKS_A_COMMIT
+            or self._unsettled_bytes >= BYTES_A_COMMIT
+            or self._core.now - self._unsettled_since >= SECONDS_A_COMMIT
+        )
+
+    def _settle(self) -> None:
+        """Make durable what has been applied."""
+        self._core.chain.settle()
+        self._unsettled_blocks = self._unsettled_bytes = 0
 
     def forget(self, peer: Peer) -> None:
         """A peer is gone."""

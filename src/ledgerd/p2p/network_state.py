@@ -232,6 +232,20 @@ class NetworkState:
         self._bury()
         return is_more
 
+    def recovered(self, now: float, batch: Batch) -> None:
+        """What a `Recover` asked for is done, or has failed: then the rules recover the keys."""
+        self.core.now = now
+        self.intake.recovered(batch)
+
+    def watch_sync(self, now: float) -> None:
+        """To be called every second or so while there is a sync: who stalls is noticed sooner than by `tick`."""
+        core = self.core
+        core.now = now
+        if core.mode is Mode.SYNC and not core.is_paused:
+            self.intake.ranges.expire()
+            self.intake.ranges.plan()
+            self.intake.report()
+
     # -- what the rest of the node asks for
 
     def broadcast_block(self, now: float, block: Block) -> None:

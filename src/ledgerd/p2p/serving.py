@@ -49,22 +49,19 @@ def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
     first = max(request.start_block_num, chain.earliest, 1)
     last = min(request.end_block_num, latest, first + MOST_IN_RANGE - 1)
     blocks: list[bytes] = []
-    size, number, is_full = 5, first - 1, False
+    size, end, is_full = 5, last, False
     if peer.service.take(LOOKUP_COST, core.now):
-        for number in range(first, last + 1):
-            packed = chain.read(number)
-            if packed is None:
-                continue
+        for number, packed in chain.read_run(first, last):
             if blocks and size + len(pack_varint(len(blocks))) + len(packed) > RANGE_BYTES:
-                is_full = True
+                end, is_full = number, True
                 break
             blocks.append(packed)
             size += len(packed)
-        peer.service.take(size + LOOKUP_COST * (number - first + 1), core.now)
+        peer.service.take(size + LOOKUP_COST * max(0, end - first + 1), core.now)
     if not blocks:
         next_available, is_last = 0, False
     elif is_full:
-        next_available, is_last = number, False
+        next_available, is_last = end, False
     else:
         reached = int.from_bytes(blocks[-1][:4], "big") + 1
         next_available, is_last = (reached + 1 if reached < latest else 0), reached >= latest

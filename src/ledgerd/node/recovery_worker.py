@@ -1,0 +1,47 @@
+"""A process that recovers the keys behind signatures, and knows nothing else; it ends when the node does.
+
+It is started by `recovery`, with one end of a pair of sockets as its standard input.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import struct
+import sys
+
+from ledgerd.protocol.keys import NULL_KEY
+from ledgerd.protocol.signers import SIGNED_SIZE, signer_of
+
+COUNT = struct.Struct("<I")
+"""A request is a count and as many signatures with their digests; the answer, as many keys: zeros stand for none."""
+
+MOST_AT_ONCE = 4096
+
+
+def serve(plug: socket.socket) -> None:
+    """Answer until the other side is gone."""
+    with plug, plug.makefile("rb") as requests:
+        while len(head := requests.read(COUNT.size)) == COUNT.size:
+            (count,) = COUNT.unpack(head)
+            if not 0 < count <= MOST_AT_ONCE:
+                raise ValueError(f"{count} signatures at once")
+            signed = requests.read(count * SIGNED_SIZE)
+            if len(signed) < count * SIGNED_SIZE:
+                return
+            starts = range(0, len(signed), SIGNED_SIZE)
+            plug.sendall(b"".join(signer_of(signed[at : at + SIGNED_SIZE]) or NULL_KEY for at in starts))
+
+
+def main() -> None:
+    """Serve the node that started this process."""
+    # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        serve(socket.socket(fileno=sys.stdin.fileno()))
+    except ConnectionError:
+        return
+
+
+if __name__ == "__main__":
+    main()
