@@ -1,0 +1,51 @@
+"""A fresh node syncs a recorded chain over real sockets from three peers, of which one stalls and one lies."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ledgerd.codec import codec_of
+from ledgerd.p2p.chain_access import ChainPeers
+from ledgerd.p2p.driver import Driver
+from ledgerd.p2p.messages import NodeId
+from ledgerd.p2p.network_state import NetworkState
+from ledgerd.p2p.settings import Settings
+from ledgerd.protocol.block import Block
+from tests.chain.recorded_chains import open_chain
+from tests.p2p.socket_peers import SocketPeer, honest, lying, stalling
+from tests.p2p.test_driver import reached
+from tests.recorded import recorded_blocks
+
+PATIENCE = 30
+BLOCKS = 330
+
+
+def test_a_peer_that_stalls_and_one_that_lies_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledgerd.p2p.range_sync.PIECE", 20)
+    monkeypatch.setattr("ledgerd.p2p.range_sync.IMPATIENT_SECONDS", 0.2)
+    monkeypatch.setattr("ledgerd.p2p.driver.SYNC_SECONDS", 0.1)
+    packed = recorded_blocks("open-2")[:BLOCKS]
+    last = codec_of(Block).decode(packed[-1])
+
+    async def main() -> None:
+        peers = [SocketPeer(number, packed, kind) for number, kind in enumerate((stalling, lying, honest), 1)]
+        seeds = tuple([await peer.start() for peer in peers])
+        with open_chain("open-2", tmp_path) as chain:
+            random, start = Random(1), time.time()  # noqa: S311 - the same in every run
+            state = NetworkState(ChainPeers(chain, start), Settings(seeds=seeds), NodeId(bytes(33)), random, start)
+            driver = Driver(state, time.time)
+            synced = reached(chain, BLOCKS)
+            await driver.start(None)
+            await asyncio.wait_for(synced.wait(), PATIENCE)
+            assert chain.head_id == last.id
+            assert all(peer.asked for peer in peers)
+            await driver.stop()
+        for peer in peers:
+            await peer.stop()
+
+    asyncio.run(main())
