@@ -19,6 +19,10 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.state.overlay import rows_of
 from ledgerd.state.sessions import Session
+
+
+from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
 
 
@@ -88,6 +92,27 @@ def test_followers_hear_of_what_waits_and_of_what_is_taken_back(network: Network
     assert told.heard[1] == 0
     assert told.heard[-2] == 0
     assert told.heard[-1] > 2  # what is not in the block waits on
+
+
+def test_a_block_of_waiting_transactions_is_taken_in_without_recovering_their_keys_again(
+    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Network(tmp_path / "two")
+    other.follow(block for number in range(1, 15) if (block := network.chain.blocks.at(number)) is not None)
+    sent = network.send(pay(5))
+    again = codec_of(Transaction).decode(sent.packed)
+    other.chain.push_transaction(again)
+    forged = replace(again, signatures=(Signature(again.signatures[0][:-1] + b"x"),))
+    (block,) = network.produce()
+
+    def recover(*_: object) -> None:
+        raise AssertionError("recovered again")
+
+    monkeypatch.setattr("ledgerd.protocol.transaction.recover", recover)
+    other.chain.pending.lend_signers([forged])
+    assert forged.known_signers(other.chain.network.chain_id) is None
+    assert other.chain.push_block(codec_of(Block).decode(block.packed))
+    other.chain.close()
 
 
 def test_a_transaction_that_breaks_a_rule_changes_nothing(network: Network) -> None:

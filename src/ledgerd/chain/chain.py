@@ -155,6 +155,8 @@ class Chain:
 
         With `commit` off, what it did becomes durable, and is told, with a later `commit`: for a batch of blocks.
         """
+        if block.transactions and self.pending.transactions:
+            self.pending.lend_signers(block.transactions)
         with self.pending.set_aside(skip):
             try:
                 return self._choice.push(block, skip)

@@ -76,6 +76,16 @@ class Pending:
         """Transactions of a block that was taken off; of several blocks, the upper ones are given first."""
         self._given_back[:0] = transactions
 
+    def lend_signers(self, transactions: Iterable[Transaction]) -> None:
+        """What is in a block and waits here too was signed by the same keys: those need not be recovered again."""
+        waiting = {transaction.id: transaction for transaction in self.transactions}
+        chain_id = self._ledger.network.chain_id
+        for transaction in transactions:
+            known = waiting.get(transaction.id)
+            signers = None if known is None else known.known_signers(chain_id)
+            if known is not None and signers is not None and known.packed == transaction.packed:
+                transaction.remember_signers(chain_id, signers)
+
     def drop_session(self) -> None:
         """Take the effects of all waiting transactions out of the state; the list stays."""
         if self._session is not None:

@@ -94,9 +94,9 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
     def signature_keys(self, chain_id: bytes) -> frozenset[PublicKey]:
         """The keys that signed; each may do so once. They are worked out once: nothing is as slow as this."""
-        known: tuple[bytes, frozenset[PublicKey]] | None = self.__dict__.get(SIGNERS)
-        if known is not None and known[0] == chain_id:
-            return known[1]
+        known = self.known_signers(chain_id)
+        if known is not None:
+            return known
         digest = self.signature_digest(chain_id)
         keys: set[PublicKey] = set()
         for signature in self.signatures:
@@ -105,6 +105,11 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
                 raise DuplicateSignature("Duplicate Signature detected")
             keys.add(key)
         return self.remember_signers(chain_id, keys)
+
+    def known_signers(self, chain_id: bytes) -> frozenset[PublicKey] | None:
+        """The keys that signed, if somebody has worked them out."""
+        known: tuple[bytes, frozenset[PublicKey]] | None = self.__dict__.get(SIGNERS)
+        return known[1] if known is not None and known[0] == chain_id else None
 
     def remember_signers(self, chain_id: bytes, keys: Iterable[PublicKey]) -> frozenset[PublicKey]:
         """Take the keys that signed, all different, from whoever has recovered them."""
