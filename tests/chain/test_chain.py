@@ -17,12 +17,10 @@ from ledgerd.protocol.block import Block, BlockHeader, sign_block
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
-from ledgerd.state.overlay import rows_of
-from ledgerd.state.sessions import Session
-
-
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.transaction import Transaction
+from ledgerd.state.overlay import rows_of
+from ledgerd.state.sessions import Session
 from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
 
 
