@@ -80,11 +80,9 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedPro
 
 @pytest.fixture(scope="session")
 def sources() -> Iterator[Sources]:
-    """Sources in which a full program stands built."""
+    """Sources to build in; what is built there is whatever was built last."""
     with TemporaryDirectory() as folder:
-        copied = copied_sources(Path(folder) / "sources")
-        succeeded(copied.script("build-linux.sh"))
-        yield copied
+        yield copied_sources(Path(folder) / "sources")
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +90,7 @@ def built(sources: Sources) -> Iterator[Built]:
     with TemporaryDirectory() as text:
         folder = Path(text)
         folder.chmod(0o755)
+        succeeded(sources.script("build-linux.sh"))
         shutil.copytree(sources.program, folder / "full", copy_function=os.link)
         succeeded(sources.script("build-linux.sh", "--lowmem", "--testnet"))
         shutil.copytree(sources.program, folder / "small", copy_function=os.link)

@@ -44,6 +44,7 @@ class Builder:
     base: Path
     folder: Path
     arguments: Mapping[str, str] = field(default_factory=dict)
+    """What the build is told in place of the Dockerfile's own defaults."""
     given: Mapping[str, Path] = field(default_factory=dict)
     """Stages that are not built: what to copy in place of all that is asked of them."""
     skips: Callable[[Instruction], bool] = lambda _: False

@@ -238,3 +238,13 @@ def test_the_batch_file_asks_for_both_variables_and_builds_as_the_others_do() ->
     called = re.search(r'"%~dp0(.+)" build-mingw.bat %\*', batch)
     assert called is not None
     assert (ROOT / called[1].replace("\\", "/")).is_file()
+
+
+def test_a_python_that_is_there_already_is_not_built_again(machine: Machine) -> None:
+    machine.has_apt({"python3": "3.8.2-0ubuntu2"})
+    machine.tools.joinpath("python3.13").symlink_to(PLAIN_PYTHON)
+
+    done = machine.run(INSTALL)
+
+    assert "python3.13 is recent enough, and is used" in done.stdout, done.stderr
+    assert machine.asked("apt-get") == ["update"]
