@@ -25,9 +25,9 @@ SERVES = re.compile(r"start listening for (http|ws) requests on 127\.0\.0\.1:(\d
 class NodeProcess:
     """One node, and the lines of its log."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, folder: Path | None = None) -> None:
         self.process = subprocess.Popen(  # noqa: S603 - our own program
-            [*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            [*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder
         )
         self.lines: list[str] = []
         self._fresh: Queue[str] = Queue()
@@ -93,6 +93,13 @@ class NodeProcess:
         self._reader.join(PATIENCE)
         if self.process.stderr is not None:
             self.process.stderr.close()
+
+
+def run_to_end(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A command that ends by itself."""
+    return subprocess.run(  # noqa: S603 - our own program
+        [*PROGRAM, *words], capture_output=True, text=True, cwd=folder, timeout=PATIENCE, check=False
+    )
 
 
 CONFIGURATIONS = Path(__file__).resolve().parents[2] / "share" / "ledgerd" / "config"
