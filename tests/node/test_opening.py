@@ -294,6 +294,18 @@ def test_a_damaged_state_is_made_anew_from_a_snapshot(directory: Directory, capl
     assert "recovering with " in caplog.text
 
 
+def test_a_snapshot_of_no_use_gives_way_to_the_log(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
+    snapshots = directory.folder / "snapshots"
+    snapshots.mkdir()
+    (snapshots / "snapshot-block-120.vizjson").write_bytes(b"broken")
+    directory.put_log(400)
+    directory.started()
+    directory.damage()
+
+    assert directory.started() == (400, Origin.BLOCK_LOG)
+    assert "snapshot-block-120.vizjson is of no use: " in caplog.text
+
+
 def test_what_was_found_damaged_while_the_node_ran_is_made_anew(directory: Directory) -> None:
     directory.put_log(300)
     directory.started(lambda runtime: runtime.chain.files.mark_damaged())

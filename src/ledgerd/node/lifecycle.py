@@ -87,19 +87,19 @@ async def live(
             await starting
             sys.stderr.write(greeting())
             reason = None if runtime.is_errand else await _until_the_end(runtime, stopping)
-        await _stop(runtime, starting)
+        if is_unusable(reason):
+            runtime.chain.files.mark_damaged()
+        await _stop(runtime, starting, STOPPED if reason is None else FATAL)
     except Exception as problem:  # noqa: BLE001 - whatever it is, the process ends with it, and says so
         return _fatal(problem)
     if reason is not None:
-        if is_unusable(reason):
-            runtime.chain.files.mark_damaged()
         return _fatal(reason)
     log.info("exited cleanly")
     return STOPPED
 
 
-async def _stop(runtime: Runtime, starting: asyncio.Task[None]) -> None:
-    """Stop what has started, and what is about to; after so much patience, end the process as it is."""
+async def _stop(runtime: Runtime, starting: asyncio.Task[None], code: int) -> None:
+    """Stop what has started, and what is about to; after so much patience, end the process as it is, with a code."""
 
     async def stopped() -> None:
         starting.cancel()
@@ -110,7 +110,7 @@ async def _stop(runtime: Runtime, starting: asyncio.Task[None]) -> None:
     if late:
         log.error("what was begun takes too long to stop, and is given up; the state is that of the last commit")
         logging.shutdown()
-        os._exit(STOPPED)
+        os._exit(code)
     await ending
 
 

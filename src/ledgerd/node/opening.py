@@ -11,8 +11,9 @@ from ledgerd.node.origin import Choice, Found, Origin, choose, choose_after
 from ledgerd.node.snapshot_choice import newest_snapshot
 from ledgerd.node.state_files import StateFiles
 from ledgerd.node.state_import import import_state, set_used
+from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.state.disk import Space
-from ledgerd.state.errors import StoreCorrupt, StoreOutdated, unreadable
+from ledgerd.state.errors import StorageError, StoreCorrupt, StoreOutdated, unreadable
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -64,10 +65,19 @@ class Opening:
                 self._refuse_damaged()
             return self._opened(choice)
         except UNUSABLE as problem:
-            choice = choose_after(problem, self._asked, found)
-            if choice.origin is Origin.BLOCK_LOG:
-                self._files.remove()
-            return self._opened(choice)
+            return self._recovered(problem, found)
+
+    def _recovered(self, problem: StorageError, found: Found) -> Chain:
+        """A state that cannot be used is made anew; from the log, where the snapshot cannot be used either."""
+        choice = choose_after(problem, self._asked, found)
+        if choice.origin is Origin.RECOVERY:
+            try:
+                return self._opened(choice)
+            except SnapshotError as fault:
+                log.error("the snapshot %s is of no use: %s", choice.snapshot, fault)  # noqa: TRY400 - says it all
+                choice = choose_after(problem, self._asked, found._replace(recoverable=None))
+        self._files.remove()
+        return self._opened(choice)
 
     def _refuse_damaged(self) -> None:
         raise unreadable(f"{self._files.folder}: found damaged when the node ran last")

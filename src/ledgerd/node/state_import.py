@@ -14,7 +14,7 @@ from ledgerd.chain.block_log import BlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.node.state_files import StateFiles
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
@@ -34,13 +34,13 @@ def import_state(folder: Path, path: Path, network: ChainParameters, space: Spac
     """Make the state of a folder that of a snapshot; the number of the block at which it stands.
 
     Raises:
-        OperatorError: The file cannot be read, is no snapshot of this network, or does not go with the block log.
+        SnapshotError: The file cannot be read, is no snapshot of this network, or does not go with the block log.
     """
     began = time.monotonic()
     try:
         snapshot = Snapshot.from_path(path)
     except OSError as problem:
-        raise OperatorError(f"{path} cannot be read: {problem.strerror}") from problem
+        raise SnapshotError(f"{path} cannot be read: {problem.strerror}") from problem
     _require_no_gap(folder, snapshot)
     files = StateFiles(folder, space)
     try:
@@ -71,7 +71,7 @@ def _require_no_gap(folder: Path, snapshot: Snapshot) -> None:
         reason = "has another block there" if packed is not None else f"ends at block {full.head_number}"
     finally:
         full.close()
-    raise OperatorError(
+    raise SnapshotError(
         f"the snapshot stands at block {snapshot.head_number}, and the block log in {folder} {reason}: move block_log "
         "and block_log.index away to begin with the snapshot, or use --replay-blockchain to keep the log"
     )

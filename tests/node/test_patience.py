@@ -1,0 +1,64 @@
+"""A stop that takes too long is given up, as a kill would, and a state that proves damaged is marked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from ledgerd.node import lifecycle
+from ledgerd.node.configuration import read_configuration
+from ledgerd.node.lifecycle import FATAL, STOPPED, live
+from ledgerd.node.runtime import Runtime
+from ledgerd.state.errors import StoreCorrupt
+
+
+class Ended(Exception):
+    """In the place of the end of the process."""
+
+
+def runtime_in(folder: Path) -> Runtime:
+    return Runtime(read_configuration({"data-dir": [str(folder)], "chain": ["testnet"]}, folder))
+
+
+@pytest.mark.parametrize(("reason", "code"), [(None, STOPPED), (StoreCorrupt("damaged"), FATAL)])
+def test_a_stop_that_takes_too_long_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: StoreCorrupt | None, code: int
+) -> None:
+    runtime = runtime_in(tmp_path)
+    codes = list[int]()
+
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    def end(code: int) -> None:
+        codes.append(code)
+        raise Ended
+
+    monkeypatch.setattr(lifecycle, "STOP_PATIENCE", 0.01)
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(runtime, "failure", lambda: asyncio.sleep(0, reason))
+    stop = runtime.stop
+    monkeypatch.setattr(runtime, "stop", hang)
+
+    async def run() -> int:
+        code = await live(runtime.configuration, lambda _: runtime, str)
+        await stop()
+        return code
+
+    assert asyncio.run(run()) == FATAL
+    assert codes == [code]
+
+
+def test_damage_that_is_found_while_the_node_runs_is_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runtime = runtime_in(tmp_path)
+    monkeypatch.setattr(runtime, "failure", lambda: asyncio.sleep(0, StoreCorrupt("the state is damaged")))
+
+    assert asyncio.run(live(runtime.configuration, lambda _: runtime, str)) == FATAL
+
+    assert runtime.chain.files.is_marked_damaged
+    assert "ledgerd: the state is damaged\n" in capsys.readouterr().err
