@@ -100,10 +100,11 @@ def test_a_snapshot_is_written_by_a_node_that_starts_nothing_else(tmp_path: Path
     assert "start listening" not in writer.log
     assert "Launching block production" not in writer.log
 
-    with NodeProcess(*words_of_testnet(tmp_path / "other", f"--snapshot={path}")) as other:
+    with NodeProcess(*words_of_testnet(tmp_path / "other", f"--snapshot={path}", "--shared-file-dir=fast")) as other:
         other.port()
         assert other.head >= 2
         assert other.stop() == 0
+    assert (tmp_path / "other" / "fast" / "data.mdb").exists()
 
 
 def test_two_nodes_on_one_directory_are_refused(tmp_path: Path) -> None:

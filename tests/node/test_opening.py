@@ -185,6 +185,21 @@ def test_a_resync_begins_with_nothing(directory: Directory) -> None:
     assert directory.log_head == 0
 
 
+def test_the_state_may_lie_on_another_disk(directory: Directory) -> None:
+    directory.put_log(300)
+    elsewhere = directory.folder / "fast" / "disk"
+
+    assert directory.started(shared_file_dir=str(elsewhere)) == (300, Origin.STANDING)
+    assert (elsewhere / DATA_FILE).exists()
+    assert not (directory.state / DATA_FILE).exists()
+    assert directory.started(shared_file_dir="fast/disk", replay_blockchain="true") == (300, Origin.BLOCK_LOG)
+    assert directory.started(shared_file_dir="fast/disk", resync_blockchain="true") == (0, Origin.STANDING)
+    copy = directory.copied_snapshot()
+    (elsewhere / DATA_FILE).unlink()
+    assert directory.started(shared_file_dir="fast/disk", snapshot=str(copy)) == (120, Origin.SNAPSHOT)
+    assert (elsewhere / DATA_FILE).exists()
+
+
 def test_the_initial_distribution_may_lie_in_the_data_directory(directory: Directory) -> None:
     """With a comma too many, as in the file that the reference comes with."""
     key = "VIZ5zTAE2hiGcqYaDTQeEBqTtPeoWtSNjpznwmbvqJXesrK1Qn3e8"

@@ -25,6 +25,7 @@ from ledgerd.chain.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.trunk import Trunk
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.store import Store
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from ledgerd.protocol.names import AccountName
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.protocol.transaction import Transaction
-    from ledgerd.state.disk import Space
 
 log = logging.getLogger(__name__)
 
@@ -83,14 +83,16 @@ class Chain:
         space: Space | None = None,
         rolling_blocks: int = ROLLING_BLOCKS,
     ) -> Chain:
-        """Open the chain of a data directory, or begin one there.
+        """Open the chain of a data directory, or begin one there; its state may lie in a folder of its own.
 
         Raises:
             OperatorError: The directory belongs to another chain.
             StorageError: The state cannot be used; its text says what to do.
         """
         folder = data_dir / STATE_FOLDER
-        store = Store.open(folder, STORED_TABLES) if space is None else Store.open(folder, STORED_TABLES, space=space)
+        folder.mkdir(parents=True, exist_ok=True)
+        space = space or Space()
+        store = Store.open(space.folder or folder, STORED_TABLES, space=space)
         try:
             standing = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0) or DynamicGlobalProperty()
             head, irreversible = standing.head_block_number, standing.last_irreversible_block_num

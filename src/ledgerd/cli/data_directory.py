@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.node.configuration import Configuration
 
-STATE_FOLDER = "state"
-
 
 def add_data_directory(arguments: argparse.ArgumentParser) -> None:
     """The directory, its configuration, and the network that it belongs to."""
@@ -52,13 +50,13 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
     """The chain of the directory."""
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.network import network_of  # noqa: PLC0415
+    from ledgerd.node.opening import space_of  # noqa: PLC0415
     from ledgerd.protocol.identifiers import BlockId  # noqa: PLC0415
-    from ledgerd.state.disk import Space  # noqa: PLC0415
 
-    if must_exist and not (chosen.data_dir / STATE_FOLDER).is_dir():
-        raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
     configuration = configuration_of(chosen)
     options = configuration.chain
+    if must_exist and not options.shared_file_dir.is_dir():
+        raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
     with Chain.open(
         chosen.data_dir,
         network_of(configuration),
@@ -66,6 +64,6 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
         genesis_time=int(time.time()),
         checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
         rolling_blocks=options.dlt_block_log_max_blocks,
-        space=Space(options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size),
+        space=space_of(configuration),
     ) as chain:
         yield chain

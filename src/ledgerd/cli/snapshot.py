@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ledgerd.cli.data_directory import STATE_FOLDER, add_data_directory, configuration_of, opened_chain
+from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
 from ledgerd.protocol.errors import OperatorError
 
 
@@ -45,14 +45,13 @@ def run_export(chosen: argparse.Namespace) -> int:
 def run_import(chosen: argparse.Namespace) -> int:
     """Begin a chain where the snapshot stands; a failure leaves no state behind."""
     from ledgerd.node.network import network_of  # noqa: PLC0415
-    from ledgerd.node.opening import space_of  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.node.state_files import StateFiles  # noqa: PLC0415
+    from ledgerd.node.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.state_import import import_state  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
-    folder, space = chosen.data_dir / STATE_FOLDER, space_of(configuration)
-    if StateFiles(folder, space).exists:
+    files = files_of(configuration)
+    if files.exists:
         raise OperatorError(f"there is a state in {chosen.data_dir} already: choose another --data-dir")
-    head = import_state(folder, chosen.file, network_of(configuration), space)
+    head = import_state(files, chosen.file, network_of(configuration))
     sys.stdout.write(f"the state of block {head} is in {chosen.data_dir}\n")
     return 0

@@ -7,12 +7,9 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.cli.data_directory import STATE_FOLDER
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ledgerd.state.tables import Table
     from ledgerd.state.view import View
 
@@ -34,11 +31,15 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Print the state as it was at the last commit; a node may be running on it meanwhile."""
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415 - not loaded for `--help`
+    from pathlib import Path  # noqa: PLC0415 - none of these is loaded for `--help`
+
+    from ledgerd.node.configuration import read_configuration  # noqa: PLC0415
+    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
     from ledgerd.state.reader import Reader  # noqa: PLC0415
 
     tables = _chosen_tables(STORED_TABLES, chosen.table)
-    folder: Path = chosen.data_dir / STATE_FOLDER
+    configuration = read_configuration({"data-dir": [str(chosen.data_dir)]}, Path.cwd())
+    folder = configuration.chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
     with Reader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.chain.block_log import BlockLogReader
+from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.histories import History
 from ledgerd.chain.rolling_block_log import RollingBlockLogReader
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.node.chain_part import STATE_FOLDER
 from ledgerd.node.history_settings import history_settings
 from ledgerd.node.records import HISTORY_PLUGIN
 from ledgerd.protocol.chain_file import parameters_of
@@ -58,6 +58,7 @@ def worker_settings(configuration: Configuration) -> Settings:
     options = configuration.webserver
     return {
         "data_dir": str(configuration.invocation.data_dir),
+        "state_dir": str(configuration.chain.shared_file_dir),
         "chain": configuration.application.chain,
         "plugins": " ".join(configuration.application.plugins),
         "history": msgspec.json.encode(history_settings(configuration)).decode(),
@@ -68,12 +69,12 @@ def worker_settings(configuration: Configuration) -> Settings:
 def service(link: Link, limits: Limits, settings: Settings) -> Service:
     """A worker's service over the state of the node."""
     folder = Path(settings["data_dir"]) / STATE_FOLDER
-    reader = Reader.open(folder, STORED_TABLES)
+    reader = Reader.open(Path(settings["state_dir"]), STORED_TABLES)
     archive = BlockArchive(BlockLogReader.open(folder), RollingBlockLogReader.open(folder))
     services: dict[type, object] = {
         BlockArchive: archive,
         BlockRecords: BlockRecords(folder),
-        Storage: Storage(folder),
+        Storage: Storage(Path(settings["state_dir"])),
     }
     plugins = settings["plugins"].split()
     if HISTORY_PLUGIN in plugins:

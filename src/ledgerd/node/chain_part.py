@@ -12,9 +12,8 @@ from ledgerd.chain.custom_protocols import custom_followers
 from ledgerd.chain.key_references import KEY_FOLLOWERS
 from ledgerd.node.chain_thread import ChainThread, Rank
 from ledgerd.node.configuration import Configuration
-from ledgerd.node.opening import Opening, space_of
+from ledgerd.node.opening import Opening, files_of
 from ledgerd.node.origin import Origin
-from ledgerd.node.state_files import StateFiles
 from ledgerd.node.state_import import import_state
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.errors import OperatorError
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-STATE_FOLDER = "state"
 
 Attachment = Callable[[Chain], None]
 
@@ -42,8 +39,9 @@ class ChainPart:
         self._attachments: list[Attachment] = []
         self._chain: Chain | None = None
         self.network = network
-        self.folder = configuration.invocation.data_dir / STATE_FOLDER
-        self.files = StateFiles(self.folder, space_of(configuration))
+        self.files = files_of(configuration)
+        self.folder = self.files.logs
+        """Where the logs are, and what was noted down of the blocks."""
         self.origin = Origin.STANDING
         self.is_made_anew = False
         """Whether its thread is busy for long, and by right."""
@@ -59,18 +57,17 @@ class ChainPart:
         """Make its state where that is to be made, and open it."""
         options = self._configuration.chain
         log.info("Starting chain with shared_file_size: %d bytes", options.shared_file_size)
-        log.info("Opening shared memory from %s", self.folder)
+        log.info("Opening shared memory from %s", self.files.folder)
         await self.run(self._begin)
 
     def _begin(self) -> None:
-        opening = Opening(self._configuration, self.folder, self.network, self._open)
+        opening = Opening(self._configuration, self.files, self.network, self._open)
         self._chain = opening.open()
         self.origin = opening.origin
 
     def begin_anew(self, snapshot: Path) -> None:
         """Put the state of a snapshot in the place of this one, and open it; on the thread of the chain."""
-        space = space_of(self._configuration)
-        self.reopen(lambda: import_state(self.folder, snapshot, self.network, space))
+        self.reopen(lambda: import_state(self.files, snapshot, self.network))
         self.origin = Origin.RECOVERY
 
     async def attach(self, attachment: Attachment) -> None:
@@ -127,7 +124,7 @@ class ChainPart:
             clock=self._time.seconds,
             genesis_time=self._time.wall() // MICRO,
             checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
-            space=space_of(self._configuration),
+            space=self.files.space,
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
         plugins = self._configuration.application.plugins
@@ -136,14 +133,3 @@ class ChainPart:
         if "custom_protocol_api" in plugins:
             chain.ledger.followers.update(custom_followers(self._configuration.custom_protocol.store_size))
         return chain
-
-
-def check_folder(configuration: Configuration) -> Path:
-    """The folder of the state; it lies beside the block log."""
-    folder = configuration.invocation.data_dir / STATE_FOLDER
-    if configuration.chain.shared_file_dir != folder:
-        raise OperatorError(
-            f"shared-file-dir {configuration.chain.shared_file_dir}: the state stands beside the block log, "
-            f"in {folder}: remove the option, or make that folder a link"
-        )
-    return folder

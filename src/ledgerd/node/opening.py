@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.origin import Choice, Found, Origin, choose, choose_after
 from ledgerd.node.snapshot_choice import newest_snapshot
 from ledgerd.node.state_files import StateFiles
@@ -30,22 +30,29 @@ UNUSABLE = (StoreCorrupt, StoreOutdated)
 
 
 def space_of(configuration: Configuration) -> Space:
-    """How much room the state's file has."""
+    """Where the state's file is, and how much room it has."""
     options = configuration.chain
-    return Space(options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
+    sizes = (options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
+    return Space(*sizes, folder=options.shared_file_dir)
+
+
+def files_of(configuration: Configuration) -> StateFiles:
+    """Where the state and the logs of a node are."""
+    logs = configuration.invocation.data_dir / STATE_FOLDER
+    return StateFiles(configuration.chain.shared_file_dir, logs, space_of(configuration))
 
 
 class Opening:
     """One start of the chain of a data directory."""
 
     def __init__(
-        self, configuration: Configuration, folder: Path, network: ChainParameters, open_chain: Callable[[], Chain]
+        self, configuration: Configuration, files: StateFiles, network: ChainParameters, open_chain: Callable[[], Chain]
     ) -> None:
         self._asked = configuration.invocation
         self._configuration = configuration
         self._network = network
         self._open_chain = open_chain
-        self._files = StateFiles(folder, space_of(configuration))
+        self._files = files
         self.origin = Origin.STANDING
 
     def open(self) -> Chain:
@@ -54,9 +61,9 @@ class Opening:
         Raises:
             OperatorError: It cannot be made from what is at hand; the text says what to do.
         """
-        self._files.folder.mkdir(parents=True, exist_ok=True)
+        self._files.make_folders()
         if self._asked.resync_blockchain:
-            log.warning("--resync-blockchain: the state and the block logs in %s are deleted", self._files.folder)
+            log.warning("--resync-blockchain: the state and the block logs in %s are deleted", self._files.logs)
             self._files.remove_all()
         found = self._found()
         choice = choose(self._asked, found)
@@ -88,7 +95,7 @@ class Opening:
         has_plugin = "snapshot" in self._configuration.application.plugins
         below = log_head - REVERSIBLE_AT_MOST if log_head else None
         return Found(
-            folder=files.folder,
+            folder=files.logs,
             has_state=files.exists,
             head=files.head,
             log_head=log_head,
@@ -102,7 +109,7 @@ class Opening:
         self.origin = choice.origin
         if choice.snapshot is not None:
             log.info("importing the snapshot %s", choice.snapshot)
-            import_state(self._files.folder, choice.snapshot, self._network, space_of(self._configuration))
+            import_state(self._files, choice.snapshot, self._network)
             if choice.origin is Origin.SNAPSHOT:
                 set_used(choice.snapshot)
         elif choice.origin is Origin.BLOCK_LOG:

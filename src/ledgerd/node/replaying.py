@@ -85,7 +85,7 @@ class ReplayPart:
 
     def _replay_log(self, chain: Chain) -> None:
         first, last = chain.head_number + 1, chain.block_log.head_number
-        line = ProgressLine(first, last, self._seconds, lambda: free_bytes(self._chain.folder))
+        line = ProgressLine(first, last, self._seconds, lambda: free_bytes(self._chain.files.folder))
         log.info("Replaying blockchain from block num %d.", first)
 
         def say(height: int) -> None:

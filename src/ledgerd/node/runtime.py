@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from ledgerd.node.broadcasts import Broadcasts
-from ledgerd.node.chain_part import ChainPart, check_folder
+from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
 from ledgerd.node.guard import GuardPart
 from ledgerd.node.network import network_of
@@ -67,7 +67,6 @@ class Runtime:
         self.time = time or TimeSource()
         data_dir = configuration.invocation.data_dir
         data_dir.mkdir(parents=True, exist_ok=True)
-        check_folder(configuration)
         network = network_of(configuration)
         self._lock = lock_writer(data_dir)
         self.chain = ChainPart(configuration, network, self.time)

@@ -38,7 +38,7 @@ class SnapshotErrand:
     def _write(self) -> Written:
         chain = self._chain.chain
         if chain.head_number == 0:
-            raise OperatorError(f"--create-snapshot: the state in {self._chain.folder} has no blocks yet")
+            raise OperatorError(f"--create-snapshot: the state in {self._chain.files.folder} has no blocks yet")
         return write_snapshot(chain, self._path, self._wall_seconds())
 
     async def stop(self) -> None:

@@ -1,6 +1,6 @@
-"""The files of the state in a data directory: what counts as a state, setting one aside, putting one in place.
+"""The files of the state of a node: what counts as a state, setting one aside, putting one in place.
 
-The block logs lie in the same folder, and stay there whatever becomes of the state.
+The block logs lie in the data directory, whatever becomes of the state and wherever `shared-file-dir` says that it is.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ LOGS: tuple[LogKind, ...] = (FULL_LOG, ROLLING_LOG)
 
 
 class StateFiles:
-    """The state of one folder, while nobody has it open."""
+    """The state of one folder, while nobody has it open, and the folder of the logs beside it."""
 
-    def __init__(self, folder: Path, space: Space) -> None:
+    def __init__(self, folder: Path, logs: Path, space: Space) -> None:
         self.folder = folder
-        self._space = space
+        self.logs = logs
+        self.space = space
 
     @property
     def exists(self) -> bool:
@@ -53,7 +54,7 @@ class StateFiles:
         if not self.exists:
             return 0
         try:
-            with Store.open(self.folder, STORED_TABLES, space=self._space) as store:
+            with Store.open(self.folder, STORED_TABLES, space=self.space) as store:
                 found = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         except StorageError:
             return 0
@@ -62,11 +63,16 @@ class StateFiles:
     @property
     def full_log_head(self) -> int:
         """The last block of the log that holds all of them; 0 where there is none."""
-        log = BlockLog.open(self.folder)
+        log = BlockLog.open(self.logs)
         try:
             return log.head_number
         finally:
             log.close()
+
+    def make_folders(self) -> None:
+        """Where they are missing."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.logs.mkdir(parents=True, exist_ok=True)
 
     # -- damage
 
@@ -93,9 +99,9 @@ class StateFiles:
             shutil.rmtree(self.folder / folder, ignore_errors=True)
         for kind in LOGS:
             for suffix in ("", ".tmp", ".bak"):
-                for path in paths_of(self.folder, kind, suffix):
+                for path in paths_of(self.logs, kind, suffix):
                     path.unlink(missing_ok=True)
-        (self.folder / BLOCK_INFO).unlink(missing_ok=True)
+        (self.logs / BLOCK_INFO).unlink(missing_ok=True)
 
     def set_aside(self) -> None:
         """Make room for a new state; of the old one, the blocks that are in no log are still wanted."""
@@ -136,7 +142,7 @@ class StateFiles:
         aside = self.folder / REPLACED
         if not (aside / DATA_FILE).exists():
             return
-        with Store.open(aside, STORED_TABLES, space=self._space) as store:
+        with Store.open(aside, STORED_TABLES, space=self.space) as store:
             yield from [kept.packed for kept in store.scan(REVERSIBLE_BY_NUMBER)]
 
     def forget_set_aside(self) -> None:

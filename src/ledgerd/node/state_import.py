@@ -18,7 +18,6 @@ from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
-from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
 
@@ -30,8 +29,8 @@ log = logging.getLogger(__name__)
 USED_SUFFIX = ".used"
 
 
-def import_state(folder: Path, path: Path, network: ChainParameters, space: Space) -> int:
-    """Make the state of a folder that of a snapshot; the number of the block at which it stands.
+def import_state(files: StateFiles, path: Path, network: ChainParameters) -> int:
+    """Make the state of a node that of a snapshot; the number of the block at which it stands.
 
     Raises:
         SnapshotError: The file cannot be read, is no snapshot of this network, or does not go with the block log.
@@ -41,10 +40,9 @@ def import_state(folder: Path, path: Path, network: ChainParameters, space: Spac
         snapshot = Snapshot.from_path(path)
     except OSError as problem:
         raise SnapshotError(f"{path} cannot be read: {problem.strerror}") from problem
-    _require_no_gap(folder, snapshot)
-    files = StateFiles(folder, space)
+    _require_no_gap(files.logs, snapshot)
     try:
-        with Store.open(files.fresh_folder(), STORED_TABLES, space=space) as store:
+        with Store.open(files.fresh_folder(), STORED_TABLES, space=files.space) as store:
             head = load(store, snapshot, network)
             if head is not None:
                 store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))

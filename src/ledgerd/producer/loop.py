@@ -234,7 +234,7 @@ class Producer:
                 self._peers.stop_catching_up()
         _write(lines)
         if self.settings.is_verbose:
-            log.debug("tick: %s, head #%d, slot %d", decision.outcome.name, facts.head_number, facts.slot_at(second))
+            log.info("tick: %s, head #%d, slot %d", decision.outcome.name, facts.head_number, facts.slot_at(second))
         if streaks.wants_time or decision.outcome in {Outcome.LAG, Outcome.FORK_COLLISION}:
             self._ask_time()
 

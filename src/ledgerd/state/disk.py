@@ -44,6 +44,8 @@ class Space(NamedTuple):
     initial: int = 4 << 30
     min_free: int = 256 << 20
     increment: int = 1 << 30
+    folder: Path | None = None
+    """Where the state of a chain is, if not beside its logs."""
 
 
 def failure(folder: Path, error: Exception) -> StorageError:

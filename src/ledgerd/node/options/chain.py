@@ -46,7 +46,7 @@ CHAIN = Section(
         "shared_file_dir": Option(
             "shared-file-dir",
             PATH,
-            "The directory of the state's file, relative to the data directory. Block logs do not move with it.",
+            "The directory of the state's file, relative to the data directory. Block logs stay in `state` there.",
             default="state",
         ),
         "shared_file_size": Option(
