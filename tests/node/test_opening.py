@@ -23,6 +23,8 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.errors import StoreLocked
+from ledgerd.state.lock import lock_writer
 from tests.recorded import FOLDER, recorded_blocks
 
 SNAPSHOT = FOLDER.parent / "states" / "open-2-120.vizjson"
@@ -218,6 +220,17 @@ def test_the_initial_distribution_may_lie_in_the_data_directory(directory: Direc
     file.write_text("nonsense")
     with pytest.raises(OperatorError, match=r"snapshot.json: not JSON"):
         directory.started()
+
+
+def test_a_state_that_a_command_works_on_is_left_alone(directory: Directory) -> None:
+    directory.put_log(100)
+    directory.started()
+    with lock_writer(directory.state):
+        for words in ({"resync_blockchain": "true"}, {"replay_blockchain": "true"}):
+            with pytest.raises(StoreLocked, match=r"is in use by another node \(process "):
+                directory.started(**words)
+
+    assert directory.started() == (100, Origin.STANDING)
 
 
 # -- snapshots

@@ -62,6 +62,7 @@ class Opening:
             OperatorError: It cannot be made from what is at hand; the text says what to do.
         """
         self._files.make_folders()
+        self._files.require_free()
         if self._asked.resync_blockchain:
             log.warning("--resync-blockchain: the state and the block logs in %s are deleted", self._files.logs)
             self._files.remove_all()

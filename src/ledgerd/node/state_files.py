@@ -16,6 +16,7 @@ from ledgerd.chain.rolling_block_log import ROLLING_LOG
 from ledgerd.rpc.block_records import FILE_NAME as BLOCK_INFO
 from ledgerd.state.disk import DATA_FILE, Space
 from ledgerd.state.errors import StorageError
+from ledgerd.state.lock import lock_writer
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
@@ -73,6 +74,10 @@ class StateFiles:
         """Where they are missing."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
+
+    def require_free(self) -> None:
+        """Raise `StoreLocked` while a command works on the state: it must not lose its files."""
+        lock_writer(self.folder).close()
 
     # -- damage
 
