@@ -6,12 +6,13 @@ import asyncio
 import json
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from ledgerd.chain.slots import scheduled_validator, slot_time
 from ledgerd.node.configuration import read_configuration
-from ledgerd.node.guard import guard_settings
+from ledgerd.node.guard import GuardPart, guard_settings
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.block import Block
@@ -19,6 +20,11 @@ from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from tests.chain.networks import BOB, VIZ, VIZ_KEY, Network, key_of
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.node.peers import PeersPart
+    from ledgerd.protocol.transaction import Transaction
 
 WATCHED = AccountName("watched")
 SIGNING, ACTIVE = key_of(BOB), key_of(WATCHED)
@@ -139,6 +145,40 @@ def test_a_key_that_is_gone_is_given_back(tmp_path: Path, caplog: pytest.LogCapt
     assert "validator_guard: 'watched' has null signing key on-chain" in caplog.text
     for key in (SIGNING, ACTIVE):
         assert key.wif not in caplog.text
+
+
+class Listening:
+    """A peer that hears every transaction, for as long as it stays."""
+
+    def __init__(self) -> None:
+        self.heard: list[Transaction] = []
+        self.count = 1
+
+    def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
+        self.heard.append(transaction)
+
+
+def test_a_stop_tells_the_peers_that_the_validators_are_off(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    node = GuardedNode(tmp_path / "node", blocks_of_validator_without_key(tmp_path / "source")[:-2])
+    chain, peers = node.runtime.chain, Listening()
+    part = GuardPart(node.runtime.configuration, chain, cast("PeersPart", peers), lambda: node.time.second)
+
+    async def run() -> None:
+        await chain.start()
+        await chain.run(node.push_all)
+        assert await chain.run(node.key_of_watched) == SIGNING.public
+        await part.start()
+        await part.stop()
+        await chain.stop()
+        await node.runtime.stop()
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(run())
+
+    (heard,) = peers.heard
+    assert heard.operations == (ValidatorUpdate(WATCHED, URL, NULL_KEY),)
+    assert heard.expiration == node.time.second + 1 + 120
+    assert "switching off watched before the stop" in caplog.text
 
 
 def test_a_guard_without_validators_or_switched_off_does_nothing(tmp_path: Path) -> None:
