@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 STOPPED = 0
 FATAL = 255
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-STOP_PATIENCE = 20.0
+STOP_PATIENCE = 15.0
 """Seconds that a stop may take, besides what the guard of validators was told to wait. What takes longer (a snapshot
 that is being read or written) is given up, as a kill would: supervisors kill after 30 seconds."""
 SYSTEM_REMEDY = "see to the disk, its free space and the permissions, then start again"
