@@ -125,6 +125,34 @@ def test_a_peer_that_does_not_read_is_dropped(others: Network) -> None:
     run(main)
 
 
+def test_many_peers_that_do_not_read_are_dropped_sooner(others: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = 6 << 20
+    monkeypatch.setattr("ledgerd.p2p.driver.ALL_QUEUED_BYTES", limit)
+
+    async def main() -> None:
+        driver = drive(others.chain, 1)
+        await driver.start(Endpoint("127.0.0.1", free_port()))
+        writers = []
+        for name in range(4):
+            reader, writer = await asyncio.open_connection("127.0.0.1", driver.port, limit=1024)
+            writer.write(Hello(node_id=NodeId(bytes(32) + bytes([10 + name]))).frame)
+            await asyncio.wait_for(reader.readexactly(103), PATIENCE)
+            writers.append(writer)
+        peers = driver.network.core.peers()
+        for _ in range(20):
+            for peer in peers:
+                driver.network.core.send_frame(peer, 5105, bytes(1 << 20))
+            driver.settle()
+            assert driver.queued <= limit + (1 << 20)
+            await asyncio.sleep(0)
+        assert len(driver.network.core.peers()) < len(peers)
+        for writer in writers:
+            writer.close()
+        await driver.stop()
+
+    run(main)
+
+
 def test_a_failure_of_the_node_itself_is_told_to_whoever_runs_it(others: Network) -> None:
     async def main() -> None:
         driver = drive(others.chain, 1)

@@ -30,6 +30,8 @@ QUEUED_BYTES = 8 << 20
 """What may wait to be sent to one peer; one that reads more slowly is dropped."""
 SPARED_BYTES = 1 << 20
 """From here on, what a slow peer can do without is left out."""
+ALL_QUEUED_BYTES = 128 << 20
+"""What may wait to be sent to all peers together; from there on, who is slow is dropped sooner."""
 UNREAD_BYTES = 2 << 20
 """While so much waits to be sent to a peer, nothing more is read from it."""
 SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
@@ -97,12 +99,16 @@ class Connection(asyncio.Protocol):
         name = None if self.transport is None else self.transport.get_extra_info("peername")
         return Endpoint(str(name[0]), int(name[1])) if name else Endpoint("", 0)
 
+    @property
+    def waiting(self) -> int:
+        """The bytes that wait to be sent."""
+        return 0 if self.transport is None else self.transport.get_write_buffer_size()
+
     def send(self, number: int, frame: bytes) -> bool:
         """Send a frame, or leave it out if the peer is slow; whether the peer is still worth it."""
-        transport = self.transport
+        transport, waiting = self.transport, self.waiting
         if transport is None or transport.is_closing():
             return True
-        waiting = transport.get_write_buffer_size()
         if waiting > SPARED_BYTES and number in SPARED:
             return True
         if waiting > QUEUED_BYTES:
@@ -150,6 +156,11 @@ class Driver:
     def port(self) -> int:
         """The port that is listened on; 0 where none is."""
         return int(self._server.sockets[0].getsockname()[1]) if self._server is not None else 0
+
+    @property
+    def queued(self) -> int:
+        """The bytes that wait to be sent to anybody."""
+        return sum(connection.waiting for connection in self._connections.values())
 
     async def stop(self) -> None:
         """Close everything."""
@@ -252,9 +263,17 @@ class Driver:
 
     def _send(self, peer: int, number: int, frame: bytes) -> None:
         connection = self._connections.get(peer)
-        if connection is not None and not connection.send(number, frame) and connection.transport is not None:
+        if connection is None or connection.transport is None:
+            return
+        if self._is_too_much(connection, len(frame)) or not connection.send(number, frame):
             log.info("%s: reads too slowly", connection.remote)
             connection.transport.abort()
+
+    def _is_too_much(self, connection: Connection, size: int) -> bool:
+        """Whether so many peers are slow that this one, being slow too, has to go."""
+        if connection.waiting + size <= SPARED_BYTES or connection.waiting == 0:
+            return False
+        return size + self.queued > ALL_QUEUED_BYTES
 
     def _recover(self, batch: Batch) -> None:
         """Whoever recovers may be slower than the chain would be by itself: the batch does not wait for ever."""

@@ -107,7 +107,7 @@ class Peer:
         """For how many seconds it wants nothing of us, if it said so."""
         self.owes_peers = False
         """Whether we wait for its list of peers."""
-        self.service = Budget(40 << 20, 8 << 20, now)
+        self.service = Budget(16 << 20, 8 << 20, now)
         """Bytes of blocks that it may ask for: far above what anybody can apply."""
         self.transactions = Budget(2_000, 200, now)
         self.unproven = Budget(32, 0.05, now)
