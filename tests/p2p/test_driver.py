@@ -153,6 +153,37 @@ def test_many_peers_that_do_not_read_are_dropped_sooner(others: Network, monkeyp
     run(main)
 
 
+def test_what_was_applied_is_durable_when_a_syncing_node_stops(
+    others: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        first = drive(others.chain, 1)
+        await first.start(Endpoint("127.0.0.1", free_port()))
+        fresh = Chain.open(tmp_path / "fresh", SEVEN, clock=lambda: 0.0, genesis_time=GENESIS, space=SMALL)
+        second = drive(fresh, 2, Endpoint("127.0.0.1", first.port))
+        applied = asyncio.Event()
+        work = second.network.work
+
+        def look(now: float) -> bool:
+            is_more = work(now)
+            if fresh.head_number >= 30:
+                applied.set()
+                return False
+            return is_more
+
+        monkeypatch.setattr(second.network, "work", look)
+        await second.start(None)
+        await asyncio.wait_for(applied.wait(), PATIENCE)
+        await second.stop()
+        height = fresh.head_number
+        fresh.close()
+        with Chain.open(tmp_path / "fresh", SEVEN, clock=lambda: 0.0, space=SMALL) as again:
+            assert again.head_number == height >= 30
+        await first.stop()
+
+    run(main)
+
+
 def test_a_failure_of_the_node_itself_is_told_to_whoever_runs_it(others: Network) -> None:
     async def main() -> None:
         driver = drive(others.chain, 1)

@@ -130,6 +130,21 @@ def test_a_piece_that_everything_waits_for_is_asked_of_a_second_peer(talk: Talk,
     assert talk.network.core[stalling].strikes == 0
 
 
+def test_an_answer_that_others_gave_before_is_not_used_and_tells_a_slow_peer(talk: Talk, supply: Supply) -> None:
+    slow, quick, silent = (supply.meet() for _ in range(3))
+    supply.serve(quick)
+    talk.now += IMPATIENT_SECONDS + 1
+    talk.network.watch_sync(talk.now)
+    talk.look()
+    assert supply.next(quick) == FIRST
+    talk.say(quick, supply.reply(FIRST))
+    assert talk.chain.head_number == 191
+    talk.say(slow, supply.reply(FIRST))
+    assert talk.network.core[slow].failures == 1
+    supply.serve(quick, silent)
+    assert supply.is_synced
+
+
 def test_who_never_answers_is_passed_over(talk: Talk, supply: Supply) -> None:
     stalling = supply.meet()
     for _ in range(2):

@@ -163,7 +163,8 @@ class Driver:
         return sum(connection.waiting for connection in self._connections.values())
 
     async def stop(self) -> None:
-        """Close everything."""
+        """Close everything; what was applied is made durable, unless that is what has failed."""
+        is_well = not self._failure.done() and not any(task.done() for task in self._tasks)
         tasks = [*self._tasks, *self._dials.values(), *self._recoveries]
         for task in tasks:
             task.cancel()
@@ -176,6 +177,8 @@ class Driver:
         if self._server is not None:
             await self._server.wait_closed()
         self._server = None
+        if is_well:
+            self.network.intake.settle()
 
     async def _tick(self) -> None:
         while True:

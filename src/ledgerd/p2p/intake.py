@@ -75,7 +75,7 @@ class Intake:
         """Everybody is told: from now on transactions are wanted (spec 04, section 9.1)."""
         core = self._core
         self.ranges.stop()
-        self._settle()
+        self.settle()
         core.is_catching_up = False
         for peer in core.peers():
             is_unsure = peer.life is Life.ACTIVE and not peer.exchange and peer.head_number > 0
@@ -301,13 +301,13 @@ class Intake:
         if batch.origin is Origin.RANGE:
             self.ranges.ended(batch, peer)
             if not self.ranges.has_more or self._is_due():
-                self._settle()
+                self.settle()
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
             if not (is_end and self.turn(Cause.RANGE_ENDED)):
                 self.ranges.plan()
             self.hear_of_height()
             return
-        self._settle()
+        self.settle()
         if batch.origin is Origin.GAP:
             self.gaps.follow_up(batch, peer)
             self.turn(self.watch.caught_up())
@@ -322,7 +322,7 @@ class Intake:
             or self._core.now - self._unsettled_since >= SECONDS_A_COMMIT
         )
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Make durable what has been applied."""
         self._core.chain.settle()
         self._unsettled_blocks = self._unsettled_bytes = 0

@@ -191,6 +191,7 @@ class RangeSync:
             return False
         peer.step(Step.DELIVERED, core.now)
         if piece.is_settled:
+            peer.doubt(core.now)
             return True
         if not reply.blocks:
             self._came_short(peer, piece.start - 1, piece)
@@ -262,6 +263,8 @@ class RangeSync:
         self._applying = None
         if batch.applied:
             self._is_back = False
+            if self._core.chain.head_number >= self._disputed:
+                self._disputed = 0
             if peer is not None:
                 peer.fork_batches = 0
         if batch.refused_at is not None:
