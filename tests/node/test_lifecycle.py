@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,21 @@ def test_a_second_stop_while_stopping_changes_nothing(tmp_path: Path) -> None:
         node.port()
         node.process.send_signal(signal.SIGINT)
         assert node.stop(signal.SIGTERM) == 0
+
+
+def test_a_node_stops_when_its_input_ends_if_it_was_told_so(tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path, "--stop-with-stdin"), stdin=subprocess.PIPE) as node:
+        node.wait_for("Validated block #1 ")
+        assert node.process.stdin is not None
+        node.process.stdin.write("words change nothing\n")
+        node.process.stdin.flush()
+        node.wait_for("Validated block #2 ")
+
+        node.process.stdin.close()
+
+        assert node.wait() == 0
+    assert "standard input has ended" in node.log
+    assert "exited cleanly" in node.log
 
 
 def test_a_killed_node_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.node.logging_setup import set_up_logging
@@ -77,6 +79,8 @@ async def live(
     """Start, wait for the end, stop."""
     stopping = asyncio.Event()
     _heed_signals(stopping)
+    if configuration.invocation.stop_with_stdin:
+        _heed_the_end_of_input(stopping)
     try:
         runtime = make(configuration)
         sys.stderr.write(banner(runtime.chain.network))
@@ -157,3 +161,17 @@ def _heed_signals(stopping: asyncio.Event) -> None:
             signal.signal(each, lambda *_: loop.call_soon_threadsafe(stop))
         else:
             loop.add_signal_handler(each, stop)
+
+
+def _heed_the_end_of_input(stopping: asyncio.Event) -> None:
+    """Whoever holds the other end of standard input may be gone without a word; its end is a word."""
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        while os.read(sys.stdin.fileno(), 1024):
+            pass
+        log.info("standard input has ended")
+        with suppress(RuntimeError):  # the loop may have ended before
+            loop.call_soon_threadsafe(stopping.set)
+
+    threading.Thread(target=read, name="standard input", daemon=True).start()

@@ -36,6 +36,7 @@ class Invocation(msgspec.Struct, frozen=True):
     print_template: str | None
     environment: bool
     check_health: bool
+    stop_with_stdin: bool
     replay_blockchain: bool
     force_replay_blockchain: bool
     replay_if_corrupted: bool
@@ -127,6 +128,12 @@ INVOCATION = Section(
         "check_health": _switch(
             "check-health",
             "Ask the node that runs with this configuration whether it answers, and stop: with 0, or 1 and why not.",
+            ours=True,
+        ),
+        "stop_with_stdin": _switch(
+            "stop-with-stdin",
+            "Stop when standard input ends: for a program that starts nodes and must leave none behind, even when it "
+            "is killed.",
             ours=True,
         ),
         "replay_blockchain": _switch("replay-blockchain", "Make the state anew from the block log."),
