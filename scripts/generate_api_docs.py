@@ -22,6 +22,7 @@ from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API
 from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.declarations import Api, Method
 from ledgerd.rpc.openrpc import name_of, words_of
@@ -33,7 +34,7 @@ CHAINS = ROOT / "tests" / "vectors" / "chains"
 BEGIN = "<!-- methods: generated from the declarations by `make docs`; a test fails when they are out of date -->"
 END = "<!-- end of the methods -->"
 
-EVERY_API: tuple[Api, ...] = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, DEV_API)
+EVERY_API: tuple[Api, ...] = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, NODE_API, DEV_API)
 
 RECORDED = (
     "open-2/api-617",

@@ -33,6 +33,9 @@ def test_a_second_node_follows_the_first(tmp_path: Path) -> None:
             assert follower.head >= 4
             assert follower.call("database_api", "get_block", 3) == maker.call("database_api", "get_block", 3)
             follower.wait_for("Got block #6 with 0 transaction(s) validated by viz [127.0.0.1:")
+            standing = follower.call("node_api", "network")
+            assert (standing["peers"], standing["connections"], standing["fork_status"]) == (1, 1, "normal")
+            assert standing["mode"] in {"sync", "forward"}
             assert follower.stop() == 0
         assert maker.stop() == 0
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,10 +21,12 @@ from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.history_settings import history_settings
 from ledgerd.node.records import HISTORY_PLUGIN
+from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
+from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.block_records import BlockRecords
@@ -82,16 +83,19 @@ def service(link: Link, limits: Limits, settings: Settings) -> Service:
         if DEV_API.name in plugins:
             _background.add(asyncio.get_running_loop().create_task(_forget_what_is_reverted(link, history)))
     waiting = WaitingReader(reader, STORED_TABLES)
-    node = Node(parameters_of(settings["chain"]), waiting.snapshot, link, services)
-    apis = [api for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, DEV_API) if api.name in plugins]
-    dispatcher = Dispatcher(apis, node, time.time, cache=AnswerCache(int(settings["cache"])), limits=limits)
+    network = parameters_of(settings["chain"])
+    time = TimeSource(network.clock)
+    node = Node(network, waiting.snapshot, link, services)
+    apis = [api for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, NODE_API, DEV_API) if api.name in plugins]
+    cache = AnswerCache(int(settings["cache"]))
+    dispatcher = Dispatcher(apis, node, lambda: time.wall() / MICRO, cache=cache, limits=limits)
 
     def more_waits(payload: bytes) -> None:
         waiting.take(payload)
         dispatcher.cache.clear()
 
     link.on(WAITING, more_waits)
-    return Service(dispatcher, limits, routes_of(apis, node, time.time))
+    return Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO))
 
 
 def _history(settings: Settings) -> EmbeddedHistory:

@@ -10,6 +10,8 @@ import secrets
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
 from ledgerd.node.peer_report import peer_report
@@ -19,15 +21,20 @@ from ledgerd.p2p.chain_access import ChainPeers
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.endpoints import Endpoint
 from ledgerd.p2p.messages import NodeId
+from ledgerd.p2p.modes import Mode
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.settings import Settings
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey
+from ledgerd.rpc.api.node_api import STANDING, Network
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.transaction import Transaction
+    from ledgerd.rpc.switchboard import Handler
+
+FORK_STATUS = ("normal", "looking", "minority")
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +96,8 @@ class PeersPart:
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
             self._recovery = Recovery(self._chain.network.chain_id, processes)
-        driver = Driver(state, self._now, self._recovery.recover if self._recovery is not None else None)
+        recover = self._recovery.recover if self._recovery is not None else None
+        driver = Driver(state, self._now, recover, self._time.sleep)
         endpoint = self._endpoint
         await driver.start(None if endpoint is None else Endpoint(endpoint.host, endpoint.port))
         if endpoint is not None and driver.port:
@@ -123,12 +131,28 @@ class PeersPart:
     def _now(self) -> float:
         return self._time.wall() / MICRO
 
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """Who answers the questions of `node_api`."""
+        return {STANDING: self._standing}
+
+    async def _standing(self, _payload: bytes) -> bytes:
+        return msgspec.msgpack.encode(await self._chain.run(self.standing))
+
     # -- on the thread of the chain: what the producer and the clients' broadcasts ask for
 
     @property
     def count(self) -> int:
         """Open connections."""
         return 0 if self._driver is None else self._driver.network.core.connections
+
+    def standing(self) -> Network:
+        """Where this node stands among its peers."""
+        if self._driver is None:
+            return Network("alone", 0, 0, FORK_STATUS[0])
+        network = self._driver.network
+        mode = "sync" if network.core.mode is Mode.SYNC else "forward"
+        return Network(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
 
     @property
     def is_catching_up(self) -> bool:

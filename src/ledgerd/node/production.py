@@ -59,6 +59,7 @@ class ProductionPart:
         self._configuration = configuration
         self._chain = chain
         self._peers = peers or Nobody()
+        self._time = time
         self._tasks: list[asyncio.Task[None]] = []
         self._ntp = self._time_servers(time)
         self.clock = SteadyClock(time.monotonic, time.wall, self._offset)
@@ -69,6 +70,8 @@ class ProductionPart:
 
     def _time_servers(self, time: TimeSource) -> NtpClient | None:
         options = self._configuration.validator
+        if self._chain.network.clock.is_own:
+            return None
         is_network_of_one = self._chain.network.max_validators == 1
         if not asks_for_time(self._configuration, is_network_of_one=is_network_of_one):
             return None
@@ -89,7 +92,9 @@ class ProductionPart:
         await self._chain.attach(self._begin)
         if self.producer is not None and self.producer.settings.names:
             self._tasks.append(
-                asyncio.create_task(run(self.producer, self._chain.on_chain, self.clock), name="production")
+                asyncio.create_task(
+                    run(self.producer, self._chain.on_chain, self.clock, self._time.sleep), name="production"
+                )
             )
 
     def _begin(self, chain: Chain) -> None:

@@ -64,10 +64,10 @@ class Runtime:
         handlers: Mapping[str, Handler] | None = None,
     ) -> None:
         self.configuration = configuration
-        self.time = time or TimeSource()
         data_dir = configuration.invocation.data_dir
         data_dir.mkdir(parents=True, exist_ok=True)
         network = network_of(configuration)
+        self.time = time or TimeSource(network.clock)
         self._lock = lock_writer(data_dir)
         self.chain = ChainPart(configuration, network, self.time)
         self.peers = PeersPart(configuration, self.chain, self.time)
@@ -77,6 +77,8 @@ class Runtime:
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
+        if "p2p" in configuration.application.plugins:
+            self.webserver.offer(("node_api",), self.peers.handlers)
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
         self.broadcasts.after_block.append(self.peers.take_block)
         self._parts: dict[str, Part] = {

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ledgerd.p2p.actions import Close, Dial, Recover, Send
@@ -44,6 +44,10 @@ RECOVERY_SECONDS = 0.25
 
 Recovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
 """Recovers the keys that signed blocks, somewhere beside, and puts them where the rules find them."""
+
+
+Sleep = Callable[[float], Awaitable[None]]
+"""Waits so many seconds by the clock of the network."""
 
 
 class Connection(asyncio.Protocol):
@@ -120,12 +124,19 @@ class Connection(asyncio.Protocol):
 class Driver:
     """The sockets of a node."""
 
-    def __init__(self, network: NetworkState, clock: Callable[[], float], recovery: Recovery | None = None) -> None:
+    def __init__(
+        self,
+        network: NetworkState,
+        clock: Callable[[], float],
+        recovery: Recovery | None = None,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
         self.network = network
         self.network.core.recovers_ahead = recovery is not None
         self._clock = clock
         self._recovery = recovery
         self._recoveries: set[asyncio.Task[None]] = set()
+        self._sleep = sleep
         self._connections: dict[int, Connection] = {}
         self._dials: dict[int, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
@@ -184,7 +195,7 @@ class Driver:
         while True:
             self.network.tick(self._clock())
             self.settle()
-            await asyncio.sleep(TICK_SECONDS)
+            await self._sleep(TICK_SECONDS)
 
     async def _watch_sync(self) -> None:
         while True:

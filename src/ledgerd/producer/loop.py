@@ -43,6 +43,10 @@ OnChain = Callable[[Callable[[], int]], Awaitable[int]]
 """Runs a function on the thread of the chain, before what others have to do there."""
 
 
+Sleep = Callable[[float], Awaitable[None]]
+"""Waits so many seconds by the clock that blocks are made by."""
+
+
 class Producer:
     """Makes the blocks of its validators."""
 
@@ -250,9 +254,9 @@ def _write(lines: list[Line]) -> None:
         log.log(line.level, "%s", line.text)
 
 
-async def run(producer: Producer, on_chain: OnChain, clock: Microseconds) -> None:
+async def run(producer: Producer, on_chain: OnChain, clock: Microseconds, sleep: Sleep = asyncio.sleep) -> None:
     """Tick for as long as the node runs."""
     wait = wait_before_tick(clock())
     while True:
-        await asyncio.sleep(wait / SECOND)
+        await sleep(wait / SECOND)
         wait = await on_chain(producer.tick)

@@ -17,6 +17,7 @@ from ledgerd.protocol.genesis_accounts import GenesisAccount, embedded_genesis
 from ledgerd.protocol.hardforks import MAINNET_HARDFORKS, TESTNET_HARDFORKS, Hardfork
 from ledgerd.protocol.identifiers import ChainId
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
+from ledgerd.protocol.network_clock import NetworkClock
 from ledgerd.protocol.versions import hardfork_version_of
 
 Seconds = Annotated[int, Meta(ge=0, le=0xFFFFFFFF)]
@@ -77,6 +78,9 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
     default_distribution_epoch_length: Annotated[int, Meta(ge=1, le=BLOCKS_PER_YEAR)]
     min_distribution_epoch_length: Annotated[int, Meta(ge=1, le=BLOCKS_PER_YEAR)]
     """Blocks between two payouts to those who voted for a validator (hardfork 13)."""
+
+    clock: NetworkClock = NetworkClock()
+    """Of a private network that keeps a time of its own."""
 
     @property
     def max_validators(self) -> int:
