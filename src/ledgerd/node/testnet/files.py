@@ -1,0 +1,78 @@
+"""What the nodes of a local network read: the chain file that they share, and a configuration file for each."""
+
+from __future__ import annotations
+
+from ledgerd.node.testnet.plan import HOST, MAJORITY, ROUND, Member, Plan, Seeds, write_secret
+from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.network_clock import NetworkClock
+from ledgerd.protocol.parameters import TESTNET
+
+BASE = "testnet"
+NAME = "VIZLOCAL"
+
+PLUGINS = (
+    "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_api committee_api invite_api "
+    "paid_subscription_api custom_protocol_api account_by_key raw_block operation_history account_history"
+)
+
+
+def chain_text(plan: Plan, founded: int, clock: NetworkClock) -> str:
+    """The chain file: the mainnet's rounds as far as there are validators, and the testnet's short periods.
+
+    `founded` is when the last hardfork's wait began, in the network's time.
+    """
+    keys = plan.keys
+    places = keys.places
+    lines = [
+        "# Written by `ledgerd testnet`; all its nodes read it.",
+        f'base = "{BASE}"',
+        f'name = "{NAME}"',
+        f"max_top_validators = {places - places // 2}",
+        f"max_support_validators = {places // 2}",
+        f"hardfork_required_validators = {-(-places * MAJORITY // ROUND)}",
+        f'committee_key = "{_public(keys.committee)}"',
+        f'emergency_key = "{_public(keys.emergency)}"',
+        "default_distribution_epoch_length = 100",
+    ]
+    if keys.hardfork_after:
+        last = TESTNET.last_hardfork.number
+        lines += ["", "[hardfork_times]", f"{last} = {founded + keys.hardfork_after}"]
+    lines += ["", "[clock]", f"began = {clock.began}", f"showed = {clock.showed}", f"rate = {clock.rate}"]
+    return "\n".join(lines) + "\n"
+
+
+def _public(wif: str) -> str:
+    return public_key_text(PrivateKey.from_wif(wif).public)
+
+
+def write_configurations(plan: Plan, seeds: Seeds | None = None) -> None:
+    """A file for each node, which its owner alone can read."""
+    for member in plan.members:
+        member.folder.mkdir(parents=True, exist_ok=True)
+        write_secret(member.config, config_text(plan, member, seeds or {}))
+
+
+def config_text(plan: Plan, member: Member, seeds: Seeds) -> str:
+    """The configuration of a node: everybody else is its seed, and nobody beyond them is spoken to."""
+    others = [each for each in plan.members if each is not member]
+    lines = [
+        f"# {member.name} of a local network. Written anew by each start of `ledgerd testnet`.",
+        f"chain = {plan.chain_file}",
+        f"plugin = {PLUGINS}",
+        f"p2p-endpoint = {HOST}:{member.p2p_port}",
+        *(f"p2p-seed-node = {HOST}:{seeds.get((member.number, each.number), each.p2p_port)}" for each in others),
+        "p2p-isolated-peers = true",
+        f"webserver-http-endpoint = {HOST}:{member.http_port}",
+        f"webserver-ws-endpoint = {HOST}:{member.websocket_port}",
+        "webserver-thread-pool-size = 1",
+        "shared-file-size = 128M",
+        "inc-shared-file-size = 128M",
+        "min-free-shared-file-size = 32M",
+        *(f'validator = "{name}"' for name in member.validators),
+        *(f"private-key = {plan.keys.validators[name]}" for name in member.validators),
+    ]
+    if member.number == 1:
+        lines.append(f"emergency-private-key = {plan.keys.emergency}")
+    lines += ["", "[log.console_appender.stderr]", "stream = std_error", ""]
+    lines += ["[logger.default]", "level = info", "appenders = stderr"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,134 @@
+"""The first blocks of a local network, made here before its nodes start: validators, their votes, the hardforks.
+
+Every block keeps all rules, and is signed by whose turn it is. They stand in the past, so that the network is grown up
+when it is first looked at; its nodes begin with copies of this chain.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.key_references import KEY_FOLLOWERS
+from ledgerd.chain.slots import scheduled_validator
+from ledgerd.node.chain_part import STATE_FOLDER
+from ledgerd.node.dev_founding import POCKET_MONEY
+from ledgerd.producer.testnet_start import ABOUT, LIFETIME, PUBLISHED_INITIATOR_KEY
+from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.authority import authority_of
+from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operations.accounts import AccountCreate
+from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.state import Space
+from ledgerd.state.lock import LOCK_FILE
+
+if TYPE_CHECKING:
+    from ledgerd.node.testnet.plan import Keys
+    from ledgerd.protocol.operations import Operation
+    from ledgerd.protocol.parameters import ChainParameters
+
+ROUNDS = 16
+"""One for the committee, one to make the validators known, one for each hardfork, and one more."""
+
+ALL_STAKE = tokens(30_000_000_000)
+LARGEST_STAKE = tokens(1_000_000_000)
+SMALL = Space(initial=128 << 20, min_free=32 << 20, increment=128 << 20)
+
+
+def founding_seconds(keys: Keys) -> int:
+    """How much of the network's time the founding takes."""
+    return ROUNDS * keys.places * BLOCK_INTERVAL
+
+
+class Founding:
+    """A chain in the making; its blocks are made durable at the end."""
+
+    def __init__(self, chain: Chain, keys: Keys) -> None:
+        self._chain = chain
+        self._names = [AccountName(name) for name in keys.validators]
+        self._keys = {name: keys.key_of(name) for name in self._names}
+        self._keys[COMMITTEE_ACCOUNT] = PrivateKey.from_wif(keys.committee)
+        self._initiator = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
+        self._stake = tokens(min(LARGEST_STAKE.amount, ALL_STAKE.amount // (len(self._names) + 1)))
+
+    def run(self, begin: int, end: int) -> None:
+        """Fill all slots between two moments."""
+        chain = self._chain
+        steps = {1: self._endow, 2: self._declare}
+        for number, when in enumerate(range(begin, end + 1, BLOCK_INTERVAL), start=1):
+            name = scheduled_validator(chain.ledger, when // BLOCK_INTERVAL + 1 if number == 1 else 1)
+            chain.push_block(chain.generate_block(when, name, self._keys[name]), commit=False)
+            steps.get(number, lambda: None)()
+        chain.commit()
+
+    def _endow(self) -> None:
+        """Accounts for the validators, with a stake; tokens for those of the initial distribution."""
+        self._send(self._initiator, TransferToVesting(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, self._stake))
+        for name in self._names:
+            self._send(self._initiator, *self._account(name))
+        for each in self._chain.network.genesis_accounts:
+            receiver = AccountName(each.name)
+            self._send(self._initiator, Transfer(INITIATOR_ACCOUNT, receiver, tokens(POCKET_MONEY), ""))
+
+    def _account(self, name: AccountName) -> Iterator[Operation]:
+        key = self._keys[name].public
+        authority = authority_of(key)
+        yield AccountCreate(
+            tokens(1_000),
+            shares(1_000_000_000),
+            INITIATOR_ACCOUNT,
+            name,
+            authority,
+            authority,
+            authority,
+            key,
+            "",
+            NO_NAME,
+            (),
+        )
+        yield TransferToVesting(INITIATOR_ACCOUNT, name, self._stake)
+
+    def _declare(self) -> None:
+        """Each becomes a validator, and votes for itself."""
+        for name in self._names:
+            key = self._keys[name]
+            vote = AccountValidatorVote(name, name, approve=True)
+            self._send(key, ValidatorUpdate(name, ABOUT, key.public), vote)
+
+    def _send(self, key: PrivateKey, *operations: Operation) -> None:
+        chain = self._chain
+        draft = unsigned_transaction(chain.head_id, chain.ledger.now + LIFETIME, operations)
+        chain.push_transaction(draft.signed(chain.network.chain_id, [key]))
+
+
+def found(folder: Path, network: ChainParameters, keys: Keys, end: int) -> None:
+    """Make the chain of a new network in a data directory; its last block is that of a moment."""
+    with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
+        chain.ledger.followers.update(KEY_FOLLOWERS)
+        Founding(chain, keys).run(end - founding_seconds(keys), end)
+        _check(chain, keys)
+
+
+def _check(chain: Chain, keys: Keys) -> None:
+    """What everything after it counts on."""
+    last = chain.network.last_hardfork.number - (1 if keys.hardfork_after else 0)
+    scheduled = {name for name in chain.ledger.schedule.scheduled if name in keys.validators}
+    absent = [name for name in keys.validators if chain.ledger.find_validator(AccountName(name)) is None]
+    if not chain.ledger.hardfork(last) or len(scheduled) != keys.places or absent:
+        raise OperatorError(
+            f"the network could not be founded: hardfork {chain.ledger.hardforks.last_hardfork} of {last}, "
+            f"{len(scheduled)} of {keys.places} places taken, {len(absent)} validators lost"
+        )
+
+
+def copy_chain(source: Path, target: Path) -> None:
+    """Give another node the same beginning."""
+    shutil.copytree(source / STATE_FOLDER, target / STATE_FOLDER, ignore=shutil.ignore_patterns(LOCK_FILE, "lock.mdb"))

@@ -1,0 +1,133 @@
+"""A local network as a whole: made or taken up again, started, watched, stopped.
+
+A library for tests as much as what `ledgerd testnet` is made of: nodes can be killed and started again at will, and
+dialled through ports of one's own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from ledgerd.chain.chain import Chain
+from ledgerd.node.testnet.files import chain_text, write_configurations
+from ledgerd.node.testnet.founding import SMALL, copy_chain, found
+from ledgerd.node.testnet.plan import Plan, Seeds, new_keys, plan_of, read_keys, write_keys
+from ledgerd.node.testnet.processes import MemberProcess
+from ledgerd.node.testnet.watch import Watch
+from ledgerd.protocol.chain_file import load_parameters
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.network_clock import NetworkClock
+from ledgerd.state.lock import lock_writer
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+
+class Wishes(msgspec.Struct, frozen=True):
+    """What a network should be like. Nodes and validators are settled when it is founded."""
+
+    nodes: int = 5
+    validators: int = 21
+    block_time: float = float(BLOCK_INTERVAL)
+    """Seconds of the world between two blocks, which in the network's time are three apart."""
+    base_port: int | None = None
+    hardfork_after: int = 0
+    """Seconds of the network's time until the last hardfork; 0 to have it from the first."""
+
+
+class LocalNetwork:
+    """Nodes on this machine, and nobody else."""
+
+    def __init__(self, plan: Plan, program: Sequence[str]) -> None:
+        self.plan = plan
+        self.processes = tuple(MemberProcess(member, program) for member in plan.members)
+        self.watch = Watch(plan.members)
+        self._lock = lock_writer(plan.folder)
+
+    def start(self) -> None:
+        """Start every node."""
+        for process in self.processes:
+            process.start()
+
+    def restart_dead(self) -> list[MemberProcess]:
+        """Start again who has died; these."""
+        dead = [process for process in self.processes if process.has_died]
+        for process in dead:
+            process.start()
+        return dead
+
+    def stop(self) -> None:
+        """Stop every node, all at the same time."""
+        for process in self.processes:
+            process.ask_to_stop()
+        for process in self.processes:
+            process.wait()
+        self.watch.close()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
+    """Found a network in a folder, or take up the one that is there; its files are ready afterwards.
+
+    A test may have its nodes dial one another through ports of its own.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    known = read_keys(folder)
+    keys = known or new_keys(wishes.nodes, wishes.validators, wishes.hardfork_after)
+    plan = plan_of(folder, keys, wishes.base_port)
+    write_configurations(plan, dialling(plan) if dialling else {})
+    if known is None:
+        plan.chain_file.unlink(missing_ok=True)
+    _set_clock(plan, wishes)
+    if known is None:
+        _found(plan, load_parameters(plan.chain_file))
+        write_keys(folder, keys)  # last: a founding that was interrupted is begun anew
+    return plan
+
+
+def _found(plan: Plan, network: ChainParameters) -> None:
+    first = plan.members[0]
+    for member in plan.members:
+        shutil.rmtree(member.folder / "state", ignore_errors=True)
+    found(first.folder, network, plan.keys, network.clock.showed // BLOCK_INTERVAL * BLOCK_INTERVAL)
+    for member in plan.members[1:]:
+        copy_chain(first.folder, member.folder)
+
+
+def _set_clock(plan: Plan, wishes: Wishes) -> None:
+    """A new network's clock shows the time of the world; one that was stopped goes on where it stood.
+
+    So it misses no slot while nobody runs it, and no emergency begins.
+    """
+    now, rate = int(time.time()), BLOCK_INTERVAL / wishes.block_time
+    founded = showed = now
+    if plan.chain_file.exists():
+        network = load_parameters(plan.chain_file)
+        showed = _latest(plan, network)
+        founded = network.last_hardfork.time - plan.keys.hardfork_after
+    plan.chain_file.write_text(chain_text(plan, founded, NetworkClock(now, showed, rate)), encoding="utf-8")
+
+
+def _latest(plan: Plan, network: ChainParameters) -> int:
+    """The time of the latest block that any node has."""
+    times = []
+    for member in plan.members:
+        if (member.folder / "state").is_dir():
+            with Chain.open(member.folder, network, clock=lambda: 0.0, space=SMALL) as chain:
+                times.append(chain.ledger.now)
+    if not times:
+        raise OperatorError(f"{plan.folder} holds a network without a chain: begin a new one with --fresh")
+    return max(times)

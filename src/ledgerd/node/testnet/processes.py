@@ -1,0 +1,113 @@
+"""The nodes of a local network as processes: started, stopped, killed, and never left behind.
+
+Each reads its own configuration file, so no key is on a command line; each holds a pipe as its standard input, and
+stops when the other end, which is here, is closed: even when this process is killed.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ledgerd.node.testnet.plan import Member
+
+STOP_SECONDS = 20.0
+LAST_LINES = 5
+LAST_BYTES = 4096
+
+
+class MemberProcess:
+    """One node, which may be started again and again."""
+
+    def __init__(self, member: Member, program: Sequence[str]) -> None:
+        self.member = member
+        self._command = (*program, "--config-file", str(member.config), "--data-dir", str(member.folder))
+        self._process: subprocess.Popen[bytes] | None = None
+        self.starts = 0
+        self.is_wanted = False
+        """Whether it should be running: what has ended nevertheless has died."""
+
+    @property
+    def restarts(self) -> int:
+        """How often it was started after the first time."""
+        return max(0, self.starts - 1)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process; 0 where there is none."""
+        return self._process.pid if self.is_running and self._process is not None else 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def has_died(self) -> bool:
+        """Whether it should be running, and is not."""
+        return self.is_wanted and not self.is_running
+
+    @property
+    def exit_code(self) -> int | None:
+        """What it has ended with."""
+        return None if self._process is None else self._process.poll()
+
+    def start(self) -> None:
+        """Start it; what it says goes to its log."""
+        self._release()
+        self.is_wanted = True
+        self.starts += 1
+        with self.member.log.open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                [*self._command, "--stop-with-stdin"],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C is for the one who started the network, and who stops its nodes
+            )
+
+    def ask_to_stop(self) -> None:
+        """Begin a clean stop."""
+        self.is_wanted = False
+        if self._process is not None and self.is_running:
+            self._process.terminate()
+
+    def wait_for_end(self) -> int | None:
+        """Wait for a process that ends by itself."""
+        return None if self._process is None else self._process.wait(STOP_SECONDS)
+
+    def wait(self) -> int | None:
+        """Wait for the end of a stop; one that takes too long is cut short."""
+        if self._process is None:
+            return None
+        try:
+            code = self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        self._release()
+        return code
+
+    def kill(self) -> None:
+        """End it at once, as a loss of power would; it counts as dead until it is started again."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+            self._process.wait()
+
+    def last_words(self) -> str:
+        """The end of its log."""
+        with suppress(OSError), self.member.log.open("rb") as log:
+            log.seek(max(0, log.seek(0, 2) - LAST_BYTES))
+            return "\n".join(log.read().decode("utf-8", "replace").splitlines()[-LAST_LINES:])
+        return ""
+
+    def _release(self) -> None:
+        """Let go of the pipe of a process that has ended."""
+        leash: IO[bytes] | None = None if self._process is None else self._process.stdin
+        if leash is not None:
+            with suppress(OSError):
+                leash.close()

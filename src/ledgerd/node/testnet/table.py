@@ -1,0 +1,68 @@
+"""What is shown of a local network: a table that changes in place on a terminal, a line for each block elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from ledgerd.node.testnet.plan import HOST
+
+if TYPE_CHECKING:
+    from ledgerd.node.testnet.network import LocalNetwork
+
+COLUMNS = ("node", "state", "head", "irreversible", "mode", "peers", "validators", "missed", "restarts", "HTTP")
+
+
+def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
+    """A row for each node."""
+    watch = network.watch
+    shown = []
+    for number, (process, sight) in enumerate(zip(network.processes, watch.sights, strict=True)):
+        member = process.member
+        if process.has_died:
+            state = f"died ({process.exit_code})"
+        elif not process.is_running:
+            state = "stopped"
+        else:
+            state = "starting" if sight is None else "runs"
+        told = (
+            ("", "", "", "")
+            if sight is None
+            else tuple(map(str, (sight.head, sight.irreversible, sight.mode, sight.peers)))
+        )
+        about = (str(len(member.validators)), str(watch.missed(number)), str(process.restarts))
+        shown.append((member.name, state, *told, *about, f"{HOST}:{member.http_port}"))
+    return shown
+
+
+def headline(network: LocalNetwork) -> str:
+    """The network in a line."""
+    watch = network.watch
+    best = max((each for each in watch.sights if each is not None), key=lambda each: each.head, default=None)
+    if best is None:
+        return "no node answers yet"
+    heads = len(watch.heads)
+    agreement = "all on one head" if heads == 1 else f"{heads} different heads"
+    return (
+        f"block {best.head} by {best.producer}, irreversible {best.irreversible}, hardfork {best.hardfork}, {agreement}"
+        + (f"; FAULT: {watch.faults[0]}" if watch.faults else "")
+    )
+
+
+def table(network: LocalNetwork) -> Table:
+    """For a terminal."""
+    grid = Table(title=headline(network), title_justify="left", box=None, pad_edge=False)
+    for number, name in enumerate(COLUMNS):
+        grid.add_column(name, justify="left" if number < len(COLUMNS[:2]) or name in {"mode", "HTTP"} else "right")
+    for row in rows(network):
+        grid.add_row(*row, style="red" if row[1].startswith("died") else None)
+    return grid
+
+
+def line(network: LocalNetwork) -> str:
+    """For a file: the network, and each node in a word or two."""
+    nodes = ", ".join(
+        f"{row[0]} {row[2] or row[1]}" + (f" ({row[1]})" if row[1].startswith("died") else "") for row in rows(network)
+    )
+    return f"{headline(network)}; {nodes}"

@@ -1,0 +1,145 @@
+"""How the nodes of a local network are, as they say themselves: asked over JSON-RPC, all at once.
+
+What a node has called irreversible is remembered, and must never be taken back by anybody.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS
+
+if TYPE_CHECKING:
+    from ledgerd.node.testnet.plan import Member
+
+PATIENCE = 5.0
+"""Seconds for an answer; a node that takes longer is shown as one that does not answer."""
+
+Question = tuple[str, str, Sequence[object]]
+"""An API, a method of it, and what it is given."""
+
+QUESTIONS: tuple[Question, ...] = (
+    ("database_api", "get_dynamic_global_properties", []),
+    ("node_api", "network", []),
+    ("database_api", "get_hardfork_version", []),
+    ("validator_api", "get_validators_by_vote", ["", MOST_VALIDATORS]),
+)
+
+
+class Sight(NamedTuple):
+    """What a node says of itself at one moment."""
+
+    head: int
+    head_id: str
+    irreversible: int
+    irreversible_id: str
+    producer: str
+    hardfork: str
+    mode: str
+    peers: int
+    missed: dict[str, int]
+    """Slots that each validator has missed, as this node counts them."""
+
+
+class Silent(Exception):
+    """A node does not answer, or not with what was asked for."""
+
+
+def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
+    """The results of questions to a node, in one request."""
+    body = [
+        {"jsonrpc": "2.0", "id": number, "method": "call", "params": [api, method, list(arguments)]}
+        for number, (api, method, arguments) in enumerate(questions)
+    ]
+    connection = http.client.HTTPConnection(HOST, member.http_port, timeout=PATIENCE)
+    try:
+        connection.request("POST", "/", json.dumps(body))
+        answers = json.loads(connection.getresponse().read())
+        return [each["result"] for each in sorted(answers, key=lambda each: int(each["id"]))]
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
+        raise Silent(f"{member.name}: {error}") from error
+    finally:
+        connection.close()
+
+
+def look(member: Member) -> Sight | None:
+    """How a node is; nothing where it does not say."""
+    try:
+        properties, network, hardfork, validators = ask(member, QUESTIONS)
+        return Sight(
+            head=properties["head_block_number"],
+            head_id=properties["head_block_id"],
+            irreversible=properties["last_irreversible_block_num"],
+            irreversible_id=properties["last_irreversible_block_id"],
+            producer=properties["current_validator"],
+            hardfork=hardfork,
+            mode=network["mode"],
+            peers=network["peers"],
+            missed={each["owner"]: int(each["total_missed"]) for each in validators},
+        )
+    except (Silent, LookupError, ValueError, TypeError):
+        return None
+
+
+class Watch:
+    """Looks at all nodes together, and remembers what may not change."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self._members = members
+        self._pool = ThreadPoolExecutor(len(members), thread_name_prefix="watch")
+        self._missed_before: dict[str, int] | None = None
+        self.sights: list[Sight | None] = [None] * len(members)
+        self.settled: dict[int, str] = {}
+        """The ids of blocks that some node has called irreversible."""
+        self.highest = [0] * len(members)
+        """The highest irreversible block of each node."""
+        self.faults: list[str] = []
+        """Irreversible blocks that differ between nodes, or that a node has gone back behind."""
+
+    def close(self) -> None:
+        """Ask nobody any more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def look(self) -> list[Sight | None]:
+        """How everybody is now."""
+        self.sights = list(self._pool.map(look, self._members))
+        for number, sight in enumerate(self.sights):
+            if sight is not None:
+                self._remember(number, sight)
+                if self._missed_before is None:
+                    self._missed_before = dict(sight.missed)
+        return self.sights
+
+    def _remember(self, number: int, sight: Sight) -> None:
+        name, block, block_id = self._members[number].name, sight.irreversible, sight.irreversible_id
+        if block < self.highest[number]:
+            self.faults.append(f"{name}: irreversible block {block} after {self.highest[number]}")
+        self.highest[number] = max(block, self.highest[number])
+        if int(block_id[:8], 16) != block:
+            return  # the id is not known to the node yet, and says so with zeros (spec 03, 19.1)
+        known = self.settled.setdefault(block, block_id)
+        if known != block_id:
+            self.faults.append(f"{name}: irreversible block {block} is {block_id}, and was {known}")
+
+    def missed(self, number: int) -> int:
+        """Slots that a node's validators have missed since it was first looked."""
+        before = self._missed_before or {}
+        latest = max((each for each in self.sights if each is not None), key=lambda each: each.head, default=None)
+        if latest is None:
+            return 0
+        names = self._members[number].validators
+        return sum(latest.missed.get(name, 0) - before.get(name, 0) for name in names)
+
+    @property
+    def heads(self) -> set[str]:
+        """The different head blocks; one where all who answer agree."""
+        return {each.head_id for each in self.sights if each is not None}
+
+    @property
+    def head(self) -> int:
+        """The highest head."""
+        return max((each.head for each in self.sights if each is not None), default=0)

@@ -1,0 +1,111 @@
+"""A network of real nodes that is treated badly, and what must hold of it all the while and at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ledgerd.chain.chain import Chain
+from ledgerd.node.testnet.founding import SMALL
+from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
+from ledgerd.protocol.chain_file import load_parameters
+from tests.node.processes import PROGRAM
+from tests.node.testnet.wires import Wires
+
+LOOK_SECONDS = 0.2
+
+
+class Ordeal:
+    """A network, and the hands that a test lays on it."""
+
+    def __init__(self, network: LocalNetwork, wires: Wires, tell: Callable[[str], None]) -> None:
+        self.network = network
+        self.wires = wires
+        self._tell = tell
+
+    @property
+    def numbers(self) -> range:
+        """The nodes."""
+        return range(1, len(self.network.processes) + 1)
+
+    def say(self, what: str) -> None:
+        watch = self.network.watch
+        nodes = " ".join(
+            "-" if each is None else f"{each.head}/{each.irreversible}/{each.mode[0]}{each.peers}"
+            for each in watch.sights
+        )
+        self._tell(f"{what}: {nodes}")
+
+    def until(self, condition: Callable[[], bool], seconds: float, what: str) -> None:
+        """Look at everybody until something is true; what must never be seen fails at once."""
+        deadline = time.monotonic() + seconds
+        while True:
+            self.network.watch.look()
+            assert not self.network.watch.faults, self.network.watch.faults
+            if condition():
+                return
+            assert time.monotonic() < deadline, f"never happened: {what}; {self.network.watch.sights}"
+            time.sleep(LOOK_SECONDS)
+
+    def blocks(self, count: int, seconds: float) -> None:
+        """Let the highest head go on by so many."""
+        aim = self.network.watch.head + count
+        self.until(lambda: self.network.watch.head >= aim, seconds, f"block {aim}")
+
+    def kill(self, number: int) -> None:
+        self.network.processes[number - 1].kill()
+        self.say(f"node {number} killed")
+
+    def start(self, number: int) -> None:
+        self.network.processes[number - 1].start()
+        self.say(f"node {number} started")
+
+    def part(self, *groups: tuple[int, ...], silently: bool = True) -> None:
+        self.wires.part(*groups, silently=silently)
+        self.say(f"parted {groups}{' silently' if silently else ''}")
+
+    def mend(self) -> None:
+        self.wires.mend()
+        self.say("mended")
+
+    def all_agree(self, seconds: float) -> None:
+        """Everybody answers, on one head, and what is irreversible has gone on."""
+
+        def agree() -> bool:
+            watch = self.network.watch
+            return all(watch.sights) and len(watch.heads) == 1
+
+        self.until(agree, seconds, "one head for all")
+        self.say("all agree")
+
+
+@contextmanager
+def ordeal(folder: Path, wishes: Wishes, tell: Callable[[str], None] = print) -> Iterator[Ordeal]:
+    """A network that has started; at the end, what is on the nodes' disks is compared."""
+    with Wires() as wires:
+        plan = prepare(folder, wishes, wires.between)
+        with LocalNetwork(plan, PROGRAM) as network:
+            network.start()
+            hands = Ordeal(network, wires, tell)
+            hands.all_agree(60)
+            yield hands
+        settled = network.watch.settled
+        assert not network.watch.faults
+    parameters = load_parameters(plan.chain_file)
+    chains = []
+    for member in plan.members:
+        with Chain.open(member.folder, parameters, clock=lambda: 0.0, space=SMALL) as chain:
+            chains.append([each.id.hex() for each in map(chain.blocks.at, range(1, chain.irreversible + 1)) if each])
+    compare(chains, settled)
+    tell(f"{len(settled)} irreversible blocks seen; {[len(each) for each in chains]} on disk, all the same")
+
+
+def compare(chains: list[list[str]], settled: dict[int, str]) -> None:
+    """No two nodes differ in what is irreversible, and whatever was called so is there still."""
+    longest = max(chains, key=len)
+    for chain in chains:
+        assert chain == longest[: len(chain)]
+    for number, block_id in settled.items():
+        assert longest[number - 1] == block_id, f"irreversible block {number} was lost"

@@ -1,0 +1,45 @@
+"""Five nodes as processes, 21 validators: a kill, a partition and its healing. At length: `scripts/five_nodes`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledgerd.node.testnet.network import Wishes
+from tests.node.testnet.scenario import Ordeal, compare, ordeal
+
+PATIENCE = 60.0
+BLOCK_TIME = 0.5
+
+
+def test_nodes_agree_after_a_kill_and_a_partition_and_lose_nothing(tmp_path: Path) -> None:
+    with ordeal(tmp_path, Wishes(block_time=BLOCK_TIME, hardfork_after=30)) as hands:
+        hands.kill(2)
+        hands.blocks(3, PATIENCE)
+        assert hands.network.processes[1].has_died
+        hands.start(2)
+        hands.blocks(2, PATIENCE)
+
+        hands.part((1, 2), (3, 4, 5))
+        hands.blocks(8, PATIENCE)
+        both_sides_go_on(hands)
+        hands.mend()
+        hands.all_agree(PATIENCE)
+        hands.blocks(2, PATIENCE)
+        hands.all_agree(PATIENCE)
+
+        assert [process.restarts for process in hands.network.processes] == [0, 1, 0, 0, 0]
+        assert {each.hardfork for each in hands.network.watch.sights if each} == {"3.2.0"}, "the one that was voted for"
+
+
+def both_sides_go_on(hands: Ordeal) -> None:
+    """They have parted: the heads of the two sides differ."""
+    hands.until(lambda: len(hands.network.watch.heads) > 1, PATIENCE, "two branches")
+
+
+def test_the_comparison_at_the_end_finds_what_differs() -> None:
+    compare([["a", "b"], ["a"]], {2: "b"})
+    for chains, settled in (([["a", "b"], ["c"]], {}), ([["a", "b"]], {1: "c"})):
+        with pytest.raises(AssertionError):
+            compare(chains, settled)

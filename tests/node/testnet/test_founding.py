@@ -1,0 +1,50 @@
+"""The first blocks of a local network keep all rules, and leave a grown-up chain behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.invariants import check
+from ledgerd.node.testnet.files import chain_text
+from ledgerd.node.testnet.founding import SMALL, copy_chain, found, founding_seconds
+from ledgerd.node.testnet.plan import Keys, new_keys, plan_of
+from ledgerd.protocol.chain_file import load_parameters
+from ledgerd.protocol.network_clock import NetworkClock
+from ledgerd.protocol.parameters import ChainParameters
+
+NOW = 1_800_000_000
+
+
+def parameters(folder: Path, keys: Keys) -> ChainParameters:
+    plan = plan_of(folder, keys)
+    plan.chain_file.write_text(chain_text(plan, NOW, NetworkClock(NOW, NOW, 1.0)))
+    return load_parameters(plan.chain_file)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 21, 30, 100])
+def test_any_number_of_validators_comes_through_all_hardforks(tmp_path: Path, count: int) -> None:
+    keys = new_keys(1, count)
+    network = parameters(tmp_path, keys)
+    found(tmp_path / "one", network, keys, NOW)
+    copy_chain(tmp_path / "one", tmp_path / "two")
+
+    for folder in ("one", "two"):
+        with Chain.open(tmp_path / folder, network, clock=lambda: 0.0, space=SMALL) as chain:
+            assert chain.ledger.hardforks.last_hardfork == 13
+            assert chain.ledger.now == NOW
+            assert chain.head_number == founding_seconds(keys) // 3 + 1
+            assert len(set(chain.ledger.schedule.scheduled)) == min(count, 21)
+            assert check(chain) == []
+
+
+def test_the_last_hardfork_can_be_left_to_the_network(tmp_path: Path) -> None:
+    keys = new_keys(1, 5, hardfork_after=60)
+    network = parameters(tmp_path, keys)
+    found(tmp_path / "one", network, keys, NOW)
+
+    with Chain.open(tmp_path / "one", network, clock=lambda: 0.0, space=SMALL) as chain:
+        assert chain.ledger.hardforks.last_hardfork == 12
+        assert chain.ledger.hardforks.next_hardfork_time == NOW + 60

@@ -1,0 +1,98 @@
+"""What is seen of nodes, and what may never be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.node.testnet import watch as module
+from ledgerd.node.testnet.plan import Member, new_keys, plan_of
+from ledgerd.node.testnet.watch import Sight, Silent, Watch, ask, look
+
+
+def sight(head: int, irreversible: int, mark: str = "00", **missed: int) -> Sight:
+    return Sight(
+        head=head,
+        head_id=f"{head:08x}{mark * 16}",
+        irreversible=irreversible,
+        irreversible_id=f"{irreversible:08x}{mark * 16}",
+        producer="validator-01",
+        hardfork="3.2.0",
+        mode="forward",
+        peers=1,
+        missed={name.replace("_", "-"): count for name, count in missed.items()},
+    )
+
+
+class Nodes:
+    """Two nodes that say what a test wants."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.said: dict[int, Sight | None] = {}
+        self.members = plan_of(folder, new_keys(2, 4)).members
+        monkeypatch.setattr(module, "look", lambda member: self.said.get(member.number))
+        self.watch = Watch(self.members)
+
+    def say(self, first: Sight | None, second: Sight | None) -> Watch:
+        self.said = {1: first, 2: second}
+        self.watch.look()
+        return self.watch
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Nodes]:
+    nodes = Nodes(tmp_path, monkeypatch)
+    yield nodes
+    nodes.watch.close()
+
+
+def test_nodes_on_one_head_agree(nodes: Nodes) -> None:
+    watch = nodes.say(sight(9, 5), sight(9, 5))
+
+    assert (len(watch.heads), watch.head, watch.faults) == (1, 9, [])
+    assert watch.settled == {5: sight(9, 5).irreversible_id}
+
+
+def test_a_node_that_does_not_answer_is_no_fault(nodes: Nodes) -> None:
+    watch = nodes.say(sight(9, 5), None)
+
+    assert (watch.heads, watch.faults) == ({sight(9, 5).head_id}, [])
+
+
+def test_an_irreversible_block_that_differs_is_a_fault(nodes: Nodes) -> None:
+    nodes.say(sight(9, 5), None)
+    watch = nodes.say(sight(10, 6), sight(9, 5, "ff"))
+
+    assert watch.faults == [
+        f"node-2: irreversible block 5 is {sight(9, 5, 'ff').irreversible_id}, and was {sight(9, 5).irreversible_id}"
+    ]
+
+
+def test_a_node_whose_irreversible_block_goes_back_is_a_fault(nodes: Nodes) -> None:
+    nodes.say(sight(9, 5), sight(9, 5))
+    watch = nodes.say(sight(9, 4), sight(9, 5))
+
+    assert watch.faults == ["node-1: irreversible block 4 after 5"]
+
+
+def test_an_id_that_the_node_does_not_know_yet_is_not_remembered(nodes: Nodes) -> None:
+    watch = nodes.say(sight(9, 5)._replace(irreversible_id="00" * 20), None)
+
+    assert watch.settled == {}
+
+
+def test_missed_slots_count_from_the_first_look_and_by_who_knows_most(nodes: Nodes) -> None:
+    nodes.say(sight(9, 5, validator_01=3, validator_02=1), None)
+    watch = nodes.say(sight(12, 5, validator_01=5, validator_02=1), sight(11, 5, validator_01=4, validator_02=1))
+
+    assert [watch.missed(0), watch.missed(1)] == [2, 0]
+
+
+def test_who_is_not_there_is_silent(tmp_path: Path) -> None:
+    nobody: Member = plan_of(tmp_path, new_keys(1, 1)).members[0]
+
+    assert look(nobody) is None
+    with pytest.raises(Silent, match="node-1"):
+        ask(nobody, [("database_api", "get_config", [])])
