@@ -136,9 +136,9 @@ OTHERS = tuple(AccountName(f"validator-{letter}") for letter in "abcdef")
 STAKE = tokens(1_500_000_000)
 
 
-def start_seven(folder: Path) -> Network:
+def start_seven(folder: Path, parameters: ChainParameters = SEVEN) -> Network:
     """Seven validators with equal votes, past all hardforks."""
-    network = Network(folder, SEVEN)
+    network = Network(folder, parameters)
     network.produce()
     network.send(
         TransferToVesting(VIZ, VIZ, STAKE),

@@ -139,6 +139,15 @@ def test_a_round_of_our_blocks_alone_is_a_minority_fork() -> None:
     assert look(facts=alone._replace(is_emergency=True)).outcome is Outcome.PRODUCED
 
 
+def test_the_blocks_of_an_emergency_make_no_minority_fork_of_its_end() -> None:
+    master = ProducerSettings(names=(OURS, COMMITTEE_ACCOUNT), keys=keyring([KEY]))
+    after = FACTS._replace(recent_producers=(OURS, COMMITTEE_ACCOUNT, COMMITTEE_ACCOUNT))
+
+    assert look(facts=after, settings=master).outcome is Outcome.PRODUCED
+    assert look(facts=after._replace(is_hardfork12=False), settings=master).outcome is Outcome.MINORITY_FORK
+    assert look(facts=after._replace(recent_producers=(OURS,) * 3), settings=master).outcome is Outcome.MINORITY_FORK
+
+
 def test_who_may_be_stale_goes_on_alone() -> None:
     alone = FACTS._replace(recent_producers=(OURS,) * 3, participation=100)
 

@@ -38,6 +38,6 @@ def scheduled_validator(ledger: Ledger, slot: int) -> AccountName:
     return schedule.current_shuffled_validators[place]
 
 
-def participation(recent_slots_filled: int) -> int:
-    """How many of the last 128 slots were filled, in hundredths of a percent."""
-    return 10_000 * recent_slots_filled.bit_count() // SLOTS_REMEMBERED
+def participation(recent_slots_filled: int, slots: int = SLOTS_REMEMBERED) -> int:
+    """How many of the last slots were filled, in hundredths of a percent; 128 of them are remembered."""
+    return 10_000 * (recent_slots_filled & (1 << slots) - 1).bit_count() // slots

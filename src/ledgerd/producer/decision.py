@@ -84,20 +84,26 @@ def _participation_guard(facts: Facts, settings: ProducerSettings, guards: Guard
 
 
 def _on_a_fork_of_our_own(facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision | None:
-    """Step 6: a whole round of blocks was ours alone. In a network of one that is as it should be."""
+    """Step 6: a whole round of blocks was ours alone. In a network of one that is as it should be.
+
+    After an emergency its blocks, which the committee has made alone, prove nothing: the reference counts them, and
+    whoever made them then waits for the blocks of others, although the next slots may all be its own.
+    """
     if facts.is_network_of_one:
         return None
+    ours = set(settings.names)
     if not facts.is_emergency:
         is_watched = not guards.allows_stale
+        ours -= {COMMITTEE_ACCOUNT} if facts.is_hardfork12 else set()
     else:
         is_master = settings.is_emergency_master and COMMITTEE_ACCOUNT in facts.scheduled
         is_watched = facts.is_rolling and not is_master
-    ours = sum(1 for name in facts.recent_producers if name in settings.names)
-    if not is_watched or ours < facts.max_validators:
+    count = sum(1 for name in facts.recent_producers if name in ours)
+    if not is_watched or count < facts.max_validators:
         return None
     return Decision(
         Outcome.MINORITY_FORK,
-        f"MINORITY FORK DETECTED: all of the last {ours} blocks, up to #{facts.head_number}, are of our validators; "
+        f"MINORITY FORK DETECTED: all of the last {count} blocks, up to #{facts.head_number}, are of our validators; "
         f"{OWN_FORK}",
         asks_for_resync=True,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.rolling_block_log import RollingBlockLog
-from ledgerd.chain.slots import participation, slot_time
+from ledgerd.chain.slots import SLOTS_REMEMBERED, participation, slot_time
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
@@ -85,12 +85,29 @@ def read_facts(chain: Chain, names: tuple[AccountName, ...]) -> Facts:
         keys=keys,
         is_hardfork12=ledger.hardfork(12),
         is_emergency=globals_.emergency_consensus_active,
-        participation=participation(globals_.recent_slots_filled),
+        participation=participation(globals_.recent_slots_filled, _slots_that_count(chain)),
         max_validators=network.max_validators,
         recent_producers=_recent_producers(chain, network.max_validators),
         rivals=_rivals(chain),
         is_rolling=isinstance(chain.block_log, RollingBlockLog),
     )
+
+
+def _slots_that_count(chain: Chain) -> int:
+    """The slots that participation is measured by: after an emergency, those after the block that began it.
+
+    The reference counts the silence before it as well. When the validators come back within a hundred slots, and
+    each of them wants a third to take part, all of them stop again at the end of the emergency, and none ever makes
+    the block that another emergency would begin with.
+    """
+    globals_ = chain.ledger.globals
+    began = globals_.emergency_consensus_start_block
+    is_recent = began and globals_.head_block_number - began < SLOTS_REMEMBERED
+    first = chain.blocks.at(began) if is_recent else None
+    if first is None:
+        return SLOTS_REMEMBERED
+    # A block is remembered before the slots that were missed before it, so the silence stands behind its first block.
+    return max(1, min(SLOTS_REMEMBERED, (globals_.time - first.timestamp) // BLOCK_INTERVAL))
 
 
 def _recent_producers(chain: Chain, count: int) -> tuple[AccountName, ...]:
