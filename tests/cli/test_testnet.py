@@ -130,7 +130,7 @@ def test_a_network_that_runs_is_not_begun_anew(tmp_path: Path, capsys: pytest.Ca
     assert (tmp_path / "network.json").exists()
 
 
-@pytest.mark.parametrize("words", ["--nodes=0", "--validators=101", "--block-time=0", "--blocks=x", "--base-port=80"])
+@pytest.mark.parametrize("words", ["--nodes=1", "--validators=101", "--block-time=0", "--blocks=x", "--base-port=80"])
 def test_what_cannot_be_is_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["testnet", words])

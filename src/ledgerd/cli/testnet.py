@@ -67,7 +67,9 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    arguments.add_argument("--nodes", type=_number(1, 50), default=5, metavar="N", help="how many (default: 5)")
+    arguments.add_argument(
+        "--nodes", type=_number(2, 50), default=5, metavar="N", help="how many (default: 5); for one: ledgerd dev"
+    )
     arguments.add_argument(
         "--validators", type=_number(1, 100), default=21, metavar="N", help="dealt out among them (default: 21)"
     )

@@ -8,6 +8,8 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.invariants import check
+from ledgerd.history.following import open_history
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.testnet.files import chain_text
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found, founding_seconds
 from ledgerd.node.testnet.plan import Keys, new_keys, plan_of
@@ -38,6 +40,8 @@ def test_any_number_of_validators_comes_through_all_hardforks(tmp_path: Path, co
             assert chain.head_number == founding_seconds(keys) // 3 + 1
             assert len(set(chain.ledger.schedule.scheduled)) == min(count, 21)
             assert check(chain) == []
+            with open_history(chain, tmp_path / folder / "history", HistorySettings(), SMALL) as history:
+                assert history.head_number == chain.head_number
 
 
 def test_the_last_hardfork_can_be_left_to_the_network(tmp_path: Path) -> None:

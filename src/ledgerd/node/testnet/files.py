@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ledgerd.node.testnet.plan import HOST, MAJORITY, ROUND, Member, Plan, Seeds, write_secret
 from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.protocol.network_clock import NetworkClock
@@ -11,8 +13,9 @@ BASE = "testnet"
 NAME = "VIZLOCAL"
 
 PLUGINS = (
-    "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_api committee_api invite_api "
-    "paid_subscription_api custom_protocol_api account_by_key raw_block operation_history account_history"
+    "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_guard validator_api "
+    "committee_api invite_api paid_subscription_api custom_protocol_api account_by_key raw_block operation_history "
+    "account_history"
 )
 
 
@@ -70,9 +73,19 @@ def config_text(plan: Plan, member: Member, seeds: Seeds) -> str:
         "min-free-shared-file-size = 32M",
         *(f'validator = "{name}"' for name in member.validators),
         *(f"private-key = {plan.keys.validators[name]}" for name in member.validators),
+        *_guarded(plan, member),
     ]
     if member.number == 1:
         lines.append(f"emergency-private-key = {plan.keys.emergency}")
     lines += ["", "[log.console_appender.stderr]", "stream = std_error", ""]
     lines += ["[logger.default]", "level = info", "appenders = stderr"]
     return "\n".join(lines) + "\n"
+
+
+def _guarded(plan: Plan, member: Member) -> Iterator[str]:
+    """After an emergency, which takes all keys away, the validators come back by themselves."""
+    for name in member.validators:
+        key = plan.keys.validators[name]
+        yield f'validator-guard-validator = ["{name}","{key}","{key}"]'
+    yield "validator-guard-disable = 0"
+    yield "validator-guard-disable-on-shutdown = false"

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.key_references import KEY_FOLLOWERS
 from ledgerd.chain.slots import scheduled_validator
+from ledgerd.history.following import HISTORY_FOLDER, open_history
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.chain_part import STATE_FOLDER
 from ledgerd.node.dev_founding import POCKET_MONEY
 from ledgerd.producer.testnet_start import ABOUT, LIFETIME, PUBLISHED_INITIATOR_KEY
@@ -113,7 +115,8 @@ def found(folder: Path, network: ChainParameters, keys: Keys, end: int) -> None:
     """Make the chain of a new network in a data directory; its last block is that of a moment."""
     with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
         chain.ledger.followers.update(KEY_FOLLOWERS)
-        Founding(chain, keys).run(end - founding_seconds(keys), end)
+        with open_history(chain, folder / HISTORY_FOLDER, HistorySettings(), SMALL):
+            Founding(chain, keys).run(end - founding_seconds(keys), end)
         _check(chain, keys)
 
 
@@ -130,5 +133,6 @@ def _check(chain: Chain, keys: Keys) -> None:
 
 
 def copy_chain(source: Path, target: Path) -> None:
-    """Give another node the same beginning."""
-    shutil.copytree(source / STATE_FOLDER, target / STATE_FOLDER, ignore=shutil.ignore_patterns(LOCK_FILE, "lock.mdb"))
+    """Give another node the same beginning, its history too."""
+    for folder in (STATE_FOLDER, HISTORY_FOLDER):
+        shutil.copytree(source / folder, target / folder, ignore=shutil.ignore_patterns(LOCK_FILE, "lock.mdb"))

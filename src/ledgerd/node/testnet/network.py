@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from ledgerd.chain.chain import Chain
+from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.node.chain_part import STATE_FOLDER
 from ledgerd.node.testnet.files import chain_text, write_configurations
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found
 from ledgerd.node.testnet.plan import Plan, Seeds, new_keys, plan_of, read_keys, write_keys
@@ -101,7 +103,8 @@ def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | No
 def _found(plan: Plan, network: ChainParameters) -> None:
     first = plan.members[0]
     for member in plan.members:
-        shutil.rmtree(member.folder / "state", ignore_errors=True)
+        for folder in (STATE_FOLDER, HISTORY_FOLDER):
+            shutil.rmtree(member.folder / folder, ignore_errors=True)
     found(first.folder, network, plan.keys, network.clock.showed // BLOCK_INTERVAL * BLOCK_INTERVAL)
     for member in plan.members[1:]:
         copy_chain(first.folder, member.folder)
@@ -125,7 +128,7 @@ def _latest(plan: Plan, network: ChainParameters) -> int:
     """The time of the latest block that any node has."""
     times = []
     for member in plan.members:
-        if (member.folder / "state").is_dir():
+        if (member.folder / STATE_FOLDER).is_dir():
             with Chain.open(member.folder, network, clock=lambda: 0.0, space=SMALL) as chain:
                 times.append(chain.ledger.now)
     if not times:
