@@ -38,11 +38,11 @@ def main() -> None:
 
 
 def torment(hands: Ordeal, chance: random.Random, blocks: int, block_time: float) -> None:
-    """Kills all the way, a silent partition in the first half, one with a bang in the second."""
+    """Kills all the way; between them a silent partition, one with a bang, and an end of all power."""
     watch = hands.network.watch
     first = watch.head
     patience = 60 * block_time + 60
-    plagues = iter((silent_partition, broken_partition))
+    plagues = iter((silent_partition, broken_partition, blackout))
     while watch.head < first + blocks - QUIET_BLOCKS:
         for _ in range(3):
             victim = chance.choice(hands.numbers)
@@ -78,6 +78,18 @@ def broken_partition(hands: Ordeal, chance: random.Random, patience: float) -> N
     hands.say("before the healing")
     hands.mend()
     hands.all_agree(patience * 2)
+
+
+def blackout(hands: Ordeal, chance: random.Random, patience: float) -> None:
+    """Everybody at once, for a few slots."""
+    for number in hands.numbers:
+        hands.kill(number)
+    pause = time.monotonic() + chance.randrange(2, 12)
+    while time.monotonic() < pause:
+        time.sleep(0.1)
+    for number in hands.numbers:
+        hands.start(number)
+    hands.all_agree(patience)
 
 
 if __name__ == "__main__":
