@@ -1,0 +1,102 @@
+"""The commands of a document, run as they stand, but for ports and pace.
+
+A fenced block is one step: `sh` is run to its end, `sh background` stays running, `python NAME` is saved as a file.
+Other blocks are left to the test.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, Self
+
+DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
+FENCE = re.compile(r"^```([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PATIENCE = 90.0
+
+
+class Step(NamedTuple):
+    """A fenced block."""
+
+    kind: str
+    text: str
+
+
+def steps_of(document: str, running: Mapping[str, str]) -> Iterator[Step]:
+    """The blocks of a document, with what is running for what stands there."""
+    for kind, text in FENCE.findall((DOCUMENTS / document).read_text(encoding="utf-8")):
+        for usual, other in running.items():
+            text = text.replace(usual, other)  # noqa: PLW2901 - one after the other
+        yield Step(kind, text)
+
+
+class Reader:
+    """Somebody who does what a document says, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        programs = Path(sys.executable).parent
+        self._environment = {**os.environ, "HOME": str(folder), "PATH": f"{programs}:{os.environ['PATH']}"}
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def take(self, step: Step) -> str:
+        """Do a step; what it has printed, or for one that stays running the name of its log."""
+        match step.kind.split():
+            case ["sh"]:
+                return self._run(step.text)
+            case ["sh", "background"]:
+                return self._begin(step.text)
+            case ["python", name]:
+                (self.folder / name).write_text(step.text, encoding="utf-8")
+        return ""
+
+    def _run(self, text: str) -> str:
+        done = subprocess.run(  # noqa: S603 - what our own document says
+            ["bash", "-euo", "pipefail", "-c", text],  # noqa: S607 - the reader's own
+            cwd=self.folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def _begin(self, text: str) -> str:
+        name = f"terminal-{len(self._running)}.log"
+        with (self.folder / name).open("wb") as log:
+            process = subprocess.Popen(  # noqa: S603 - what our own document says
+                ["bash", "-c", f"exec {text.strip()}"],  # noqa: S607 - the reader's own
+                cwd=self.folder,
+                env=self._environment,
+                stdout=log,
+                stderr=log,
+            )
+        self._running.append(process)
+        threading.Thread(target=process.wait, daemon=True).start()  # so that it does not stay on as a dead one
+        return name
+
+    def wait_for(self, log: str, words: str) -> None:
+        """Return when a terminal has said something."""
+        deadline = time.monotonic() + PATIENCE
+        while words not in (said := (self.folder / log).read_text(errors="replace")):
+            assert time.monotonic() < deadline, f"never said {words!r}:\n{said}"
+            time.sleep(0.1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in reversed(self._running):
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        for process in self._running:
+            process.wait(PATIENCE)
