@@ -25,9 +25,15 @@ SERVES = re.compile(r"start listening for (http|ws) requests on 127\.0\.0\.1:(\d
 class NodeProcess:
     """One node, and the lines of its log."""
 
-    def __init__(self, *words: str, folder: Path | None = None, stdin: int = subprocess.DEVNULL) -> None:
+    def __init__(
+        self,
+        *words: str,
+        program: Sequence[str] = PROGRAM,
+        folder: Path | None = None,
+        stdin: int = subprocess.DEVNULL,
+    ) -> None:
         self.process = subprocess.Popen(  # noqa: S603 - our own program
-            [*PROGRAM, *words], stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder
+            [*program, *words], stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder
         )
         self.lines: list[str] = []
         self._fresh: Queue[str] = Queue()

@@ -34,21 +34,23 @@ def copy(source: Path, target: Path) -> None:
 
 
 def assemble(workshop: Path, base: Path, layers: list[str], volumes: dict[str, str]) -> Path:
-    """The file system: layers over a base, and what an engine mounts.
+    """The file system: layers over a base, and what an engine mounts. The last layer stays as it is.
 
-    The layers are copied into memory first: none may lie within the base, which can be the root of this machine.
+    None may lie within the base, which can be the root of this machine: such a layer is copied into memory first.
     """
     mount("-t", "tmpfs", "tmpfs", str(workshop))
     upper, work, root = (workshop / name for name in ("upper", "work", "root"))
     for folder in (upper, work, root):
         folder.mkdir()
     lower = [base]
-    for number, layer in enumerate(layers):
-        target = upper if number == len(layers) - 1 else workshop / str(number)
-        target.mkdir(exist_ok=True)
-        copy(Path(layer), target)
-        if target is not upper:
-            lower.insert(0, target)
+    for number, layer in enumerate(map(Path, layers[:-1])):
+        beside = layer
+        if layer.is_relative_to(base) and layer.stat().st_dev == base.stat().st_dev:
+            beside = workshop / str(number)
+            beside.mkdir()
+            copy(layer, beside)
+        lower.insert(0, beside)
+    copy(Path(layers[-1]), upper)
     lowers = ":".join(map(str, lower))
     mount("-t", "overlay", "-o", f"lowerdir={lowers},upperdir={upper},workdir={work}", "overlay", str(root))
     mount("-t", "proc", "proc", str(root / "proc"))

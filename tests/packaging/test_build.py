@@ -12,6 +12,7 @@ import pytest
 
 from ledgerd.node.build import INDEXING_PLUGINS
 from tests.house.source_tree import ROOT
+from tests.node.processes import NodeProcess, words_of_testnet
 from tests.packaging.conftest import Built, Sources, copied_sources, succeeded
 from tests.recorded import recorded_log
 
@@ -98,6 +99,17 @@ def test_a_program_for_little_memory_starts_without_the_plugins_that_index(built
     assert not INDEXING_PLUGINS & set(plugins.split())
     assert f"built for low memory, and runs without the plugins {', '.join(sorted(INDEXING_PLUGINS))}" in told
     assert "  chain = testnet    [default]" in told
+
+
+def test_a_program_for_little_memory_runs_a_template_that_names_them(built: Built, tmp_path: Path) -> None:
+    with NodeProcess(*words_of_testnet(tmp_path), program=[str(built.small / "ledgerd")]) as node:
+        node.wait_for("Validated block #1 ")
+        assert node.head >= 1
+        assert node.call("account_history", "get_account_history", "committee", -1, 1)["code"]
+        assert node.stop() == 0
+
+    assert node.log.count("this program was built for low memory, and runs without the plugins") == 1
+    assert "Traceback" not in node.log
 
 
 def test_a_program_for_little_memory_keeps_no_history(built: Built, tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ class Machine:
         tool.chmod(0o755)
 
     def has_apt(self, candidates: Mapping[str, str]) -> None:
-        rows = " ".join(f"{name}) echo '  Candidate: {version}' ;;" for name, version in candidates.items())
+        known = {"python3-venv": "1", **candidates}
+        rows = " ".join(f"{name}) echo '  Candidate: {version}' ;;" for name, version in known.items())
         self.has("apt-cache", f'case $2 in {rows} *) echo "  Candidate: (none)" ;; esac')
         self.has("apt-get", INSTALLER.format(python=PLAIN_PYTHON, tools=self.tools))
 
@@ -126,6 +127,15 @@ def test_another_python_of_the_distribution_is_the_next_choice(machine: Machine)
 
     assert machine.run(INSTALL).returncode == 0
     assert machine.asked("apt-get")[-1].endswith("ca-certificates python3.12 python3.12-venv")
+
+
+def test_where_venv_is_missing_the_rest_of_ubuntu_is_enabled(machine: Machine) -> None:
+    machine.has_apt({"python3": "3.12.3-0ubuntu2", "python3-venv": "(none)"})
+    machine.has("add-apt-repository", "")
+
+    assert machine.run(INSTALL).returncode == 0
+    assert machine.asked("add-apt-repository") == ["--yes universe"]
+    assert machine.asked("apt-get")[:2] == ["update", "update"]
 
 
 @pytest.mark.parametrize(
