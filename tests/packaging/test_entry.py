@@ -141,6 +141,13 @@ def test_the_variables_of_a_validator_are_read(run: Run) -> None:
     assert "webserver-http-endpoint = 127.0.0.1:8090" in lines
 
 
+def test_a_validator_of_the_testnet_image_stays_on_the_testnet(run: Run) -> None:
+    lines = understood(run("--check-config", image="testnet", NODE_WITNESS="alice"))
+
+    assert "chain = testnet" in lines
+    assert 'validator = "committee" "alice"' in lines
+
+
 @pytest.mark.parametrize(
     ("given", "seeds"),
     [
