@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from ledgerd.chain.chain import Chain
+from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.node.chain_part import STATE_FOLDER
 from ledgerd.node.testnet.files import chain_text, write_configurations
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found
 from ledgerd.node.testnet.plan import Plan, Seeds, new_keys, plan_of, read_keys, write_keys
