@@ -91,11 +91,12 @@ def test_a_full_node_runs_on_a_volume_of_somebody_else(run: Run, volume: Path, i
 def test_a_testnet_node_makes_blocks_and_goes_on_after_a_restart(run: Run) -> None:
     with run(image="testnet") as node:
         node.wait_for("Validated block #1 ")
-        assert node.head() >= 1
+        head = node.head()
+        assert head >= 1
         assert node.stop(signal.SIGINT) == 0
     with run(image="testnet") as node:
-        node.wait_for("Started on blockchain with")
-        node.wait_for("Validated block #2 ")
+        node.wait_for("Validated block #")
+        assert node.head() > head
         assert node.stop(signal.SIGTERM) == 0
 
     assert not any("is made from" in line for line in node.out)
