@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from ledgerd.p2p.bans import Bans
 from ledgerd.p2p.frames import HEADER, MAX_PAYLOAD
 from ledgerd.p2p.messages import (
     SYNC,
+    BlockRangeReply,
     BlockReply,
     ForkStatus,
     GapFillReply,
@@ -108,6 +110,16 @@ def test_answers_that_nobody_asked_for_are_not_used(talk: Talk, others: Network)
     talk.now += 60
     talk.say(peer, GapFillReply(tuple(others.produce(5))))
     assert talk.chain.head_number == 112
+
+
+def test_answers_that_nobody_asked_for_are_not_even_read(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    peer = talk.meet()
+    read: list[int] = []
+    monkeypatch.setattr("ledgerd.p2p.peer.read_message", lambda frame: read.append(frame.number))
+    for number in (BlockRangeReply.NUMBER, GapFillReply.NUMBER):
+        talk.send_bytes(peer, HEADER.pack(3, number) + b"\xff\xff\xff")
+    assert read == []
+    assert peer not in talk.closed
 
 
 def test_a_block_before_its_time_waits(talk: Talk, others: Network) -> None:

@@ -189,7 +189,7 @@ class Driver:
             await self._server.wait_closed()
         self._server = None
         if is_well:
-            self.network.intake.settle()
+            self.network.intake.settling.settle()
 
     async def _tick(self) -> None:
         while True:

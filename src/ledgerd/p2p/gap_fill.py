@@ -67,6 +67,10 @@ class GapFill:
             return max(exchanging, key=lambda peer: (peer.head_number, -peer.id))
         return able[0] if able else None
 
+    def awaits(self, peer: Peer) -> bool:
+        """Whether a peer was asked and has not answered."""
+        return self._asked == peer.id
+
     def receive(self, peer: Peer, reply: GapFillReply) -> bool:
         """Whether a reply answers what was asked, and holds nothing else."""
         if self._asked != peer.id:

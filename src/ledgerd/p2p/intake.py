@@ -21,15 +21,13 @@ from ledgerd.p2p.pause import PauseQueue
 from ledgerd.p2p.peer import Life, Peer
 from ledgerd.p2p.range_sync import RangeSync
 from ledgerd.p2p.relay import push_block
+from ledgerd.p2p.settling import Settling
 from ledgerd.p2p.sync_report import SyncReport
 from ledgerd.p2p.watch import Watch
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
 
 log = logging.getLogger(__name__)
-
-BLOCKS_A_COMMIT, BYTES_A_COMMIT, SECONDS_A_COMMIT = 500, 4 << 20, 2.0
-"""Blocks of ranges become durable together: a commit costs the same for one as for many, and a kill loses no more."""
 
 FARTHEST_AHEAD = 100
 """Nothing is to be done with a pushed block further ahead than this: ranges come first."""
@@ -50,8 +48,7 @@ class Intake:
         self._batch: Batch | None = None
         self._batches: deque[Batch] = deque()
         self._warned = False
-        self._unsettled_blocks = self._unsettled_bytes = 0
-        self._unsettled_since = core.now
+        self.settling = Settling(core)
         self._report = SyncReport()
 
     # -- the mode
@@ -75,7 +72,7 @@ class Intake:
         """Everybody is told: from now on transactions are wanted (spec 04, section 9.1)."""
         core = self._core
         self.ranges.stop()
-        self.settle()
+        self.settling.settle()
         core.is_catching_up = False
         for peer in core.peers():
             is_unsure = peer.life is Life.ACTIVE and not peer.exchange and peer.head_number > 0
@@ -178,6 +175,12 @@ class Intake:
         self.forks.applied(block.number)
 
     # -- many blocks
+
+    def is_unasked(self, peer: Peer, number: int) -> bool:
+        """Whether a message of this type answers nothing that the peer was asked (spec 04, section 27, 4)."""
+        if number == BlockRangeReply.NUMBER:
+            return not self.ranges.awaits(peer)
+        return number == GapFillReply.NUMBER and not self.gaps.awaits(peer)
 
     def blocks_of_range(self, peer: Peer, reply: BlockRangeReply) -> None:
         """Take in a range, if it was asked for."""
@@ -294,38 +297,22 @@ class Intake:
     def _finish(self, batch: Batch) -> None:
         core = self._core
         peer = core.find(batch.peer)
-        if not self._unsettled_blocks:
-            self._unsettled_since = core.now
-        self._unsettled_blocks += batch.count
-        self._unsettled_bytes += batch.size
+        self.settling.note(batch)
         if batch.origin is Origin.RANGE:
             self.ranges.ended(batch, peer)
-            if not self.ranges.has_more or self._is_due():
-                self.settle()
+            if not self.ranges.has_more or self.settling.is_due:
+                self.settling.settle()
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
             if not (is_end and self.turn(Cause.RANGE_ENDED)):
                 self.ranges.plan()
             self.hear_of_height()
             return
-        self.settle()
+        self.settling.settle()
         if batch.origin is Origin.GAP:
             self.gaps.follow_up(batch, peer)
             self.turn(self.watch.caught_up())
         elif core.is_catching_up and not core.is_anybody_ahead():
             core.is_catching_up = False
-
-    def _is_due(self) -> bool:
-        """Whether enough has been applied for a commit of its own."""
-        return (
-            self._unsettled_blocks >= BLOCKS_A_COMMIT
-            or self._unsettled_bytes >= BYTES_A_COMMIT
-            or self._core.now - self._unsettled_since >= SECONDS_A_COMMIT
-        )
-
-    def settle(self) -> None:
-        """Make durable what has been applied."""
-        self._core.chain.settle()
-        self._unsettled_blocks = self._unsettled_bytes = 0
 
     def forget(self, peer: Peer) -> None:
         """A peer is gone."""

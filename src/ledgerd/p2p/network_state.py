@@ -98,7 +98,7 @@ class NetworkState:
         peer = self.core.find(number)
         if peer is None or not peer.is_connected:
             return
-        for said in peer.receive(data, now):
+        for said in peer.receive(data, now, lambda number: self.intake.is_unasked(peer, number)):
             if not peer.is_connected:
                 break
             if isinstance(said, PeerFault):

@@ -6,6 +6,7 @@ Bytes and time in, messages and faults out; what they lead to is decided for all
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from enum import Enum, auto
 
 from ledgerd.p2p.budget import Budget, Window
@@ -151,8 +152,13 @@ class Peer:
             self._frames.clear()
         return True
 
-    def receive(self, data: bytes, now: float) -> list[Message | PeerFault]:
-        """What the next bytes say. After a fault that is no `UnknownType`, nothing more can be read."""
+    def receive(
+        self, data: bytes, now: float, is_unasked: Callable[[int], bool] = lambda _: False
+    ) -> list[Message | PeerFault]:
+        """What the next bytes say. After a fault that is no `UnknownType`, nothing more can be read.
+
+        Answers that nobody asked for are passed over unread: two megabytes of blocks take a while.
+        """
         self.heard_at = now
         self._frames.receive(data, now)
         said: list[Message | PeerFault] = []
@@ -161,7 +167,8 @@ class Peer:
                 frame = self._frames.next_frame(now)
                 if frame is None:
                     return said
-                said.append(read_message(frame))
+                if not is_unasked(frame.number):
+                    said.append(read_message(frame))
             except UnknownType as fault:
                 said.append(fault)
             except (FrameTooLarge, Undecodable) as fault:

@@ -183,6 +183,10 @@ class RangeSync:
 
     # -- answers
 
+    def awaits(self, peer: Peer) -> bool:
+        """Whether a peer was asked for something and has not answered."""
+        return peer.id in self._pieces.asked
+
     def receive(self, peer: Peer, reply: BlockRangeReply) -> bool:
         """Take in a reply; whether it answers what was asked."""
         core, pieces = self._core, self._pieces
