@@ -64,6 +64,21 @@ def test_a_process_that_dies_costs_nothing_but_time() -> None:
     run(main)
 
 
+def test_one_loss_counts_once_however_many_waited() -> None:
+    async def main(recovery: Recovery) -> None:
+        await recovery.recover(recorded())
+        first = recovery.processes
+        waiting = [asyncio.ensure_future(recovery.recover(recorded())) for _ in range(2 * MOST_FAILURES)]
+        for process in first:
+            os.kill(process, signal.SIGKILL)
+        await asyncio.gather(*waiting)
+        await recovery.recover(recorded())
+        assert len(recovery.processes) == 2
+        assert not set(first) & set(recovery.processes)
+
+    run(main)
+
+
 def test_a_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main(recovery: Recovery) -> None:
         await recovery.recover(recorded())

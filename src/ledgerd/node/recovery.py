@@ -155,15 +155,17 @@ class Recovery:
         signed = signed_in(blocks, self._chain_id)
         if not signed:
             return
+        helpers = self._helpers
         try:
             await self._start()
             share = max(1, min(MOST_AT_ONCE, -(-len(signed) // len(self._helpers))))
             parts = [signed[start : start + share] for start in range(0, len(signed), share)]
             answers = await asyncio.gather(*(self._idlest().recover(part) for part in parts))
         except (HelperLost, OSError) as problem:
-            self._failures += 1
-            log.warning("%s; keys are recovered by the chain itself", problem)
-            await self.stop()
+            if self._helpers is helpers:  # of all that waited for it, one counts the loss
+                self._failures += 1
+                log.warning("%s; keys are recovered by the chain itself", problem)
+                await self.stop()
             return
         keys = b"".join(answers)
         each = (keys[at : at + KEY_SIZE] for at in range(0, len(keys), KEY_SIZE))
