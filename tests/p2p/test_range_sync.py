@@ -130,6 +130,21 @@ def test_a_piece_that_everything_waits_for_is_asked_of_a_second_peer(talk: Talk,
     assert talk.network.core[stalling].strikes == 0
 
 
+def test_where_all_are_slow_nobody_is_asked_for_the_same(
+    talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.p2p.range_sync.PIECES_AHEAD", 2)
+    slow, slower = supply.meet(), supply.meet()
+    for _ in range(2):
+        talk.now += 2 * IMPATIENT_SECONDS
+        piece = supply.next(slower)
+        assert piece is not None
+        talk.say(slower, supply.reply(piece))
+    assert supply.asked(slower) == [(152, 191), (192, 231)]
+    supply.serve(slow, slower)
+    assert supply.is_synced
+
+
 def test_an_answer_that_others_gave_before_is_not_used_and_tells_a_slow_peer(talk: Talk, supply: Supply) -> None:
     slow, quick, silent = (supply.meet() for _ in range(3))
     supply.serve(quick)

@@ -24,8 +24,9 @@ PIECE = 200
 PIECES_AHEAD = 16
 BYTES_AHEAD = 8 << 20
 ANSWER_SECONDS = 30
-IMPATIENT_SECONDS = 3
-"""After so long, a piece that everything waits for is asked of a second peer as well."""
+IMPATIENT_SECONDS, IMPATIENT_TIMES = 3, 3
+"""After so long, or after so many times what a piece usually takes, if that is longer, a piece that everything waits
+for is asked of a second peer as well."""
 
 
 class RangeSync:
@@ -48,6 +49,8 @@ class RangeSync:
         """The number for which somebody sent a block that did not link, or that broke a rule."""
         self._piece_bytes = BYTES_AHEAD // PIECES_AHEAD
         """What a piece has come to lately."""
+        self._piece_seconds = 0.0
+        """What it has taken lately."""
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -144,7 +147,8 @@ class RangeSync:
 
     def _second_of(self, peer: Peer) -> tuple[int, int] | None:
         """What another peer was asked for, and everything waits for by now."""
-        piece = self._pieces.overdue(self._core.now, IMPATIENT_SECONDS)
+        patience = max(IMPATIENT_SECONDS, IMPATIENT_TIMES * self._piece_seconds)
+        piece = self._pieces.overdue(self._core.now, patience)
         if piece is None or not self._may_ask(peer, piece.start) or self._reach(peer) < piece.end:
             return None
         return piece.start, piece.end
@@ -218,6 +222,7 @@ class RangeSync:
         first, last = batch.first, batch.last
         pieces.settle(piece)
         self._piece_bytes = (self._piece_bytes + batch.size) // 2
+        self._piece_seconds = (self._piece_seconds + self._core.now - piece.asked_at) / 2
         if first > max(piece.start, self._core.chain.head_number + 1):
             self._pass(peer, piece.start, first - 1)
         if len(run) < len(reply.blocks):
