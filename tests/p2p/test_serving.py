@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ledgerd.p2p.frames import MAX_PAYLOAD
@@ -111,3 +113,19 @@ def test_who_asks_for_too_much_gets_empty_answers_for_a_while(talk: Talk) -> Non
     assert talk.say(peer, GapFillRequest((5,))) == [GapFillReply(())]
     assert talk.say(peer, GetBlock(5, NO_BLOCK)) == [NotAvailable(5)]
     assert LOOKUP_COST > 0
+
+
+def test_a_damaged_block_is_left_out_and_told_to_the_operator_once(
+    talk: Talk, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    packed = talk.network.core.chain.read(50)
+    assert packed is not None
+    path = tmp_path / "chain" / "state" / "block_log"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(packed[:24], b"\xff" * 24))
+    assert numbers(the_range(talk, 45, 55)) == [*range(45, 50), *range(51, 56)]
+    peer = talk.meet()
+    assert talk.say(peer, GetBlock(50, NO_BLOCK)) == [NotAvailable(50)]
+    (reply,) = talk.say(peer, GapFillRequest((49, 50, 51)))
+    assert numbers(reply) == [49, 51]
+    assert sum("block 50 of" in record.message for record in caplog.records) == 1

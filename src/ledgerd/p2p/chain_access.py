@@ -5,6 +5,7 @@ Nothing else of this room knows the chain.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Protocol
@@ -12,6 +13,7 @@ from typing import Protocol
 from ledgerd.chain.block_log import BlockLogReader
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.fork_database import BlockTooOld, UnlinkableBlock
+from ledgerd.chain.log_files import LogDamaged
 from ledgerd.chain.rolling_block_log import ROLLING_LOG
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
@@ -21,10 +23,14 @@ from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 
+log = logging.getLogger(__name__)
+
 TIPS_ABOVE_HEAD = 5
 DEAD_FORK_GRACE_SECONDS = 60
 DEAD_FORK_GRACE_BLOCKS = 10
 MAX_SIZE_AHEAD = 2
+MOST_DAMAGED = 100
+"""Damaged blocks that the operator is told of."""
 
 
 class Acceptance(Enum):
@@ -108,6 +114,8 @@ class ChainPeers:
     def __init__(self, chain: Chain, started: float) -> None:
         self._chain = chain
         self._started = started
+        self._damaged: set[int] = set()
+        """Blocks of the log that could not be read."""
 
     # -- where it stands
 
@@ -168,7 +176,11 @@ class ChainPeers:
         kept = self._chain.store.lookup(REVERSIBLE_BY_NUMBER, number)
         if kept is not None:
             return kept.packed
-        packed = self._chain.block_log.read(number)
+        try:
+            packed = self._chain.block_log.read(number)
+        except LogDamaged as problem:
+            self._tell_damage(problem)
+            return None
         if packed is None:
             for item in self._chain.forks.items_at(number)[:1]:
                 return item.block.packed
@@ -177,13 +189,22 @@ class ChainPeers:
     def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         """The bytes of the log as they lie there, then what is reversible."""
         unlogged = max(1, first)
-        for number, packed in self._chain.block_log.scan(unlogged, last):
-            yield number, packed
-            unlogged = number + 1
+        try:
+            for number, packed in self._chain.block_log.scan(unlogged, last):
+                yield number, packed
+                unlogged = number + 1
+        except LogDamaged as problem:
+            self._tell_damage(problem)
         for number in range(unlogged, min(last, self.head_number) + 1):
             kept = self.read(number)
             if kept is not None:
                 yield number, kept
+
+    def _tell_damage(self, problem: LogDamaged) -> None:
+        """A peer is told that a damaged block is not here, and the operator, once, what to do about it."""
+        if problem.number not in self._damaged and len(self._damaged) < MOST_DAMAGED:
+            self._damaged.add(problem.number)
+            log.error("%s", problem)
 
     def is_known(self, block_id: BlockId) -> bool:
         """On the trunk, or among the candidates, waiting ones included."""
