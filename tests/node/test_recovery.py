@@ -50,6 +50,16 @@ def test_blocks_come_back_with_their_signers(monkeypatch: pytest.MonkeyPatch) ->
     run(main)
 
 
+def test_the_work_is_shared() -> None:
+    async def main(recovery: Recovery) -> None:
+        await recovery.recover(recorded())
+        before = [helper.answers for helper in recovery.helpers]
+        await recovery.recover(recorded())
+        assert [helper.answers for helper in recovery.helpers] == [count + 1 for count in before]
+
+    run(main)
+
+
 def test_a_process_that_dies_costs_nothing_but_time() -> None:
     async def main(recovery: Recovery) -> None:
         for _ in range(MOST_FAILURES + 1):

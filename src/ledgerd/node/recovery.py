@@ -16,6 +16,7 @@ import sys
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from ledgerd.node.recovery_worker import COUNT, MOST_AT_ONCE
@@ -32,6 +33,8 @@ SILENT_SECONDS = 20.0
 """A process that has answered nothing for so long hangs."""
 IDLE_SECONDS = 30.0
 ENDING_SECONDS = 2.0
+NOTHING = b""
+"""The answer of a process that has ended."""
 MOST_FAILURES = 3
 """After so many, it is left to the rules for good."""
 
@@ -94,9 +97,10 @@ class Helper(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The process has ended."""
+        _ = exc
         for _, future in self._asked:
             if not future.done():
-                future.set_exception(HelperLost(f"a process that recovers keys has ended: {exc or 'no error'}"))
+                future.set_result(NOTHING)
         self._asked.clear()
         self.waiting = 0
 
@@ -115,6 +119,8 @@ class Helper(asyncio.Protocol):
         while True:
             answers = self.answers
             if (await asyncio.wait([future], timeout=SILENT_SECONDS))[0]:
+                if future.result() == NOTHING:
+                    raise HelperLost("a process that recovers keys has ended")
                 return future.result()
             if answers == self.answers:
                 self.process.kill()
@@ -138,15 +144,16 @@ class Recovery:
         self._chain_id = chain_id
         self._count = processes
         self._idle_seconds = idle_seconds
-        self._helpers: list[Helper] = []
+        self.helpers: list[Helper] = []
+        """Those that run."""
         self._starting = asyncio.Lock()
         self._ending: asyncio.Task[None] | None = None
         self._failures = 0
 
     @property
     def processes(self) -> list[int]:
-        """The ids of those that run."""
-        return [helper.process.pid for helper in self._helpers]
+        """Their ids."""
+        return [helper.process.pid for helper in self.helpers]
 
     async def recover(self, blocks: Sequence[Block]) -> None:
         """Recover the keys that signed these blocks and their transactions, and put them where the rules look."""
@@ -155,14 +162,15 @@ class Recovery:
         signed = signed_in(blocks, self._chain_id)
         if not signed:
             return
-        helpers = self._helpers
+        helpers = self.helpers
         try:
             await self._start()
-            share = max(1, min(MOST_AT_ONCE, -(-len(signed) // len(self._helpers))))
+            share = max(1, min(MOST_AT_ONCE, -(-len(signed) // len(self.helpers))))
             parts = [signed[start : start + share] for start in range(0, len(signed), share)]
-            answers = await asyncio.gather(*(self._idlest().recover(part) for part in parts))
+            idlest = cycle(sorted(self.helpers, key=lambda helper: helper.waiting))
+            answers = await asyncio.gather(*(helper.recover(part) for helper, part in zip(idlest, parts, strict=False)))
         except (HelperLost, OSError) as problem:
-            if self._helpers is helpers:  # of all that waited for it, one counts the loss
+            if self.helpers is helpers:  # of all that waited for it, one counts the loss
                 self._failures += 1
                 log.warning("%s; keys are recovered by the chain itself", problem)
                 await self.stop()
@@ -172,13 +180,10 @@ class Recovery:
         remember_signers(blocks, self._chain_id, (None if key == NULL_KEY else PublicKey(key) for key in each))
         self._end_later()
 
-    def _idlest(self) -> Helper:
-        return min(self._helpers, key=lambda helper: helper.waiting)
-
     async def _start(self) -> None:
         async with self._starting:
-            while len(self._helpers) < self._count:
-                self._helpers.append(await Helper.start())
+            while len(self.helpers) < self._count:
+                self.helpers.append(await Helper.start())
 
     def _end_later(self) -> None:
         if self._ending is not None:
@@ -187,7 +192,7 @@ class Recovery:
 
     async def _end_when_idle(self) -> None:
         await asyncio.sleep(self._idle_seconds)
-        if not any(helper.waiting for helper in self._helpers):
+        if not any(helper.waiting for helper in self.helpers):
             await self._stop_helpers()
 
     async def stop(self) -> None:
@@ -200,5 +205,5 @@ class Recovery:
         await self._stop_helpers()
 
     async def _stop_helpers(self) -> None:
-        helpers, self._helpers = self._helpers, []
+        helpers, self.helpers = self.helpers, []
         await asyncio.gather(*(helper.stop() for helper in helpers))

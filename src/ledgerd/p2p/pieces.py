@@ -69,14 +69,13 @@ class Pieces:
         self.holes.remove((start, end))
         self.hole(last + 1, end)
 
-    def unanswered(self, peer: int) -> bool:
-        """A peer will not answer: its piece is free for others. Whether anything was wanted of it."""
+    def unanswered(self, peer: int) -> None:
+        """A peer will not answer: its piece is free for others, unless one of them has been asked already."""
         piece = self.asked.pop(peer, None)
         if piece is None or piece.is_settled:
-            return False
+            return
         if not any(other[:2] == piece[:2] for other in self.asked.values()):
             self.hole(piece.start, piece.end)
-        return True
 
     def settle(self, piece: Piece) -> None:
         """A piece has come: nobody else need send it."""
