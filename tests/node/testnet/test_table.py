@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from rich.console import Console
 
 from ledgerd.node.testnet.network import LocalNetwork
 from ledgerd.node.testnet.plan import new_keys, plan_of
-from ledgerd.node.testnet.table import headline, line, rows, table
+from ledgerd.node.testnet.table import COLUMNS, headline, line, rows, table
 from tests.node.testnet.test_watch import sight
 
 
@@ -44,7 +45,7 @@ def test_a_row_tells_how_a_node_is(network: LocalNetwork) -> None:
         "2",
         "0",
         "0",
-        f"127.0.0.1:{port}",
+        str(port),
     )
     assert headline(network) == "block 9 by validator-01, irreversible 5, hardfork 3.2.0, all on one head"
 
@@ -69,9 +70,13 @@ def test_heads_that_differ_and_faults_are_named(network: LocalNetwork) -> None:
     assert "2 different heads; FAULT: something irreversible was lost" in line(network)
 
 
-def test_the_table_holds_every_row(network: LocalNetwork) -> None:
-    console = Console(width=200, record=True, file=sys.stderr, quiet=False)
+def test_the_table_fits_a_terminal_of_80_columns(network: LocalNetwork) -> None:
+    network.watch.sights = [sight(1_234_567, 1_234_550), None]
+    network.processes[1].start()
+    network.processes[1].wait_for_end()
+    console = Console(width=80, record=True, file=io.StringIO())
     console.print(table(network))
     shown = console.export_text()
 
+    assert all(word in shown for word in COLUMNS)
     assert all(cell in shown for row in rows(network) for cell in row)

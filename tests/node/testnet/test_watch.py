@@ -77,6 +77,15 @@ def test_a_node_whose_irreversible_block_goes_back_is_a_fault(nodes: Nodes) -> N
     assert watch.faults == ["node-1: irreversible block 4 after 5"]
 
 
+def test_what_is_remembered_is_bounded(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SETTLED", 3)
+    for number in range(1, 9):
+        watch = nodes.say(sight(9, number), sight(9, 1, "ff"))
+
+    assert sorted(watch.settled) == [6, 7, 8]
+    assert len(watch.faults) == 1, "the same is not told again"
+
+
 def test_an_id_that_the_node_does_not_know_yet_is_not_remembered(nodes: Nodes) -> None:
     watch = nodes.say(sight(9, 5)._replace(irreversible_id="00" * 20), None)
 

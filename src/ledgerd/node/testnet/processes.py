@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 STOP_SECONDS = 20.0
 LAST_LINES = 5
 LAST_BYTES = 4096
+LARGEST_LOG = 64 << 20
 
 
 class MemberProcess:
@@ -61,6 +62,7 @@ class MemberProcess:
         self._release()
         self.is_wanted = True
         self.starts += 1
+        self._turn_log_over()
         with self.member.log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [*self._command, "--stop-with-stdin"],
@@ -78,7 +80,9 @@ class MemberProcess:
 
     def wait_for_end(self) -> int | None:
         """Wait for a process that ends by itself."""
-        return None if self._process is None else self._process.wait(STOP_SECONDS)
+        code = None if self._process is None else self._process.wait(STOP_SECONDS)
+        self._release()
+        return code
 
     def wait(self) -> int | None:
         """Wait for the end of a stop; one that takes too long is cut short."""
@@ -104,6 +108,12 @@ class MemberProcess:
             log.seek(max(0, log.seek(0, 2) - LAST_BYTES))
             return "\n".join(log.read().decode("utf-8", "replace").splitlines()[-LAST_LINES:])
         return ""
+
+    def _turn_log_over(self) -> None:
+        """A log that has grown large makes room for a new one, and stays until that one has as well."""
+        with suppress(FileNotFoundError):
+            if self.member.log.stat().st_size > LARGEST_LOG:
+                self.member.log.replace(self.member.log.with_suffix(".log.before"))
 
     def _release(self) -> None:
         """Let go of the pipe of a process that has ended."""

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from ledgerd.node.testnet.plan import HOST
-
 if TYPE_CHECKING:
     from ledgerd.node.testnet.network import LocalNetwork
 
-COLUMNS = ("node", "state", "head", "irreversible", "mode", "peers", "validators", "missed", "restarts", "HTTP")
+COLUMNS = ("node", "state", "head", "final", "mode", "peers", "validators", "missed", "restarts", "HTTP")
+"""Short enough for a terminal of 80 columns; final is what is irreversible, HTTP the port."""
+WORDS = {"node", "state", "mode"}
+"""The columns that hold no numbers."""
 
 
 def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
@@ -32,7 +33,7 @@ def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
             else tuple(map(str, (sight.head, sight.irreversible, sight.mode, sight.peers)))
         )
         about = (str(len(member.validators)), str(watch.missed(number)), str(process.restarts))
-        shown.append((member.name, state, *told, *about, f"{HOST}:{member.http_port}"))
+        shown.append((member.name, state, *told, *about, str(member.http_port)))
     return shown
 
 
@@ -52,9 +53,9 @@ def headline(network: LocalNetwork) -> str:
 
 def table(network: LocalNetwork) -> Table:
     """For a terminal."""
-    grid = Table(title=headline(network), title_justify="left", box=None, pad_edge=False)
-    for number, name in enumerate(COLUMNS):
-        grid.add_column(name, justify="left" if number < len(COLUMNS[:2]) or name in {"mode", "HTTP"} else "right")
+    grid = Table(title=headline(network), title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in COLUMNS:
+        grid.add_column(name, justify="left" if name in WORDS else "right")
     for row in rows(network):
         grid.add_row(*row, style="red" if row[1].startswith("died") else None)
     return grid

@@ -22,6 +22,10 @@ PATIENCE = 5.0
 Question = tuple[str, str, Sequence[object]]
 """An API, a method of it, and what it is given."""
 
+MOST_SETTLED = 10_000
+"""Irreversible blocks that are remembered; the lowest are forgotten first."""
+MOST_FAULTS = 100
+
 QUESTIONS: tuple[Question, ...] = (
     ("database_api", "get_dynamic_global_properties", []),
     ("node_api", "network", []),
@@ -117,13 +121,19 @@ class Watch:
     def _remember(self, number: int, sight: Sight) -> None:
         name, block, block_id = self._members[number].name, sight.irreversible, sight.irreversible_id
         if block < self.highest[number]:
-            self.faults.append(f"{name}: irreversible block {block} after {self.highest[number]}")
+            self._blame(f"{name}: irreversible block {block} after {self.highest[number]}")
         self.highest[number] = max(block, self.highest[number])
         if int(block_id[:8], 16) != block:
             return  # the id is not known to the node yet, and says so with zeros (spec 03, 19.1)
         known = self.settled.setdefault(block, block_id)
         if known != block_id:
-            self.faults.append(f"{name}: irreversible block {block} is {block_id}, and was {known}")
+            self._blame(f"{name}: irreversible block {block} is {block_id}, and was {known}")
+        while len(self.settled) > MOST_SETTLED:
+            del self.settled[min(self.settled)]
+
+    def _blame(self, fault: str) -> None:
+        if fault not in self.faults and len(self.faults) < MOST_FAULTS:
+            self.faults.append(fault)
 
     def missed(self, number: int) -> int:
         """Slots that a node's validators have missed since it was first looked."""

@@ -1,0 +1,68 @@
+"""A node of a local network as a process, with programs in place of the node."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ledgerd.node.testnet import processes as module
+from ledgerd.node.testnet.plan import Member, new_keys, plan_of
+from ledgerd.node.testnet.processes import MemberProcess
+from tests.node.processes import PATIENCE
+
+WAITS_FOR_ITS_INPUT = "import sys; print('begun', flush=True); sys.stdin.read(); print('ended')"
+HEEDS_NOTHING = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
+)
+
+
+@pytest.fixture
+def member(tmp_path: Path) -> Member:
+    member = plan_of(tmp_path, new_keys(1, 1)).members[0]
+    member.folder.mkdir()
+    return member
+
+
+def process(member: Member, program: str) -> MemberProcess:
+    return MemberProcess(member, (sys.executable, "-c", program))
+
+
+def test_what_was_killed_has_died_and_what_was_stopped_has_not(member: Member) -> None:
+    node = process(member, WAITS_FOR_ITS_INPUT)
+    node.start()
+    node.kill()
+    assert (node.has_died, node.exit_code, node.pid) == (True, -9, 0)
+
+    node.start()
+    node.ask_to_stop()
+    node.wait()
+    assert not node.has_died
+    assert node.restarts == 1
+
+
+def test_a_stop_that_takes_too_long_is_cut_short(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STOP_SECONDS", 0.2)
+    node = process(member, HEEDS_NOTHING)
+    node.start()
+    deadline = time.monotonic() + PATIENCE
+    while node.last_words() != "deaf":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+    node.ask_to_stop()
+
+    assert node.wait() == -9
+
+
+def test_a_large_log_is_turned_over_at_a_start(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_LOG", 10)
+    member.log.write_text("what was said before\n")
+    node = process(member, "print('new')")
+    node.start()
+    node.wait_for_end()
+
+    assert node.last_words() == "new"
+    assert member.log.with_suffix(".log.before").read_text() == "what was said before\n"
