@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from unittest.mock import MagicMock, patch
 
+import pytest
+
+from ledgerd.node.peers import PeersPart
+from ledgerd.node.time_source import TimeSource
+from tests.node.configurations import read
 from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
 
 
@@ -42,3 +48,18 @@ def test_a_second_node_follows_the_first(tmp_path: Path) -> None:
     assert f"DLT P2P listening on 127.0.0.1:{port}" in maker.log
     assert "DLT P2P node started, connecting to 1 seed nodes" in follower.log
     assert "DLT P2P Plugin started" in follower.log
+
+
+@pytest.mark.parametrize("isolated", ["true", "false"])
+@pytest.mark.parametrize(("connections", "dials"), [(0, True), (1, True), (2, False)])
+def test_a_producer_with_few_peers_dials_its_seeds_after_each_block(
+    tmp_path: Path, isolated: str, connections: int, *, dials: bool
+) -> None:
+    configuration = read(tmp_path, f"p2p-seed-node = 127.0.0.1:9\np2p-isolated-peers = {isolated}")
+    driver = MagicMock()
+    driver.network.core.connections = connections
+    part = PeersPart(configuration, MagicMock(), TimeSource())
+    with patch.object(part, "_driver", driver):
+        part.broadcast_block(MagicMock())
+
+    assert driver.network.reconnect_seeds.called is dials

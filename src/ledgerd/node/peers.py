@@ -160,10 +160,13 @@ class PeersPart:
         return self._driver is not None and self._driver.network.is_catching_up
 
     def broadcast_block(self, block: Block) -> None:
-        """Send a block that was applied here first; with few peers, look for more."""
+        """Send a block that was applied here first; with few peers, look for more.
+
+        An isolated node too, unlike the reference: its seeds are all that it has.
+        """
         if self._driver is not None:
             self._driver.network.broadcast_block(self._now(), block)
-            if self.count < FEW_PEERS and not self._settings.is_isolated:
+            if self.count < FEW_PEERS:
                 self._driver.network.reconnect_seeds(self._now())
             self._driver.settle()
 
