@@ -1,0 +1,190 @@
+"""The sockets to those who serve snapshots, and the file that one of them fills; what is asked is in `fetching`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from ledgerd.snapshot.directory import DOWNLOAD, Kept, name_of, put_in_place
+from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
+from ledgerd.snapshot.frames import FrameReader, InfoReply, InfoRequest, Message, ProtocolFault, packed
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 5.0
+PART_SECONDS = 300.0
+CONNECT_ATTEMPTS = 3
+PAUSE_SECONDS = 2.0
+SLOWEST = 16 << 10
+"""Bytes a second; a download that is slower on the whole is given up for that of another peer."""
+SPARE_BYTES = 256 << 20
+"""What must stay free on the disk beside the file."""
+READ_BYTES = 1 << 18
+FRAME_BYTES = PART + 64
+
+FAULTS = (OSError, TimeoutError, ProtocolFault, Unavailable)
+"""What can come of dealing with a peer; each says why."""
+
+
+class Peer(NamedTuple):
+    """Who serves snapshots; the host may be a name."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Connection:
+    """One connection to a peer."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._frames = FrameReader(FRAME_BYTES)
+
+    async def ask(self, request: Message, seconds: float) -> Message:
+        """Send a request and wait for the answer."""
+        async with asyncio.timeout(seconds):
+            self._writer.write(packed(request))
+            await self._writer.drain()
+            while (answer := self._frames.next()) is None:
+                data = await self._reader.read(READ_BYTES)
+                if not data:
+                    raise ConnectionError("the connection was ended before the answer")
+                self._frames.feed(data)
+        return answer
+
+
+@asynccontextmanager
+async def connected(peer: Peer) -> AsyncIterator[Connection]:
+    """A connection, which ends with the block."""
+    async with asyncio.timeout(CONNECT_SECONDS):
+        reader, writer = await asyncio.open_connection(peer.host, peer.port)
+    try:
+        yield Connection(reader, writer)
+    finally:
+        writer.transport.abort()
+
+
+async def ask(peer: Peer) -> InfoReply:
+    """What a peer has; one of `FAULTS` says why nothing."""
+    async with connected(peer) as connection:
+        answer = await connection.ask(InfoRequest(), ANSWER_SECONDS)
+    if not isinstance(answer, InfoReply):
+        raise refusal(answer)
+    check(answer)
+    return answer
+
+
+async def fetch_newest(
+    peers: Sequence[Peer], folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS
+) -> Kept | None:
+    """Fetch the snapshot of the highest block that a peer has, if that is above a number; the next peer's if it fails.
+
+    Nothing in the file is believed yet but its checksum.
+    """
+    replies = await asyncio.gather(*(_heard_from(peer) for peer in peers))
+    found = [(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
+    useful = [(info, peer) for info, peer in found if info.number > above]
+    if found and not useful:
+        log.info("no trusted peer has a snapshot above block %d", above)
+    for info, peer in sorted(useful, key=lambda each: each[0].number, reverse=True):
+        log.info("downloading the snapshot of block %d, %d bytes, from %s", info.number, info.size, peer)
+        try:
+            return await download(peer, folder, above, pause=pause)
+        except FAULTS as problem:
+            log.warning("no snapshot from %s: %s", peer, reason_of(problem))
+    return None
+
+
+async def _heard_from(peer: Peer) -> InfoReply | None:
+    try:
+        info = await ask(peer)
+    except FAULTS as problem:
+        log.warning("no snapshot from %s: %s", peer, reason_of(problem))
+        return None
+    log.info("%s has the snapshot of block %d, %d bytes", peer, info.number, info.size)
+    return info
+
+
+async def download(peer: Peer, folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS) -> Kept:
+    """Fetch a peer's snapshot into a directory that exists, or leave nothing there."""
+    partial, progress = folder / DOWNLOAD, Download()
+    try:
+        with partial.open("wb") as file:
+            await _fill(peer, file, progress, pause)
+        info = progress.info
+        if info is None or info.number <= above:
+            raise Unavailable("it has an older snapshot by now")
+        if await asyncio.to_thread(_checksum_of, partial) != info.checksum:
+            raise ProtocolFault("what came is not what it announced: the checksum differs")
+        path = folder / name_of(info.number)
+        await asyncio.to_thread(put_in_place, partial, path)
+        return Kept(info.number, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+async def _fill(peer: Peer, file: BinaryIO, progress: Download, pause: float) -> None:
+    """Connect, and once more wherever a connection breaks that has brought something."""
+    began, failures = _now(), 0
+    while True:
+        try:
+            async with connected(peer) as connection:
+                await _receive(connection, file, progress, began)
+                return
+        except (OSError, TimeoutError) as problem:
+            if progress.may_resume:
+                failures = 0
+            else:
+                failures += 1
+                if progress.received or failures == CONNECT_ATTEMPTS:
+                    raise
+            log.info("%s: %s; trying again from byte %d", peer, reason_of(problem), progress.received)
+        await asyncio.sleep(pause)
+
+
+async def _receive(connection: Connection, file: BinaryIO, progress: Download, began: float) -> None:
+    request: Message | None = progress.connect()
+    seconds = ANSWER_SECONDS
+    while request is not None:
+        step = progress.take(await connection.ask(request, seconds))
+        if progress.info is not None and not progress.received:
+            _require_room(file, progress.info.size)
+        file.write(step.part)
+        request, seconds = step.request, PART_SECONDS
+        if _now() - began > PART_SECONDS + progress.received / SLOWEST:
+            raise Unavailable(f"it is too slow: {progress.received} bytes in {_now() - began:.0f} seconds")
+
+
+def _require_room(file: BinaryIO, size: int) -> None:
+    free = shutil.disk_usage(Path(file.name).parent).free
+    if free < size + SPARE_BYTES:
+        raise Unavailable(f"no room for {size} bytes in {Path(file.name).parent}, where {free} are free: make some")
+
+
+def _checksum_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def reason_of(problem: BaseException) -> str:
+    """What went wrong, in words."""
+    if isinstance(problem, TimeoutError):
+        return "no answer in time"
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
+    return str(problem) or type(problem).__name__
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

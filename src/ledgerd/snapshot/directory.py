@@ -1,0 +1,90 @@
+"""The directory of the snapshots: their names, which is the newest, and which are too old to keep.
+
+Spec 06, sections 8.1, 12.5 and 13. What lies in it may be anybody's; only files of these names are ever touched.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+NAMED = re.compile(r"snapshot-block-([0-9]+)")
+SUFFIXES = (".vizjson", ".json")
+PARTIAL = ".part"
+DOWNLOAD = "snapshot-download-temp.vizjson"
+DAY = 86_400
+LARGEST_NUMBER = (1 << 32) - 1
+
+
+class Kept(NamedTuple):
+    """A snapshot in the directory."""
+
+    number: int
+    """The block in its name."""
+    path: Path
+
+
+def name_of(number: int) -> str:
+    """What a snapshot of a block is called."""
+    return f"snapshot-block-{number}.vizjson"
+
+
+def number_in(name: str) -> int:
+    """The block in the name of a snapshot; 0 where there is none."""
+    found = NAMED.search(name)
+    if found is None or not name.endswith(SUFFIXES) or len(found[1]) > 10:
+        return 0
+    number = int(found[1])
+    return number if number <= LARGEST_NUMBER else 0
+
+
+def kept_in(folder: Path) -> Iterator[Kept]:
+    """Every snapshot of a directory, which may not exist."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return
+    for path in entries:
+        number = number_in(path.name)
+        if number and path.is_file():
+            yield Kept(number, path)
+
+
+def newest_in(folder: Path) -> Kept | None:
+    """The snapshot of the highest block."""
+    return max(kept_in(folder), key=lambda each: each.number, default=None)
+
+
+def make_directory(folder: Path) -> None:
+    """Make it, and drop what a stop has left unfinished in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / DOWNLOAD).unlink(missing_ok=True)
+    for path in folder.glob(f"snapshot-block-*{PARTIAL}"):
+        path.unlink(missing_ok=True)
+
+
+def drop_old(folder: Path, now: float, days: int) -> list[Path]:
+    """Delete snapshots that were written longer ago than so many days, but never the newest; gives what is gone."""
+    newest = newest_in(folder)
+    gone = []
+    for each in kept_in(folder) if days else ():
+        if each != newest and each.path.stat().st_mtime < now - days * DAY:
+            each.path.unlink(missing_ok=True)
+            gone.append(each.path)
+    return gone
+
+
+def put_in_place(partial: Path, path: Path) -> None:
+    """Give a file that is whole, and on the disk, its name."""
+    with partial.open("rb") as file:
+        os.fsync(file.fileno())
+    partial.replace(path)
+    if os.name != "nt":
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

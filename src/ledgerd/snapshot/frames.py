@@ -1,0 +1,214 @@
+"""The frames of the snapshot protocol: a length, a type and a payload, all little endian (spec 06, section 14.1).
+
+Knows bytes and messages; who may say what, and when, is in `serving` and `fetching`.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+from typing import Any, ClassVar
+
+import msgspec
+
+from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.kinds import Reading
+from ledgerd.codec.varint import pack_varint, read_varint
+
+HEADER = struct.Struct("<II")
+NOTHING = bytes(20)
+"""Stands where a block id would: nobody fills it in."""
+
+LARGEST_REQUEST = 262_144
+"""Bytes of payload that a server reads (spec 06, section 14.2)."""
+
+LARGEST_REPLY = 67_108_864
+"""Bytes of payload that a client reads (spec 06, section 14.3)."""
+
+LARGEST_CHUNK = 10_485_759
+"""Bytes of a file that the reference decodes in one reply."""
+
+_INFO = struct.Struct("<I20s32sQ")
+_REQUEST = struct.Struct("<IQI")
+_OFFSET = struct.Struct("<Q")
+_REASON = struct.Struct("<I")
+
+
+class ProtocolFault(Exception):
+    """The other side said something that nobody says."""
+
+
+class Denial(IntEnum):
+    """Why somebody is not served."""
+
+    UNTRUSTED = 1
+    FULL = 2
+    TOO_MANY_SESSIONS = 3
+    TOO_OFTEN = 4
+
+
+class InfoRequest(msgspec.Struct, frozen=True):
+    """What is there?"""
+
+    TYPE: ClassVar[int] = 1
+
+    def payload(self) -> bytes:
+        return b""
+
+    @classmethod
+    def parse(cls, _payload: bytes) -> InfoRequest:
+        return cls()
+
+
+class InfoReply(msgspec.Struct, frozen=True):
+    """The snapshot that is served."""
+
+    TYPE: ClassVar[int] = 2
+
+    number: int
+    """The block in the name of the file."""
+    checksum: bytes
+    """Of the file as it lies on the disk."""
+    size: int
+
+    def payload(self) -> bytes:
+        return _INFO.pack(self.number, NOTHING, self.checksum, self.size)
+
+    @classmethod
+    def parse(cls, payload: bytes) -> InfoReply:
+        number, _, checksum, size = _unpacked(_INFO, payload)
+        return cls(number, checksum, size)
+
+
+class DataRequest(msgspec.Struct, frozen=True):
+    """A part of the file, please."""
+
+    TYPE: ClassVar[int] = 3
+
+    number: int
+    offset: int
+    size: int
+
+    def payload(self) -> bytes:
+        return _REQUEST.pack(self.number, self.offset, self.size)
+
+    @classmethod
+    def parse(cls, payload: bytes) -> DataRequest:
+        return cls(*_unpacked(_REQUEST, payload))
+
+
+class DataReply(msgspec.Struct, frozen=True):
+    """A part of the file."""
+
+    TYPE: ClassVar[int] = 4
+
+    offset: int
+    part: bytes
+    is_last: bool
+
+    def payload(self) -> bytes:
+        return _OFFSET.pack(self.offset) + pack_varint(len(self.part)) + self.part + bytes([self.is_last])
+
+    @classmethod
+    def parse(cls, payload: bytes) -> DataReply:
+        (offset,) = _unpacked(_OFFSET, payload)
+        try:
+            size, start = read_varint(payload, _OFFSET.size, Reading())
+        except (DecodeError, IndexError) as problem:
+            raise ProtocolFault("a part of the file without a length") from problem
+        end = start + size
+        if end >= len(payload) or payload[end] > 1:
+            raise ProtocolFault(f"a part of {size} bytes does not fit its frame of {len(payload)}")
+        return cls(offset, payload[start:end], payload[end] == 1)
+
+
+class NotAvailable(msgspec.Struct, frozen=True):
+    """There is none."""
+
+    TYPE: ClassVar[int] = 5
+
+    def payload(self) -> bytes:
+        return b""
+
+    @classmethod
+    def parse(cls, _payload: bytes) -> NotAvailable:
+        return cls()
+
+
+class AccessDenied(msgspec.Struct, frozen=True):
+    """Not for you, or not now."""
+
+    TYPE: ClassVar[int] = 6
+
+    reason: int
+    """One of `Denial`, from those who know no others."""
+
+    def payload(self) -> bytes:
+        return _REASON.pack(self.reason)
+
+    @classmethod
+    def parse(cls, payload: bytes) -> AccessDenied:
+        return cls(*_unpacked(_REASON, payload))
+
+    @property
+    def text(self) -> str:
+        """The reason in words."""
+        return _REASONS.get(self.reason, f"reason {self.reason}")
+
+
+_REASONS: dict[int, str] = {
+    Denial.UNTRUSTED: "it serves addresses that it trusts alone",
+    Denial.FULL: "it serves as many as it can",
+    Denial.TOO_MANY_SESSIONS: "too many sessions from this address",
+    Denial.TOO_OFTEN: "too many connections from this address within an hour",
+}
+
+Message = InfoRequest | InfoReply | DataRequest | DataReply | NotAvailable | AccessDenied
+
+KINDS: dict[int, type[Message]] = {
+    kind.TYPE: kind for kind in (InfoRequest, InfoReply, DataRequest, DataReply, NotAvailable, AccessDenied)
+}
+
+
+def packed(message: Message) -> bytes:
+    """A message as its frame."""
+    payload = message.payload()
+    return HEADER.pack(len(payload), message.TYPE) + payload
+
+
+class FrameReader:
+    """Takes bytes as they come, and gives the messages in them."""
+
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """More bytes."""
+        self._buffer += data
+
+    def next(self) -> Message | None:
+        """The next message that is whole; `ProtocolFault` when there can be none.
+
+        What a frame holds behind the last field is passed over, as the reference does.
+        """
+        if len(self._buffer) < HEADER.size:
+            return None
+        size, number = HEADER.unpack_from(self._buffer)
+        if size > self._largest:
+            raise ProtocolFault(f"a frame of {size} bytes, where {self._largest} are the most")
+        kind = KINDS.get(number)
+        if kind is None:
+            raise ProtocolFault(f"a frame of the type {number}, which nobody knows")
+        end = HEADER.size + size
+        if len(self._buffer) < end:
+            return None
+        payload = bytes(self._buffer[HEADER.size : end])
+        del self._buffer[:end]
+        return kind.parse(payload)
+
+
+def _unpacked(form: struct.Struct, payload: bytes) -> tuple[Any, ...]:
+    if len(payload) < form.size:
+        raise ProtocolFault(f"a payload of {len(payload)} bytes, where {form.size} are needed")
+    return form.unpack_from(payload)

@@ -1,0 +1,165 @@
+"""The sockets of those who fetch snapshots from us; what is said on them is decided in `serving`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import BinaryIO
+
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.frames import (
+    LARGEST_REQUEST,
+    AccessDenied,
+    DataReply,
+    FrameReader,
+    Message,
+    ProtocolFault,
+    packed,
+)
+from ledgerd.snapshot.serving import Answer, Doorkeeper, Part, ServerSession
+from ledgerd.snapshot.shelf import Shelf
+
+log = logging.getLogger(__name__)
+
+READ_BYTES = 1 << 16
+MOST_SOCKETS = 64
+"""Connections at once, those included that are only told why they are not served."""
+FAREWELL_SECONDS = 2.0
+"""To take what was sent last."""
+
+
+class SnapshotServer:
+    """Serves the newest snapshot."""
+
+    def __init__(self, shelf: Shelf, door: Doorkeeper) -> None:
+        self._shelf = shelf
+        self._door = door
+        self._server: asyncio.Server | None = None
+        self._sessions: set[asyncio.Task[None]] = set()
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; gives the port, which is another where 0 was given."""
+        try:
+            self._server = await asyncio.start_server(self._accept, host, port)
+        except OSError as problem:
+            raise OperatorError(
+                f"cannot listen on {host}:{port} for those who want snapshots ({problem.strerror}): "
+                "choose another snapshot-serve-endpoint, or switch allow-snapshot-serving off"
+            ) from problem
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
+        """End every connection."""
+        server, self._server = self._server, None
+        if server is None:
+            return
+        server.close()
+        for session in self._sessions:
+            session.cancel()
+        await asyncio.gather(*self._sessions, return_exceptions=True)
+        await server.wait_closed()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or self._server is None or len(self._sessions) >= MOST_SOCKETS:
+            writer.transport.abort()
+            return
+        self._sessions.add(task)
+        try:
+            await self._speak(reader, writer)
+        except asyncio.CancelledError:
+            writer.transport.abort()
+        except (OSError, TimeoutError, ProtocolFault) as problem:
+            log.debug("a connection for a snapshot ends: %s", problem or type(problem).__name__)
+        finally:
+            self._sessions.discard(task)
+            writer.close()
+
+    async def _speak(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        address = _address_of(writer)
+        denial = self._door.admit(address, _now())
+        if denial is not None:
+            log.info("%s is not served a snapshot: %s", address, AccessDenied(denial).text)
+            writer.write(packed(AccessDenied(denial)))
+            await _part_with(reader, writer)
+            return
+        try:
+            await self._serve(reader, writer, address)
+        finally:
+            self._door.leave(address)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str) -> None:
+        session, frames = ServerSession(_now()), FrameReader(LARGEST_REQUEST)
+        request = await _next(reader, frames, session)
+        if request is None:
+            return
+        taken = await self._shelf.take()
+        offer, file = taken or (None, None)
+        try:
+            answer = session.begin(request, offer)
+            if offer is not None and not answer.ends:
+                log.info("%s fetches the snapshot of block %d, %d bytes", address, offer.number, offer.size)
+            while await self._send(writer, session, answer, file):
+                following = await _next(reader, frames, session)
+                if following is None:
+                    return
+                answer = session.answer(following)
+            await _part_with(reader, writer)
+        finally:
+            if file is not None:
+                file.close()
+
+    async def _send(
+        self, writer: asyncio.StreamWriter, session: ServerSession, answer: Answer, file: BinaryIO | None
+    ) -> bool:
+        """Send an answer; whether another may follow."""
+        message = answer.message
+        if isinstance(message, Part):
+            message = None if file is None else await asyncio.to_thread(_read, file, message)
+        if message is None:
+            return False
+        writer.write(packed(message))
+        async with asyncio.timeout_at(session.deadline):
+            await writer.drain()
+        if isinstance(message, DataReply):
+            session.sent(len(message.part))
+        return not answer.ends
+
+
+def _read(file: BinaryIO, part: Part) -> DataReply | None:
+    """The bytes of a part; nothing where the file has become shorter."""
+    file.seek(part.offset)
+    read = file.read(part.size)
+    return DataReply(part.offset, read, part.is_last) if len(read) == part.size else None
+
+
+async def _next(reader: asyncio.StreamReader, frames: FrameReader, session: ServerSession) -> Message | None:
+    """The next request; nothing when there will be none."""
+    async with asyncio.timeout_at(session.deadline):
+        while (message := frames.next()) is None:
+            data = await reader.read(READ_BYTES)
+            if not data:
+                return None
+            frames.feed(data)
+    return message
+
+
+async def _part_with(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Let the other side take what was sent: with something unread, closing would throw it away."""
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(FAREWELL_SECONDS):
+            await writer.drain()
+            if writer.can_write_eof():
+                writer.write_eof()
+            while await reader.read(READ_BYTES):
+                pass
+
+
+def _address_of(writer: asyncio.StreamWriter) -> str:
+    name = writer.get_extra_info("peername")
+    return str(name[0]).removeprefix("::ffff:") if name else ""
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

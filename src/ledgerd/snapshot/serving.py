@@ -1,0 +1,153 @@
+"""Serving snapshots, without sockets: who is let in, what is answered, and how long somebody may stay.
+
+Spec 06, section 14.2. The reference ends every connection after 60 seconds; here one may go on for as long as it
+takes what it asked for at a fair rate.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.snapshot.frames import (
+    DataRequest,
+    Denial,
+    InfoReply,
+    InfoRequest,
+    Message,
+    NotAvailable,
+)
+
+MOST_CONNECTIONS = 5
+MOST_OF_ONE_ADDRESS = 3
+MOST_IN_AN_HOUR = 10
+HOUR = 3600.0
+MOST_ADDRESSES = 10_000
+"""Addresses whose visits are remembered."""
+
+FIRST_SECONDS = 10.0
+"""For the first request."""
+SECONDS = 60.0
+"""What everybody has, as with the reference."""
+SLOWEST = 64 << 10
+"""Bytes a second that keep a connection alive beyond that."""
+LONGEST_SECONDS = 3600.0
+
+LARGEST_PART = 8 << 20
+
+
+class Offer(NamedTuple):
+    """The snapshot that is served."""
+
+    path: Path
+    number: int
+    size: int
+    checksum: bytes
+    """Of the file, not of the state in it."""
+
+
+class Part(NamedTuple):
+    """A stretch of the file, to be read and sent."""
+
+    offset: int
+    size: int
+    is_last: bool
+
+
+class Answer(NamedTuple):
+    """What to send, and whether the connection ends with it."""
+
+    message: Message | Part | None
+    ends: bool = False
+
+
+class Doorkeeper:
+    """Who is let in."""
+
+    def __init__(self, trusted: frozenset[str] | None = None, *, is_limited: bool = True) -> None:
+        self._trusted = trusted
+        self._is_limited = is_limited
+        self._present: dict[str, int] = {}
+        self._visits: dict[str, deque[float]] = {}
+
+    def admit(self, address: str, now: float) -> Denial | None:
+        """Let somebody in, or say why not. Who is let in has to `leave`."""
+        if self._trusted is not None and address not in self._trusted:
+            return Denial.UNTRUSTED
+        if self._is_limited:
+            refusal = self._limit(address, now)
+            if refusal is not None:
+                return refusal
+        self._present[address] = self._present.get(address, 0) + 1
+        return None
+
+    def _limit(self, address: str, now: float) -> Denial | None:
+        self._forget(now)
+        if sum(self._present.values()) >= MOST_CONNECTIONS:
+            return Denial.FULL
+        if self._present.get(address, 0) >= MOST_OF_ONE_ADDRESS:
+            return Denial.TOO_MANY_SESSIONS
+        visits = self._visits.setdefault(address, deque(maxlen=MOST_IN_AN_HOUR))
+        if len(visits) == MOST_IN_AN_HOUR and visits[0] > now - HOUR:
+            return Denial.TOO_OFTEN
+        visits.append(now)
+        return None
+
+    def _forget(self, now: float) -> None:
+        """Those who were here longest ago; the others stay in the order of their first visits."""
+        for address in list(self._visits)[: len(self._visits) - MOST_ADDRESSES + 1]:
+            del self._visits[address]
+        for address in [each for each, visits in self._visits.items() if not visits or visits[-1] <= now - HOUR]:
+            del self._visits[address]
+
+    def leave(self, address: str) -> None:
+        """Somebody who was let in has gone."""
+        left = self._present.get(address, 0) - 1
+        if left > 0:
+            self._present[address] = left
+        else:
+            self._present.pop(address, None)
+
+
+class ServerSession:
+    """One connection: first what there is, then parts of it."""
+
+    def __init__(self, started: float) -> None:
+        self._started = started
+        self._offer: Offer | None = None
+        self._sent = 0
+        self.has_begun = False
+        """Whether the first request has come."""
+
+    @property
+    def deadline(self) -> float:
+        """When the connection ends, if nothing more is sent."""
+        if not self.has_begun:
+            return self._started + FIRST_SECONDS
+        return self._started + min(LONGEST_SECONDS, SECONDS + self._sent / SLOWEST)
+
+    def sent(self, size: int) -> None:
+        """So many bytes of the file have gone out."""
+        self._sent += size
+
+    def begin(self, message: Message, offer: Offer | None) -> Answer:
+        """Answer the first request."""
+        self.has_begun = True
+        if not isinstance(message, InfoRequest):
+            return Answer(None, ends=True)
+        if offer is None or offer.size == 0:
+            return Answer(NotAvailable(), ends=True)
+        self._offer = offer
+        return Answer(InfoReply(offer.number, offer.checksum, offer.size))
+
+    def answer(self, message: Message) -> Answer:
+        """Answer any later one. The number in it does not matter: the file is the one that was told."""
+        offer = self._offer
+        if offer is None or not isinstance(message, DataRequest):
+            return Answer(None, ends=True)
+        if message.offset > offer.size or message.size == 0:
+            return Answer(None, ends=True)
+        size = min(message.size, LARGEST_PART, offer.size - message.offset)
+        is_last = message.offset + size >= offer.size
+        return Answer(Part(message.offset, size, is_last), ends=is_last)

@@ -1,0 +1,57 @@
+"""What there is to serve: the newest snapshot of the directory, with its checksum, which is counted once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from io import BufferedReader
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.snapshot.directory import Kept, newest_in
+from ledgerd.snapshot.serving import Offer
+
+
+class _State(NamedTuple):
+    """What a file was when its checksum was counted."""
+
+    path: Path
+    inode: int
+    size: int
+    modified: int
+
+
+class Shelf:
+    """The snapshots of a directory, for those who serve them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._counting = asyncio.Lock()
+        self._known: tuple[_State, bytes] | None = None
+
+    async def take(self) -> tuple[Offer, BufferedReader] | None:
+        """The newest snapshot, open: it can be read to its end even when its name is gone meanwhile."""
+        async with self._counting:
+            return await asyncio.to_thread(self._take)
+
+    def _take(self) -> tuple[Offer, BufferedReader] | None:
+        newest = newest_in(self._folder)
+        if newest is None:
+            return None
+        try:
+            file = newest.path.open("rb")
+        except OSError:
+            return None
+        try:
+            return self._offer(newest, file), file
+        except BaseException:
+            file.close()
+            raise
+
+    def _offer(self, kept: Kept, file: BufferedReader) -> Offer:
+        about = os.fstat(file.fileno())
+        state = _State(kept.path, about.st_ino, about.st_size, about.st_mtime_ns)
+        if self._known is None or self._known[0] != state:
+            self._known = state, hashlib.file_digest(file, "sha256").digest()
+        return Offer(kept.path, kept.number, state.size, self._known[1])
