@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import zlib
 
 import pytest
@@ -10,8 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.snapshot import container
-from ledgerd.snapshot.container import StateWriter, joined_adler32, unpacked
+from ledgerd.snapshot.container import StateWriter, joined_adler32
 from ledgerd.snapshot.errors import SnapshotError
+
+
+def unpacked(file: bytes) -> bytes:
+    return b"".join(container.unpacked(io.BytesIO(file)))
+
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)
 
@@ -41,11 +47,11 @@ def test_the_checksum_of_two_texts_is_that_of_both_together(first: bytes, second
 
 
 def test_the_checksum_is_that_of_the_state_alone() -> None:
-    writer = StateWriter()
-    writer.add('{"a":')
-    writer.add("1}")
+    with StateWriter() as writer:
+        writer.add('{"a":')
+        writer.add("1}")
 
-    assert writer.checksum == hashlib.sha256(b'{"a":1}').hexdigest()
+        assert writer.checksum == hashlib.sha256(b'{"a":1}').hexdigest()
 
 
 def test_bytes_that_are_not_unicode_pass_through() -> None:

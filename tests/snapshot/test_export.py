@@ -78,7 +78,7 @@ def test_the_objects_are_the_same_after_they_were_on_the_disk(filled: Filled) ->
 def test_the_checksum_is_returned(store: Store) -> None:
     file = io.BytesIO()
 
-    checksum = export(store, file, OCCASION)
+    checksum = export(store, file, OCCASION).checksum
 
     assert json.loads(text_of(file.getvalue()))["header"]["payload_checksum"] == checksum
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,32 @@ def test_a_snapshot_of_a_network_with_another_round_is_refused(store: Store) -> 
 
     with pytest.raises(SnapshotError, match="1 validators in a round, this one has 21"):
         load_state(store, small_state(), network)
+
+
+@pytest.mark.parametrize("header", [{"snapshot_block_num": 121}, {"snapshot_block_id": "00000078" + "11" * 16}])
+def test_a_header_of_another_block_than_the_state_is_refused(store: Store, header: dict[str, Any]) -> None:
+    with pytest.raises(SnapshotError, match="the snapshot is of block 120"):
+        load_state(store, small_state(), **header)
+
+
+def test_a_head_block_that_is_not_the_head_is_refused(store: Store) -> None:
+    state = small_state()
+    state["fork_db_head_block"]["timestamp"] = "2030-01-01T00:00:00"
+
+    with pytest.raises(SnapshotError, match="its header or its head block of another"):
+        load_state(store, state)
+
+
+def test_what_is_committed_on_the_way_is_the_same(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_state(store, small_state())
+    monkeypatch.setattr(import_module("ledgerd.snapshot.load"), "RECORDS_A_COMMIT", 3)
+
+    with Store.open(tmp_path / "other", STORED_TABLES, cached=10) as other:
+        load_state(other, small_state())
+        for table in STORED_TABLES:
+            assert list(other.scan(table)) == list(store.scan(table))
 
 
 @pytest.mark.parametrize("section", ["dynamic_global_property", "validator_schedule", "hardfork_property"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 
 import pytest
 
+from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.read import Snapshot
 from tests.snapshot.recorded import packed, recorded_file, small_state
@@ -41,6 +43,41 @@ def test_text_that_is_not_unicode_is_read_as_it_was_written() -> None:
     assert records["account_metadata"] == state["account_metadata"][-1]
     first = next(record for name, record in Snapshot.from_bytes(packed(state)).records() if name == "account_metadata")
     assert first == state["account_metadata"][0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 100])
+def test_records_are_whole_wherever_the_pieces_end(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = small_state()
+    state["account_metadata"][0]["json_metadata"] = "é\U0001f600\udcff" * 9
+    state["numbers"] = [1, -23, 456, True, None, "]"]
+    state["number"] = 789
+    whole = list(Snapshot.from_bytes(packed(state)).records())
+
+    monkeypatch.setattr("ledgerd.snapshot.container._CHUNK", size)
+
+    assert list(Snapshot.from_bytes(packed(state)).records()) == whole
+    assert [record for name, record in whole if name in {"numbers", "number"}] == [1, -23, 456, True, None, "]", 789]
+
+
+def test_a_record_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledgerd.snapshot.container._CHUNK", 64)
+    monkeypatch.setattr("ledgerd.snapshot.read.LARGEST_RECORD", 1_000)
+    state = small_state()
+    state["account_metadata"][0]["json_metadata"] = "x" * 5_000
+
+    with pytest.raises(SnapshotError, match="a record has more than 1000 characters"):
+        list(Snapshot.from_bytes(packed(state)).records())
+
+
+def test_a_state_that_breaks_off_is_refused() -> None:
+    writer = StateWriter()
+    writer.add('{"account":[{"id":0')
+    header = {"version": 1, "payload_checksum": writer.checksum, "snapshot_block_num": 1}
+    header |= {"chain_id": "00" * 32, "snapshot_block_id": "00" * 20}
+    file = b"".join(writer.finish(json.dumps(header)))
+
+    with pytest.raises(SnapshotError, match="should be JSON"):
+        list(Snapshot.from_bytes(file).records())
 
 
 def test_a_changed_state_is_refused() -> None:

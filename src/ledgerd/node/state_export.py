@@ -29,7 +29,7 @@ def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
-            checksum = export(chain.store, file, Occasion(chain.network.chain_id, now, head, pending))
+            checksum, _ = export(chain.store, file, Occasion(chain.network.chain_id, now, head, pending), path.parent)
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()

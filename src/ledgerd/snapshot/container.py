@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Generator, Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO, Final, Self
 
 from ledgerd.snapshot.errors import SnapshotError
 
@@ -22,17 +25,17 @@ STATE_KEY: Final = b',"state":'
 LARGEST_TEXT = 16 << 30
 """What a file may unpack to."""
 
-_CHUNK = 1 << 24
+_CHUNK = 1 << 20
 _ADLER_BASE = 65_521
 
 
 class StateWriter:
-    """Takes the text of the state in pieces, then gives the file."""
+    """Takes the text of the state in pieces, then gives the file; what is compressed waits in a temporary file."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self._hash = hashlib.sha256()
         self._packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-        self._pieces: list[bytes] = []
+        self._packed = SpooledTemporaryFile(_CHUNK, dir=str(folder) if folder else None)  # noqa: SIM115 - lives as long as this
         self._adler = 1
         self._length = 0
 
@@ -43,7 +46,7 @@ class StateWriter:
         self._pack(raw)
 
     def _pack(self, raw: bytes) -> None:
-        self._pieces.append(self._packer.compress(raw))
+        self._packed.write(self._packer.compress(raw))
         self._adler = zlib.adler32(raw, self._adler)
         self._length += len(raw)
 
@@ -55,13 +58,25 @@ class StateWriter:
     def finish(self, header: str) -> Iterator[bytes]:
         """The bytes of the file; nothing can be added any more."""
         self._pack(b"}")
-        self._pieces.append(self._packer.flush())
+        self._packed.write(self._packer.flush())
         front = HEADER_KEY + header.encode() + STATE_KEY
         packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
         yield STREAM_HEAD
         yield packer.compress(front) + packer.flush(zlib.Z_SYNC_FLUSH)
-        yield from self._pieces
+        self._packed.seek(0)
+        yield from iter(partial(self._packed.read, _CHUNK), b"")
+        self.close()
         yield joined_adler32(zlib.adler32(front), self._adler, self._length).to_bytes(4, "big")
+
+    def close(self) -> None:
+        """Let the temporary file go; harmless when done before."""
+        self._packed.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def joined_adler32(first: int, second: int, length: int) -> int:
@@ -71,21 +86,21 @@ def joined_adler32(first: int, second: int, length: int) -> int:
     return high % _ADLER_BASE << 16 | low % _ADLER_BASE
 
 
-def unpacked(file: bytes) -> bytes:
-    """The JSON text of a file."""
+def unpacked(file: BinaryIO) -> Generator[bytes]:
+    """The JSON text in a file, in pieces of a bounded size."""
     unpacker = zlib.decompressobj()
-    pieces: list[bytes] = []
-    total, rest = 0, file
+    total, rest = 0, b""
     try:
         while not unpacker.eof:
+            rest = rest or file.read(_CHUNK)
             piece = unpacker.decompress(rest, _CHUNK)
-            rest = unpacker.unconsumed_tail
             if not piece and not rest and not unpacker.eof:
                 raise SnapshotError("the snapshot is cut off: download it again")
-            pieces.append(piece)
+            rest = unpacker.unconsumed_tail
             total += len(piece)
             if total > LARGEST_TEXT:
                 raise SnapshotError(f"the snapshot unpacks to more than {LARGEST_TEXT} bytes: it is none")
+            if piece:
+                yield piece
     except zlib.error as error:
         raise SnapshotError(f"the snapshot is damaged ({error}): download it again") from error
-    return b"".join(pieces)

@@ -6,6 +6,8 @@ What depends on the clock or on the network is handed in, so that the same state
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ledgerd.codec import codec_of
@@ -14,6 +16,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, ChainId, TransactionId
 from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.container import StateWriter
+from ledgerd.snapshot.loadable import Loadability
 from ledgerd.snapshot.sections import HEAD_BLOCK, SECTIONS, Section
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import KnownTransaction
@@ -37,45 +40,59 @@ class Occasion(NamedTuple):
     """Transactions that no block has taken yet; they are left out (spec 03, section 27.3)."""
 
 
-def export(view: View, file: BinaryIO, occasion: Occasion) -> str:
-    """Write a snapshot of a state into a file; returns the checksum of the state."""
-    writer = StateWriter()
+class Exported(NamedTuple):
+    """What was written."""
+
+    checksum: str
+    """Of the state."""
+    loadability: Loadability
+    """What keeps reference nodes from loading it, if anything does."""
+
+
+def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = None) -> Exported:
+    """Write a snapshot of a state into a file. What waits for its header lies in a temporary file of a folder."""
     counts: dict[str, Json] = {}
-    writer.add("{")
-    for section in SECTIONS:
-        writer.add(f'{"," if counts else ""}"{section.name}":[')
-        counts[section.name] = _add_section(view, section, occasion.pending, writer.add)
-        writer.add("]")
-    if occasion.head_block is not None:
-        writer.add(f',"{HEAD_BLOCK}":{codec_of(Block).to_json(occasion.head_block)}')
-    writer.add("}")
-    checksum = writer.checksum
-    file.writelines(writer.finish(_header(view, occasion, checksum, counts)))
-    return checksum
+    loadability = Loadability()
+    with StateWriter(spool) as writer:
+
+        def frame(text: str) -> None:
+            loadability.frame(text)
+            writer.add(text)
+
+        frame("{")
+        for section in SECTIONS:
+            frame(f'{"," if counts else ""}"{section.name}":[')
+            texts = _texts(view, section, occasion.pending, loadability)
+            counts[section.name] = _add_records(texts, writer.add)
+            frame("]")
+        if occasion.head_block is not None:
+            text = codec_of(Block).to_json(occasion.head_block)
+            loadability.record(HEAD_BLOCK, occasion.head_block.number, text)
+            writer.add(f',"{HEAD_BLOCK}":{text}')
+        frame("}")
+        checksum = writer.checksum
+        file.writelines(writer.finish(_header(view, occasion, checksum, counts)))
+    return Exported(checksum, loadability)
 
 
-def _add_section(
-    view: View, section: Section[Any], pending: Collection[TransactionId], add: Callable[[str], None]
-) -> int:
+def _add_records(texts: Iterator[str], add: Callable[[str], None]) -> int:
     """The objects of a section, so many at a time; returns how many there are."""
     count = 0
-    batch: list[str] = []
-    for text in _texts(view, section, pending):
-        batch.append(text)
-        if len(batch) == _RECORDS_A_PIECE:
-            add(("," if count else "") + ",".join(batch))
-            count += len(batch)
-            batch = []
-    if batch:
+    while batch := list(islice(texts, _RECORDS_A_PIECE)):
         add(("," if count else "") + ",".join(batch))
-    return count + len(batch)
+        count += len(batch)
+    return count
 
 
-def _texts(view: View, section: Section[Any], pending: Collection[TransactionId]) -> Iterator[str]:
+def _texts(
+    view: View, section: Section[Any], pending: Collection[TransactionId], loadability: Loadability
+) -> Iterator[str]:
     for entity in view.scan(section.table):
         if isinstance(entity, KnownTransaction) and entity.trx_id in pending:
             continue
-        yield section.text(entity)
+        text = section.text(entity)
+        loadability.record(section.name, entity.id, text)
+        yield text
 
 
 def _header(view: View, occasion: Occasion, checksum: str, counts: dict[str, Json]) -> str:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ledgerd.snapshot.read import Snapshot
     from ledgerd.state import Store
 
+RECORDS_A_COMMIT = 20_000
+
 SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
 VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 """Of these, the first that is not empty counts."""
@@ -39,7 +41,8 @@ VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | None:
     """Make the state of a snapshot that of an empty store, and return the block at which it stands, if it is told.
 
-    The caller commits, or gives the store up if this raises `SnapshotError`.
+    Most of it is committed on the way, so that it need not fit into memory: the caller commits the rest, or deletes
+    the store when this raises `SnapshotError`.
     """
     if snapshot.chain_id != network.chain_id:
         raise SnapshotError(
@@ -47,6 +50,7 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | 
         )
     head_block = fill(store, snapshot)
     _require_whole(store, network)
+    _require_one_head(store, snapshot, head_block)
     _heal_penalties(store)
     _trust_the_head(store)
     accept_discrepancies(Ledger(store, network))
@@ -59,8 +63,10 @@ def fill(store: Store, snapshot: Snapshot) -> Block | None:
     """Put the records of a snapshot into a store as they are."""
     head_block = None
     met: set[str] = set()
-    for name, record in snapshot.records():
+    for count, (name, record) in enumerate(snapshot.records(), 1):
         met.add(name)
+        if count % RECORDS_A_COMMIT == 0:
+            store.commit()
         try:
             if name == HEAD_BLOCK:
                 head_block = codec_of(Block).from_json(record)
@@ -88,6 +94,17 @@ def _require_whole(store: Store, network: ChainParameters) -> None:
     if places != network.max_validators:
         raise SnapshotError(
             f"the snapshot is of a network of {places} validators in a round, this one has {network.max_validators}"
+        )
+
+
+def _require_one_head(store: Store, snapshot: Snapshot, head_block: Block | None) -> None:
+    """Header, state and head block must speak of the same block."""
+    head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+    told = {snapshot.head_id, head.head_block_id, head.head_block_id if head_block is None else head_block.id}
+    if len(told) > 1 or snapshot.head_number != head.head_block_number:
+        raise SnapshotError(
+            f"the snapshot is of block {head.head_block_number} ({head.head_block_id.hex()}), and its header or its "
+            "head block of another: it is damaged"
         )
 
 

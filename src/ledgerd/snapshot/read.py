@@ -1,15 +1,20 @@
 """Reading a snapshot file: its header, and its records one after the other, as plain JSON (spec 03, section 27.1).
 
-What the records mean to the state is in `load`.
+The file is read twice, a piece at a time: first to see that it is whole, then for its records. What the records mean
+to the state is in `load`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from collections.abc import Iterator
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.codec.json_scalars import as_object, as_string, as_uint64
@@ -19,68 +24,74 @@ from ledgerd.snapshot.container import HEADER_KEY, STATE_KEY, unpacked
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import VERSION
 
+LARGEST_HEADER = 1 << 20
+LARGEST_RECORD = 64 << 20
+"""Characters of one record; the largest that there can be, a block as JSON, has a fifth of that."""
+
 _decode = json.JSONDecoder(strict=False).raw_decode
 
 
 class Snapshot:
     """A snapshot file whose version and checksum are right."""
 
-    def __init__(self, header: dict[str, Json], state: str) -> None:
-        self.header = header
-        self._state = state
-        self.chain_id: ChainId = codec_of(ChainId).from_json(header.get("chain_id"))
-        self.head_number = as_uint64(header.get("snapshot_block_num"))
-        self.head_id: BlockId = codec_of(BlockId).from_json(header.get("snapshot_block_id"))
-
-    @classmethod
-    def from_bytes(cls, file: bytes) -> Snapshot:
-        """The snapshot in the bytes of a file; `SnapshotError` says why there is none."""
-        raw = unpacked(file)
-        split = raw.find(STATE_KEY)
-        if not raw.startswith(HEADER_KEY) or split < 0 or raw[-1:] != b"}":
-            raise SnapshotError("this file is no snapshot: it does not begin with a header")
-        header = _header(raw[len(HEADER_KEY) : split])
-        version = header.get("version")
-        if version != VERSION:
-            raise SnapshotError(f"Unsupported snapshot version: {version}: another program wrote it")
-        state = memoryview(raw)[split + len(STATE_KEY) : -1]
-        if hashlib.sha256(state).hexdigest() != header.get("payload_checksum"):
-            raise SnapshotError("Snapshot checksum mismatch: the file is damaged, download it again")
+    def __init__(self, opening: Callable[[], BinaryIO]) -> None:
+        """Read through a file that can be opened more than once; `SnapshotError` says why it is no snapshot."""
+        self._opening = opening
+        with opening() as file, closing(unpacked(file)) as pieces:
+            front, rest = _split(pieces)
+            self._start = len(HEADER_KEY) + len(front) + len(STATE_KEY)
+            self.header = _header(front)
+            version = self.header.get("version")
+            if version != VERSION:
+                raise SnapshotError(f"Unsupported snapshot version: {version}: another program wrote it")
+            if _checksum_of(chain((rest,), pieces)) != self.header.get("payload_checksum"):
+                raise SnapshotError("Snapshot checksum mismatch: the file is damaged, download it again")
         try:
-            return cls(header, str(state, "utf-8", "surrogateescape"))
+            self.chain_id: ChainId = codec_of(ChainId).from_json(self.header.get("chain_id"))
+            self.head_number = as_uint64(self.header.get("snapshot_block_num"))
+            self.head_id: BlockId = codec_of(BlockId).from_json(self.header.get("snapshot_block_id"))
         except DecodeError as error:
             raise SnapshotError(f"the header of the snapshot cannot be read ({error})") from error
 
     @classmethod
+    def from_bytes(cls, file: bytes) -> Snapshot:
+        """The snapshot in the bytes of a file."""
+        return cls(lambda: io.BytesIO(file))
+
+    @classmethod
     def from_path(cls, path: Path) -> Snapshot:
         """The snapshot of a file."""
-        return cls.from_bytes(path.read_bytes())
+        return cls(lambda: path.open("rb"))
 
     def records(self) -> Iterator[tuple[str, Json]]:
         """The name of a section and a record of it, in the order of the file."""
-        cursor = _Cursor(self._state)
-        cursor.expect("{")
-        while not cursor.takes("}"):
-            name = as_string(cursor.value())
-            cursor.expect(":")
-            if cursor.takes("["):
-                while not cursor.takes("]"):
+        with self._opening() as file, closing(unpacked(file)) as pieces:
+            cursor = _Cursor(_texts(pieces, self._start))
+            cursor.expect("{")
+            while not cursor.takes("}"):
+                name = as_string(cursor.value())
+                cursor.expect(":")
+                if cursor.takes("["):
+                    while not cursor.takes("]"):
+                        yield name, cursor.value()
+                        cursor.takes(",")
+                else:
                     yield name, cursor.value()
-                    cursor.takes(",")
-            else:
-                yield name, cursor.value()
-            cursor.takes(",")
+                cursor.takes(",")
 
 
 class _Cursor:
-    """A place in a JSON text."""
+    """A place in a JSON text that comes in pieces."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, pieces: Iterator[str]) -> None:
+        self._pieces = pieces
+        self._text = ""
         self._place = 0
 
     def takes(self, character: str) -> bool:
         """Step over a character, if it stands here."""
+        if self._place >= len(self._text) and not self._fetch(1):
+            return False
         if not self._text.startswith(character, self._place):
             return False
         self._place += 1
@@ -92,21 +103,77 @@ class _Cursor:
             raise SnapshotError(f"the snapshot is damaged: no {character} where one must be")
 
     def value(self) -> Any:  # noqa: ANN401 - JSON of any kind
-        """Step over a value."""
-        value, self._place = _json(self._text, self._place)
-        return value
+        """Step over a value. What fails at the end of what is here may be whole with the next pieces."""
+        while True:
+            problem: ValueError | None = None
+            try:
+                value, end = _decode(self._text, self._place)
+            except RecursionError as error:
+                raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({error})") from error
+            except ValueError as error:
+                problem, value, end = error, None, len(self._text)
+            if end < len(self._text):
+                self._place = end
+                return value
+            here = len(self._text) - self._place
+            if here > LARGEST_RECORD:
+                raise SnapshotError(f"the snapshot is damaged: a record has more than {LARGEST_RECORD} characters")
+            if self._fetch(here):
+                continue
+            if problem is not None:
+                raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({problem})") from problem
+            self._place = end
+            return value
+
+    def _fetch(self, count: int) -> bool:
+        """Have at least so many characters more, if there are any; whether there were."""
+        pieces, size = [self._text[self._place :]], 0
+        for piece in self._pieces:
+            pieces.append(piece)
+            size += len(piece)
+            if size >= count:
+                break
+        self._text, self._place = "".join(pieces), 0
+        return size > 0
 
 
-def _json(text: str, place: int) -> tuple[Any, int]:
-    try:
-        return _decode(text, place)
-    except (ValueError, RecursionError) as error:
-        raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({error})") from error
+def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
+    """The text of the header, and what came of the state with it."""
+    raw = b""
+    for piece in pieces:
+        raw += piece
+        found = raw.find(STATE_KEY)
+        if found >= 0 and raw.startswith(HEADER_KEY):
+            return raw[len(HEADER_KEY) : found], raw[found + len(STATE_KEY) :]
+        if len(raw) > LARGEST_HEADER:
+            break
+    raise SnapshotError("this file is no snapshot: it does not begin with a header")
+
+
+def _checksum_of(pieces: Iterator[bytes]) -> str:
+    """Of the state: of everything but the brace that closes the whole."""
+    counted, last = hashlib.sha256(), b""
+    for piece in filter(None, pieces):
+        counted.update(last)
+        counted.update(memoryview(piece)[:-1])
+        last = piece[-1:]
+    if last != b"}":
+        raise SnapshotError("this file is no snapshot: it does not end with a brace")
+    return counted.hexdigest()
+
+
+def _texts(pieces: Iterator[bytes], start: int) -> Iterator[str]:
+    """The text from a place on; bytes that are not Unicode are kept as they are."""
+    decoder = getincrementaldecoder("utf-8")("surrogateescape")
+    for piece in pieces:
+        if start < len(piece):
+            yield decoder.decode(piece[start:])
+        start = max(0, start - len(piece))
 
 
 def _header(raw: bytes) -> dict[str, Json]:
-    value, _ = _json(raw.decode("utf-8", "surrogateescape"), 0)
+    cursor = _Cursor(iter((raw.decode("utf-8", "surrogateescape"),)))
     try:
-        return as_object(value)
+        return as_object(cursor.value())
     except DecodeError as error:
         raise SnapshotError("this file is no snapshot: its header is no object") from error

@@ -70,6 +70,7 @@ class Doorkeeper:
         self._is_limited = is_limited
         self._present: dict[str, int] = {}
         self._visits: dict[str, deque[float]] = {}
+        """When each address came, those that came last at the end."""
 
     def admit(self, address: str, now: float) -> Denial | None:
         """Let somebody in, or say why not. Who is let in has to `leave`."""
@@ -88,17 +89,20 @@ class Doorkeeper:
             return Denial.FULL
         if self._present.get(address, 0) >= MOST_OF_ONE_ADDRESS:
             return Denial.TOO_MANY_SESSIONS
-        visits = self._visits.setdefault(address, deque(maxlen=MOST_IN_AN_HOUR))
+        visits = self._visits.get(address) or deque(maxlen=MOST_IN_AN_HOUR)
         if len(visits) == MOST_IN_AN_HOUR and visits[0] > now - HOUR:
             return Denial.TOO_OFTEN
         visits.append(now)
+        self._visits.pop(address, None)
+        self._visits[address] = visits
         return None
 
     def _forget(self, now: float) -> None:
-        """Those who were here longest ago; the others stay in the order of their first visits."""
-        for address in list(self._visits)[: len(self._visits) - MOST_ADDRESSES + 1]:
-            del self._visits[address]
-        for address in [each for each, visits in self._visits.items() if not visits or visits[-1] <= now - HOUR]:
+        """Those who were here longest ago: they stand first."""
+        while self._visits:
+            address, visits = next(iter(self._visits.items()))
+            if visits[-1] > now - HOUR and len(self._visits) < MOST_ADDRESSES:
+                return
             del self._visits[address]
 
     def leave(self, address: str) -> None:

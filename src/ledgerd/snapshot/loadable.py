@@ -1,0 +1,69 @@
+"""Whether a reference node can load what we write: its reader has two faults, which some texts of a state would meet.
+
+It drops the backslash of an escaped control character, and then finds another checksum; and it counts brackets inside
+strings too, and gives up when so many are open (spec 06, section 12.2).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+MOST_OPEN = 100
+MOST_TOLD = 20
+
+_LOSSY = re.compile(r"(?<!\\)(?:\\\\)*\\[bfu]")
+_PAIRS = (("{", "}"), ("[", "]"))
+
+
+class Obstacle(NamedTuple):
+    """A record that keeps reference nodes from loading the snapshot."""
+
+    section: str
+    id: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.section} {self.id}: {self.reason}"
+
+
+class Loadability:
+    """Looks at each text on its way into the file."""
+
+    def __init__(self) -> None:
+        self.obstacles: list[Obstacle] = []
+        """The first of them."""
+        self.count = 0
+        """How many there are."""
+        self._open = [1, 0]
+        """Of each kind, before the next text; the brace of the whole is there from the beginning."""
+
+    def frame(self, text: str) -> None:
+        """What stands around the records."""
+        for place, (opening, closing) in enumerate(_PAIRS):
+            self._open[place] += text.count(opening) - text.count(closing)
+
+    def record(self, section: str, object_id: int, text: str) -> None:
+        """A record."""
+        if "\\" in text and _LOSSY.search(text):
+            self._tell(section, object_id, "it has a control character, whose escape they cannot read")
+        for place, (opening, closing) in enumerate(_PAIRS):
+            opened, closed = text.count(opening), text.count(closing)
+            before = self._open[place]
+            self._open[place] += opened - closed
+            if before + opened >= MOST_OPEN and before + _deepest(text, opening, closing) >= MOST_OPEN:
+                self._tell(section, object_id, f"with it, {MOST_OPEN} brackets {opening} are open, which they refuse")
+
+    def _tell(self, section: str, object_id: int, reason: str) -> None:
+        self.count += 1
+        if len(self.obstacles) < MOST_TOLD:
+            self.obstacles.append(Obstacle(section, object_id, reason))
+
+
+def _deepest(text: str, opening: str, closing: str) -> int:
+    """How many brackets of a kind are open at once, those in strings counted."""
+    deepest = depth = 0
+    for found in re.finditer(f"[{re.escape(opening + closing)}]", text):
+        depth += 1 if found[0] == opening else -1
+        deepest = max(deepest, depth)
+    return deepest
