@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from ledgerd.node.configuration import read_configuration
 from ledgerd.node.options.invocation import Invocation
 from ledgerd.node.origin import Choice, Found, Origin, choose, choose_after
-from ledgerd.node.snapshot_choice import newest_snapshot
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.errors import StoreCorrupt
 from tests.node.configurations import problems
@@ -141,15 +140,3 @@ def test_what_deletes_the_log_cannot_stand_beside_what_reads_it(tmp_path: Path) 
     assert found == [
         "command line: replay-blockchain cannot stand beside --resync-blockchain, which deletes the block log"
     ]
-
-
-def test_the_newest_snapshot_is_that_of_the_highest_block(tmp_path: Path) -> None:
-    names = ("snapshot-block-9.vizjson", "snapshot-block-1000.json", "snapshot-block-5000.txt", "snapshot-block-x.json")
-    for name in names:
-        (tmp_path / name).touch()
-    (tmp_path / "snapshot-block-7000.vizjson").mkdir()
-
-    assert newest_snapshot(tmp_path) == tmp_path / "snapshot-block-1000.json"
-    assert newest_snapshot(tmp_path, below=1000) == tmp_path / "snapshot-block-9.vizjson"
-    assert newest_snapshot(tmp_path, below=9) is None
-    assert newest_snapshot(tmp_path / "none") is None

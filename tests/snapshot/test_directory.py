@@ -51,6 +51,8 @@ def test_the_newest_is_the_one_of_the_highest_block(tmp_path: Path) -> None:
     (tmp_path / name_of(11)).mkdir()
 
     assert newest_in(tmp_path) == (10, tmp_path / name_of(10))
+    assert newest_in(tmp_path, below=10) == (9, tmp_path / name_of(9))
+    assert newest_in(tmp_path, below=2) is None
 
 
 def test_there_is_none_where_there_is_no_directory(tmp_path: Path) -> None:

@@ -119,6 +119,10 @@ class Chain:
                 f"this state belongs to the chain {known.hex()}, not to {self.network.name} "
                 f"({self.network.chain_id.hex()}): use another --data-dir, or another chain"
             )
+        elif self.irreversible and self.trunk.reversible(self.irreversible) is not None:
+            # Right after an import: the log begins with the head block of the snapshot (spec 06, section 12.4).
+            self._settle()
+            self.store.commit()
         mend_schedule(self.ledger)
         self.forks.is_emergency = self.ledger.globals.emergency_consensus_active
         for number in range(max(1, self.irreversible), self.head_number + 1):
@@ -218,7 +222,7 @@ class Chain:
         """The log first: the state may forget an irreversible block only when the log is sure to have it."""
         if not self.trunk.happened:
             return
-        write_settled(self.block_log, self.trunk.take_settled(), self._rolling_blocks)
+        self._settle()
         for record in self._recorders:
             record(self.trunk.happened)
         self.store.commit()
@@ -227,6 +231,9 @@ class Chain:
         for event in happened:
             for listener in self._listeners:
                 listener(event)
+
+    def _settle(self) -> None:
+        write_settled(self.block_log, self.trunk.take_settled(), self._rolling_blocks, self.irreversible)
 
     def _follow_head(self) -> None:
         """The fork database looks no further down than to the irreversible block."""

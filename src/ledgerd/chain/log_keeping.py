@@ -18,13 +18,18 @@ ROLLING_BLOCKS = 100_000
 
 
 def open_log(folder: Path, irreversible: int, head: int, head_id: BlockId) -> BlockLog:
-    """The log of a state. One that has irreversible blocks and no log of them began with a snapshot."""
+    """The log of a state. One that has irreversible blocks and no log of them began with a snapshot.
+
+    A rolling log that ends with the last irreversible block is the state's own, however short it is: right after an
+    import it has one block, which the reference loses at a restart (spec 06, section 8.2, quirk).
+    """
     log = BlockLog.open(folder)
     if irreversible == 0 or log.head_number:
         return log
     log.close()
     rolling = RollingBlockLog.open(folder)
-    if not rolling.is_consistent_with(head) and not _goes_on_from(rolling, head, head_id):
+    is_own = rolling.head_number == irreversible or rolling.is_consistent_with(head)
+    if not is_own and not _goes_on_from(rolling, head, head_id):
         rolling.reset()
     return rolling
 
@@ -37,13 +42,16 @@ def _goes_on_from(log: RollingBlockLog, head: int, head_id: BlockId) -> bool:
     return packed is not None and codec_of(Block).decode_exactly(packed).previous == head_id
 
 
-def write_settled(log: BlockLog, settled: Iterable[tuple[int, bytes]], rolling_blocks: int) -> None:
+def write_settled(
+    log: BlockLog, settled: Iterable[tuple[int, bytes]], rolling_blocks: int, irreversible: int = 0
+) -> None:
     """Append blocks that became irreversible, and see to it that they are on the disk.
 
-    After a crash the log may have some of them already. A rolling log begins anew behind a gap.
+    After a crash the log may have some of them already. A rolling log begins anew behind a gap. Where none is to be
+    kept, the blocks are passed over up to the last: that one stays with its giver, since branches may leave it.
     """
-    is_rolling = isinstance(log, RollingBlockLog)
-    if is_rolling and rolling_blocks == 0:
+    if isinstance(log, RollingBlockLog) and rolling_blocks == 0:
+        any(number >= irreversible for number, _ in settled)
         return
     for number, packed in settled:
         if number <= log.head_number:

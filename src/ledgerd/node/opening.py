@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.origin import Choice, Found, Origin, choose, choose_after
-from ledgerd.node.snapshot_choice import newest_snapshot
 from ledgerd.node.state_files import StateFiles
 from ledgerd.node.state_import import import_state, set_used
+from ledgerd.snapshot.directory import newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.state.disk import Space
 from ledgerd.state.errors import StorageError, StoreCorrupt, StoreOutdated, unreadable
@@ -94,14 +94,16 @@ class Opening:
         files, directory = self._files, self._configuration.snapshot.directory
         log_head = files.full_log_head
         has_plugin = "snapshot" in self._configuration.application.plugins
+        newest = newest_in(directory)
         below = log_head - REVERSIBLE_AT_MOST if log_head else None
+        recoverable = newest_in(directory, below=below) if has_plugin else None
         return Found(
             folder=files.logs,
             has_state=files.exists,
             head=files.head,
             log_head=log_head,
-            newest=newest_snapshot(directory),
-            recoverable=newest_snapshot(directory, below=below) if has_plugin else None,
+            newest=None if newest is None else newest.path,
+            recoverable=None if recoverable is None else recoverable.path,
         )
 
     def _opened(self, choice: Choice) -> Chain:

@@ -14,12 +14,9 @@ from ledgerd.chain.block_log import BlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.node.state_files import StateFiles
 from ledgerd.protocol.block import Block
+from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.state import Store
-from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -36,17 +33,10 @@ def import_state(files: StateFiles, path: Path, network: ChainParameters) -> int
         SnapshotError: The file cannot be read, is no snapshot of this network, or does not go with the block log.
     """
     began = time.monotonic()
-    try:
-        snapshot = Snapshot.from_path(path)
-    except OSError as problem:
-        raise SnapshotError(f"{path} cannot be read: {problem.strerror}") from problem
+    snapshot = read_snapshot(path)
     _require_no_gap(files.logs, snapshot)
     try:
-        with Store.open(files.fresh_folder(), STORED_TABLES, space=files.space) as store:
-            head = load(store, snapshot, network)
-            if head is not None:
-                store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
-            store.commit()
+        build_state(files.fresh_folder(), snapshot, network, files.space)
     except BaseException:
         files.give_up()
         raise

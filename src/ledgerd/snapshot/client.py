@@ -6,12 +6,12 @@ import asyncio
 import hashlib
 import logging
 import shutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from ledgerd.snapshot.directory import DOWNLOAD, Kept, name_of, put_in_place
+from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.frames import FrameReader, InfoReply, InfoRequest, Message, ProtocolFault, packed
 
@@ -85,19 +85,35 @@ async def ask(peer: Peer) -> InfoReply:
     return answer
 
 
+class Fetched(NamedTuple):
+    """A snapshot that was fetched. Nothing of it is checked yet but that it is what was announced."""
+
+    number: int
+    path: Path
+    checksum: bytes
+
+
 async def fetch_newest(
-    peers: Sequence[Peer], folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS
-) -> Kept | None:
+    peers: Sequence[Peer],
+    folder: Path,
+    above: int = 0,
+    *,
+    refused: Collection[bytes] = (),
+    pause: float = PAUSE_SECONDS,
+) -> Fetched | None:
     """Fetch the snapshot of the highest block that a peer has, if that is above a number; the next peer's if it fails.
 
-    Nothing in the file is believed yet but its checksum.
+    One whose checksum was refused before is not fetched again, and one that lies in the directory already is taken.
     """
     replies = await asyncio.gather(*(_heard_from(peer) for peer in peers))
     found = [(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
-    useful = [(info, peer) for info, peer in found if info.number > above]
+    useful = [(info, peer) for info, peer in found if info.number > above and info.checksum not in refused]
     if found and not useful:
-        log.info("no trusted peer has a snapshot above block %d", above)
+        log.info("no trusted peer has a snapshot above block %d that was not tried", above)
     for info, peer in sorted(useful, key=lambda each: each[0].number, reverse=True):
+        path = folder / name_of(info.number)
+        if await asyncio.to_thread(_has_checksum, path, info.checksum):
+            return Fetched(info.number, path, info.checksum)
         log.info("downloading the snapshot of block %d, %d bytes, from %s", info.number, info.size, peer)
         try:
             return await download(peer, folder, above, pause=pause)
@@ -116,7 +132,7 @@ async def _heard_from(peer: Peer) -> InfoReply | None:
     return info
 
 
-async def download(peer: Peer, folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS) -> Kept:
+async def download(peer: Peer, folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS) -> Fetched:
     """Fetch a peer's snapshot into a directory that exists, or leave nothing there."""
     partial, progress = folder / DOWNLOAD, Download()
     try:
@@ -125,11 +141,11 @@ async def download(peer: Peer, folder: Path, above: int = 0, *, pause: float = P
         info = progress.info
         if info is None or info.number <= above:
             raise Unavailable("it has an older snapshot by now")
-        if await asyncio.to_thread(_checksum_of, partial) != info.checksum:
+        if not await asyncio.to_thread(_has_checksum, partial, info.checksum):
             raise ProtocolFault("what came is not what it announced: the checksum differs")
         path = folder / name_of(info.number)
         await asyncio.to_thread(put_in_place, partial, path)
-        return Kept(info.number, path)
+        return Fetched(info.number, path, info.checksum)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -172,9 +188,12 @@ def _require_room(file: BinaryIO, size: int) -> None:
         raise Unavailable(f"no room for {size} bytes in {Path(file.name).parent}, where {free} are free: make some")
 
 
-def _checksum_of(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
+def _has_checksum(path: Path, checksum: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest() == checksum
+    except FileNotFoundError:
+        return False
 
 
 def reason_of(problem: BaseException) -> str:

@@ -53,9 +53,10 @@ def kept_in(folder: Path) -> Iterator[Kept]:
             yield Kept(number, path)
 
 
-def newest_in(folder: Path) -> Kept | None:
-    """The snapshot of the highest block."""
-    return max(kept_in(folder), key=lambda each: each.number, default=None)
+def newest_in(folder: Path, *, below: int | None = None) -> Kept | None:
+    """The snapshot of the highest block, or of the highest one below a number."""
+    fitting = (each for each in kept_in(folder) if below is None or each.number < below)
+    return max(fitting, key=lambda each: each.number, default=None)
 
 
 def make_directory(folder: Path) -> None:

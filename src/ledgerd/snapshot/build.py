@@ -1,0 +1,40 @@
+"""Building the state of a snapshot in a folder of its own. Putting it in the place of another is for its node."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.load import load
+from ledgerd.snapshot.read import Snapshot
+from ledgerd.state import Store
+from ledgerd.state.disk import Space
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
+
+
+def read_snapshot(file: Path) -> Snapshot:
+    """The snapshot in a file; `SnapshotError` says why there is none."""
+    try:
+        return Snapshot.from_path(file)
+    except OSError as problem:
+        raise SnapshotError(f"{file} cannot be read: {problem.strerror}") from problem
+
+
+def build_state(folder: Path, snapshot: Snapshot, network: ChainParameters, space: Space) -> None:
+    """Make a state in a folder that is empty.
+
+    Raises:
+        SnapshotError: The snapshot cannot be taken; the folder is gone.
+    """
+    try:
+        with Store.open(folder, STORED_TABLES, space=space) as store:
+            head = load(store, snapshot, network)
+            if head is not None:
+                store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
+            store.commit()
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

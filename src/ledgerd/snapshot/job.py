@@ -1,0 +1,112 @@
+"""The process that writes or imports a snapshot for a node: beside the chain, at a low priority, with its own memory.
+
+It reads one order from its input, tells how it gets on, and ends when that input ends: with the node.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.build import build_state, read_snapshot
+from ledgerd.snapshot.create import create
+from ledgerd.state.disk import Space
+
+NICENESS = 10
+
+
+class Export(msgspec.Struct, frozen=True, tag=True):
+    """Write a snapshot."""
+
+    state: str
+    """The folder of the state, and that of the logs."""
+    logs: str
+    chain: str
+    path: str
+    created: int
+
+
+class Import(msgspec.Struct, frozen=True, tag=True):
+    """Build the state of a snapshot in an empty folder."""
+
+    folder: str
+    chain: str
+    path: str
+    space: tuple[int, int, int]
+
+
+class Progress(msgspec.Struct, frozen=True, tag=True):
+    """What is being done."""
+
+    text: str
+
+
+class Done(msgspec.Struct, frozen=True, tag=True):
+    """It is done."""
+
+    number: int
+    size: int = 0
+    obstacles: tuple[str, ...] = ()
+    obstacle_count: int = 0
+
+
+class Failed(msgspec.Struct, frozen=True, tag=True):
+    """It cannot be done, and the operator can know why."""
+
+    text: str
+
+
+Order = Export | Import
+Told = Progress | Done | Failed
+
+
+def carry_out(order: Order, tell: Callable[[Told], None]) -> Done:
+    """Do what the order says."""
+    network = parameters_of(order.chain)
+    path = Path(order.path)
+    if isinstance(order, Export):
+        written = create(Path(order.state), Path(order.logs), network, path, order.created)
+        faults = written.exported.loadability
+        return Done(written.number, written.size, tuple(map(str, faults.obstacles)), faults.count)
+    tell(Progress(f"reading {path}"))
+    snapshot = read_snapshot(path)
+    tell(Progress(f"importing the state of block {snapshot.head_number}"))
+    build_state(Path(order.folder), snapshot, network, Space(*order.space))
+    return Done(snapshot.head_number)
+
+
+def main() -> None:
+    """Read the order, carry it out, and say what came of it."""
+    # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    order: Order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
+    threading.Thread(target=_end_with_the_node, daemon=True).start()
+    try:
+        _tell(carry_out(order, _tell))
+    except OperatorError as problem:
+        _tell(Failed(str(problem)))
+
+
+def _tell(told: Told) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(told) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _end_with_the_node() -> None:
+    while os.read(sys.stdin.fileno(), 1 << 10):
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

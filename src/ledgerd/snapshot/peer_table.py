@@ -1,0 +1,113 @@
+"""How the trusted peers do: each is asked, and gives a part of its snapshot (spec 06, section 14.5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from ledgerd.snapshot import client
+from ledgerd.snapshot.client import Connection, Peer, connected, reason_of
+from ledgerd.snapshot.fetching import Download, Unavailable
+from ledgerd.snapshot.frames import AccessDenied, InfoReply, NotAvailable, ProtocolFault
+
+PART_SECONDS = 60.0
+MEGABYTE = 1 << 20
+COLUMNS = ("peer", "status", "block", "size MB", "connect ms", "answer ms", "MB/s", "remark")
+
+
+class Status(Enum):
+    """How a peer does."""
+
+    REACHABLE = "REACHABLE"
+    NO_SNAPSHOT = "NO_SNAPSHOT"
+    TIMEOUT = "TIMEOUT"
+    DENIED = "DENIED"
+    ERROR = "ERROR"
+
+
+class Result(NamedTuple):
+    """What came of trying a peer; times in seconds."""
+
+    peer: Peer
+    status: Status
+    info: InfoReply | None = None
+    connecting: float | None = None
+    answering: float | None = None
+    speed: float | None = None
+    """Bytes a second."""
+    remark: str = ""
+
+
+async def probe(peer: Peer, clock: Callable[[], float]) -> Result:
+    """Try one peer."""
+    result = Result(peer, Status.ERROR)
+    try:
+        began = clock()
+        async with connected(peer) as connection:
+            result = result._replace(connecting=clock() - began)
+            return await _ask(connection, result, clock)
+    except TimeoutError:
+        return result._replace(status=Status.TIMEOUT)
+    except (OSError, ProtocolFault, Unavailable) as problem:
+        return result._replace(remark=reason_of(problem))
+
+
+async def _ask(connection: Connection, result: Result, clock: Callable[[], float]) -> Result:
+    download, began = Download(), clock()
+    answer = await connection.ask(download.connect(), client.ANSWER_SECONDS)
+    result = result._replace(answering=clock() - began)
+    if isinstance(answer, NotAvailable):
+        return result._replace(status=Status.NO_SNAPSHOT)
+    if isinstance(answer, AccessDenied):
+        return result._replace(status=Status.DENIED, remark=answer.text)
+    step = download.take(answer)
+    result = result._replace(info=download.info)
+    if step.request is not None:
+        began = clock()
+        part = download.take(await connection.ask(step.request, PART_SECONDS)).part
+        result = result._replace(speed=len(part) / max(clock() - began, 1e-6))
+    return result._replace(status=Status.REACHABLE)
+
+
+async def probe_all(peers: Sequence[Peer], clock: Callable[[], float]) -> list[Result]:
+    """Try all of them, one after the other, so that none takes from another's speed."""
+    return [await probe(peer, clock) for peer in peers]
+
+
+def table(results: Sequence[Result]) -> str:
+    """The results for people."""
+    rows = [COLUMNS, *(_row(each) for each in results)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(1, "-" * max(map(len, lines)))
+    reachable = sum(each.status is Status.REACHABLE for each in results)
+    return "\n".join([*lines, f"{reachable} of {len(results)} trusted peers serve a snapshot", ""])
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    info = result.info
+    return (
+        str(result.peer),
+        result.status.value,
+        str(info.number) if info else "-",
+        _number(info.size / MEGABYTE if info else None),
+        _number(result.connecting and result.connecting * 1000),
+        _number(result.answering and result.answering * 1000),
+        _number(result.speed and result.speed / MEGABYTE),
+        result.remark,
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+def run_probe(peers: Sequence[Peer]) -> str:
+    """Try all peers, and give the table."""
+
+    async def tried() -> list[Result]:
+        return await probe_all(peers, asyncio.get_running_loop().time)
+
+    return table(asyncio.run(tried()))

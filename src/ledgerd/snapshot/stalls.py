@@ -1,0 +1,49 @@
+"""Whether the chain stands still here while others may have gone on: then a newer snapshot is looked for.
+
+Spec 06, section 15.1. Decides only; what time it is and what has happened is handed in. The reference also begins to
+wait anew when, in an emergency, a block of the network has come lately; such a block is an applied one here.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+CHECK_SECONDS = 30
+ANNOUNCED_SECONDS = 60
+"""How long peers have to answer to our being announced anew."""
+
+
+class Verdict(Enum):
+    """What to do."""
+
+    WAIT = auto()
+    ANNOUNCE = auto()
+    """Tell the peers again where we stand."""
+    FETCH = auto()
+    """Look for a newer snapshot."""
+
+
+class StallWatch:
+    """Remembers when something moved last."""
+
+    def __init__(self, timeout: float, now: float) -> None:
+        self._timeout = timeout
+        self._moved = now
+        self._announced: float | None = None
+
+    def restart(self, now: float) -> None:
+        """Begin to wait anew: a block was applied, or nothing was found."""
+        self._moved = now
+        self._announced = None
+
+    def check(self, now: float, *, is_master: bool = False) -> Verdict:
+        """To be asked every half minute. Who makes the blocks of an emergency has nobody to wait for."""
+        if now - self._moved <= self._timeout:
+            return Verdict.WAIT
+        if is_master:
+            self.restart(now)
+            return Verdict.WAIT
+        if self._announced is None:
+            self._announced = now
+            return Verdict.ANNOUNCE
+        return Verdict.WAIT if now - self._announced < ANNOUNCED_SECONDS else Verdict.FETCH

@@ -1,0 +1,58 @@
+"""When a snapshot is due: at a block, every so many blocks, or since there is none that others could go on from.
+
+Spec 06, section 13. Nothing is written here; a snapshot near a slot of our own waits until that has passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+OwnSlot = Callable[[], int | None]
+"""When the next slot of our own is, in seconds since 1970, if it is near."""
+
+BEHIND_SECONDS = 60
+"""Of a head that is older, a snapshot would be outdated before it is written: the chain is being caught up with.
+
+The reference waits a minute after its start instead.
+"""
+
+
+class _Deferred(NamedTuple):
+    number: int
+    safe_after: int
+
+
+class Triggers:
+    """What has been asked for, and what is waiting."""
+
+    def __init__(self, at_block: int = 0, every: int = 0) -> None:
+        self._at_block = at_block
+        self._every = every
+        self._deferred: _Deferred | None = None
+        self.wants_fresh = False
+        """Whether one is due as soon as the chain is caught up with."""
+
+    def applied(self, number: int, time: int, now: int, own_slot: OwnSlot) -> int | None:
+        """A block is the head now; the number to name a snapshot by, if one is to be written at once."""
+        due = self._due(number, is_behind=now - time > BEHIND_SECONDS)
+        if due:
+            slot = own_slot()
+            if slot is None:
+                self._deferred = None
+                return number
+            self._deferred = _Deferred(number, slot)
+        elif self._deferred is not None and time > self._deferred.safe_after:
+            deferred, self._deferred = self._deferred, None
+            return deferred.number
+        return None
+
+    def _due(self, number: int, *, is_behind: bool) -> bool:
+        if self._at_block and number == self._at_block:
+            return True
+        if is_behind or self._deferred is not None:
+            return False
+        if self.wants_fresh:
+            self.wants_fresh = False
+            return True
+        return self._every > 0 and number % self._every == 0

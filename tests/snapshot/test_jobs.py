@@ -1,0 +1,124 @@
+"""The process beside the node: it writes and imports snapshots, says why it cannot, and ends with the node."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.snapshot.directory import name_of
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.job import Done, Export, Import, Order, carry_out
+from ledgerd.snapshot.jobs import done
+from ledgerd.snapshot.read import Snapshot
+from ledgerd.state import Reader
+from ledgerd.state.objects import STORED_TABLES
+from tests.chain.networks import SMALL
+from tests.snapshot.recorded import packed, small_state
+
+PATIENCE = 60
+
+
+def outcome(order: Order) -> Done:
+    return asyncio.run(asyncio.wait_for(done(order), PATIENCE))
+
+
+def exporting(data: Path, path: Path, created: int = 0) -> Export:
+    return Export(str(data / STATE_FOLDER), str(data / STATE_FOLDER), "testnet", str(path), created)
+
+
+def importing(folder: Path, file: Path) -> Import:
+    return Import(str(folder), "testnet", str(file), (SMALL.initial, SMALL.min_free, SMALL.increment))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with a state of a recorded chain."""
+    file = tmp_path / name_of(120)
+    file.write_bytes(packed(small_state()))
+    folder = tmp_path / "data"
+    folder.mkdir()
+    assert carry_out(importing(folder / STATE_FOLDER, file), lambda _: None).number == 120
+    return folder
+
+
+def test_a_snapshot_is_written_and_imported(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "snapshots" / name_of(120)
+
+    written = outcome(exporting(data, path))
+
+    assert written == Done(120, path.stat().st_size)
+    assert Snapshot.from_path(path).head_number == 120
+    assert outcome(importing(tmp_path / "built", path)) == Done(120)
+    with Reader.open(tmp_path / "built", STORED_TABLES) as reader, reader.snapshot() as view:
+        assert view.revision == 120
+
+
+def test_what_reference_nodes_cannot_load_is_told(tmp_path: Path) -> None:
+    state = small_state()
+    state["account_metadata"][1]["json_metadata"] = "\x01"
+    file = tmp_path / name_of(120)
+    file.write_bytes(packed(state))
+    carry_out(importing(tmp_path / STATE_FOLDER, file), lambda _: None)
+
+    told = carry_out(exporting(tmp_path, tmp_path / name_of(121)), lambda _: None)
+
+    assert told.obstacle_count == 1
+    assert told.obstacles[0].startswith("account_metadata 1: it has a control character")
+
+
+def test_the_reason_of_a_failure_comes_back(data: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"no snapshot")
+    (tmp_path / "file").touch()
+
+    with pytest.raises(SnapshotError, match="the snapshot is damaged"):
+        outcome(importing(tmp_path / "built", broken))
+    assert not (tmp_path / "built").exists()
+    with pytest.raises(SnapshotError, match="cannot be written: "):
+        outcome(exporting(data, tmp_path / "file" / "x"))
+
+
+def test_a_process_that_fails_otherwise_gives_no_result(
+    data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    order = exporting(data, tmp_path / "x", 1 << 60)
+
+    with pytest.raises(SnapshotError, match=r"without a result \(code 1\)"):
+        outcome(order)
+    assert "Traceback" in capfd.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+def test_cancelling_ends_the_process(data: Path, tmp_path: Path) -> None:
+    async def main() -> None:
+        task = asyncio.create_task(done(exporting(data, tmp_path / "x")))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
+
+
+def test_the_process_ends_when_its_node_does(data: Path, tmp_path: Path) -> None:
+    """It waits for a file that never comes, and its pipe is closed: as by a node that was killed."""
+    never = tmp_path / "never"
+    os.mkfifo(never)
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "ledgerd.snapshot.job"],
+        input=msgspec.json.encode(importing(data / "built", never)) + b"\n",
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stderr) == (1, b"")
+    assert b"Done" not in ended.stdout
