@@ -70,6 +70,11 @@ class ChainPart:
         self.reopen(lambda: import_state(self.files, snapshot, self.network))
         self.origin = Origin.RECOVERY
 
+    def take_new(self) -> None:
+        """Open the state that was built beside this one, in its place; on the thread of the chain."""
+        self.reopen(self.files.put_in_place)
+        self.origin = Origin.PEERS
+
     async def attach(self, attachment: Attachment) -> None:
         """Have something hang on the chain: now, and again whenever it is opened anew."""
         await self.run(lambda: attachment(self.chain))

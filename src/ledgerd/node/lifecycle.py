@@ -12,12 +12,14 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ledgerd.node.bootstrap import trusted_peers
 from ledgerd.node.logging_setup import set_up_logging
 from ledgerd.node.opening import is_unusable
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.versions import version_text
+from ledgerd.snapshot.peer_table import run_probe
 
 if TYPE_CHECKING:
     from ledgerd.node.configuration import Configuration
@@ -61,6 +63,9 @@ def run_node(
         log.warning("%s", remark)
     if configuration.without_meaning:
         log.warning("options without meaning to this node: %s", ", ".join(configuration.without_meaning))
+    if configuration.snapshot.test_trusted_seeds:
+        sys.stderr.write(run_probe(trusted_peers(configuration.snapshot)))
+        return STOPPED
     return on_a_loop(lambda: live(configuration, make, greeting))
 
 
@@ -76,24 +81,27 @@ def on_a_loop(main: Callable[[], Coroutine[Any, Any, int]]) -> int:
 async def live(
     configuration: Configuration, make: Callable[[Configuration], Runtime], greeting: Callable[[], str]
 ) -> int:
-    """Start, wait for the end, stop."""
+    """Start, wait for the end, stop; and once more where a newer state was found than the node's own."""
     stopping = asyncio.Event()
     _heed_signals(stopping)
     if configuration.invocation.stop_with_stdin:
         _heed_the_end_of_input(stopping)
     try:
-        runtime = make(configuration)
-        sys.stderr.write(banner(runtime.chain.network))
-        starting = asyncio.create_task(runtime.start())
-        await _first_of(starting, stopping.wait())
-        reason = None
-        if starting.done():
-            await starting
-            sys.stderr.write(greeting())
-            reason = None if runtime.is_errand else await _until_the_end(runtime, stopping)
-        if is_unusable(reason):
-            runtime.chain.files.mark_damaged()
-        await _stop(runtime, starting, STOPPED if reason is None else FATAL)
+        while True:
+            runtime = make(configuration)
+            sys.stderr.write(banner(runtime.chain.network))
+            starting = asyncio.create_task(runtime.start())
+            await _first_of(starting, stopping.wait())
+            reason = None
+            if starting.done():
+                await starting
+                sys.stderr.write(greeting())
+                reason = None if runtime.is_errand else await _until_the_end(runtime, stopping)
+            if is_unusable(reason):
+                runtime.chain.files.mark_damaged()
+            await _stop(runtime, starting, STOPPED if reason is None else FATAL)
+            if reason is not None or stopping.is_set() or not runtime.is_renewed:
+                break
     except Exception as problem:  # noqa: BLE001 - whatever it is, the process ends with it, and says so
         return _fatal(problem)
     if reason is not None:

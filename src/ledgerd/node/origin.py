@@ -23,6 +23,7 @@ class Origin(Enum):
     STANDING = "the state that is there, or the genesis"
     SNAPSHOT = "a snapshot, where there is no state"
     RECOVERY = "a snapshot in the place of the state, and the blocks after it"
+    PEERS = "a snapshot of a trusted peer, where there was no block yet"
     BLOCK_LOG = "the block log, from its first block on"
 
 

@@ -176,6 +176,12 @@ class PeersPart:
             self._driver.network.resync_from_lib(self._now())
             self._driver.settle()
 
+    def announce(self) -> None:
+        """Tell everybody where we stand, which has them tell where they do."""
+        if self._driver is not None:
+            self._driver.network.trigger_resync(self._now())
+            self._driver.settle()
+
     def stop_catching_up(self) -> None:
         """Do not wait any longer for what is missing."""
         if self._driver is not None:

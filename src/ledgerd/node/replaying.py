@@ -24,7 +24,11 @@ from ledgerd.state.errors import StorageError
 log = logging.getLogger(__name__)
 
 MEGABYTE = 1 << 20
-ORIGINS = {Origin.SNAPSHOT: " (from snapshot)", Origin.RECOVERY: " (from snapshot)"}
+ORIGINS = {
+    Origin.SNAPSHOT: " (from snapshot)",
+    Origin.RECOVERY: " (from snapshot)",
+    Origin.PEERS: " (from P2P snapshot sync)",
+}
 
 
 class ProgressLine:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from ledgerd.node.bootstrap import BootstrapPart
 from ledgerd.node.broadcasts import Broadcasts
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
@@ -20,6 +21,7 @@ from ledgerd.node.production import ProductionPart
 from ledgerd.node.records import BlockInfoPart, HistoryPart
 from ledgerd.node.replaying import ReplayPart
 from ledgerd.node.snapshot_errand import SnapshotErrand
+from ledgerd.node.snapshots import SnapshotsPart
 from ledgerd.node.stuck import StuckPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.webserver import WebserverPart
@@ -28,10 +30,10 @@ from ledgerd.state.lock import lock_writer
 
 log = logging.getLogger(__name__)
 
-REPLAY, ERRAND, WATCH = "replay", "create_snapshot", "watch"
+BOOTSTRAP, REPLAY, ERRAND, WATCH = "bootstrap", "replay", "create_snapshot", "watch"
 """Parts that are no plugins."""
 
-FIRST = ("chain", "operation_history", "block_info", REPLAY)
+FIRST = ("chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
 """What records the chain is there before anything changes it, a replay included."""
 
 LAST = ("validator", "validator_guard", "webserver", WATCH)
@@ -73,6 +75,7 @@ class Runtime:
         self.peers = PeersPart(configuration, self.chain, self.time)
         production = ProductionPart(configuration, self.chain, self.time, self.peers)
         self.production: Producing = production
+        self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production)
         self.guard = GuardPart(configuration, self.chain, self.peers, lambda: production.clock() // MICRO)
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
@@ -85,7 +88,9 @@ class Runtime:
             "chain": self.chain,
             "p2p": self.peers,
             "operation_history": self.history,
+            BOOTSTRAP: BootstrapPart(configuration, self.chain),
             "block_info": BlockInfoPart(self.chain),
+            "snapshot": self.snapshots,
             REPLAY: ReplayPart(self.chain, self.time.seconds),
             "validator": self.production,
             "validator_guard": self.guard,
@@ -94,6 +99,7 @@ class Runtime:
         }
         errand = configuration.invocation.create_snapshot
         if errand is not None:
+            del self._parts[BOOTSTRAP]
             self._parts[ERRAND] = SnapshotErrand(self.chain, errand, self._second, self.time.seconds)
         self._started: list[Part] = []
 
@@ -120,7 +126,7 @@ class Runtime:
 
     def _chosen(self) -> Iterator[Part]:
         """The parts of the plugins that run, in the order of their start; of an errand, those that it needs."""
-        plugins = (*self.configuration.application.plugins, REPLAY, ERRAND, WATCH)
+        plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, ERRAND, WATCH)
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, ERRAND) if self.is_errand else (*FIRST, *between, *LAST)
         yield from (self._parts[name] for name in order if name in plugins and name in self._parts)
@@ -136,15 +142,29 @@ class Runtime:
             raise
 
     async def failure(self) -> BaseException | None:
-        """Wait for a part that ends by itself, which none should, and give the reason."""
-        tasks = (*self.production.tasks, *self.peers.tasks, *self.guard.tasks)
-        if not tasks:
-            await asyncio.Event().wait()
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        """Wait for a part that ends by itself, which none should, and give the reason; nothing for a renewal."""
+        renewal = asyncio.create_task(self.snapshots.renewal.wait())
+        tasks = (*self.production.tasks, *self.peers.tasks, *self.guard.tasks, *self.snapshots.tasks)
+        done, _ = await asyncio.wait({*tasks, renewal}, return_when=asyncio.FIRST_COMPLETED)
+        renewal.cancel()
         return next((task.exception() for task in done if not task.cancelled()), None)
 
     async def stop(self) -> None:
         """Stop what was started, last first."""
         while self._started:
             await self._started.pop().stop()
+        if self.is_renewed:
+            await asyncio.to_thread(self._take_new)
         self._lock.close()
+
+    @property
+    def is_renewed(self) -> bool:
+        """Whether there is a newer state, with which another node should begin in the place of this one."""
+        return self.snapshots.renewal.is_set()
+
+    def _take_new(self) -> None:
+        """The state was built while this node ran."""
+        aside = self.chain.files.set_full_log_aside()
+        if aside is not None:
+            log.warning("the newer state does not continue the block log, which is kept in %s", aside)
+        self.chain.files.put_in_place()

@@ -29,6 +29,9 @@ NEW = "new"
 REPLACED = "replaced"
 """Where a state waits whose blocks are being replayed."""
 
+OLD_BLOCKS = "blocks-before-snapshot"
+"""Beside the folder: where a full log goes that a newer state does not continue."""
+
 DAMAGED = "damaged"
 """A file that says that the state was found damaged while the node ran."""
 
@@ -132,6 +135,10 @@ class StateFiles:
         with suppress(OSError):
             self.folder.rmdir()  # where it was made for that state alone
 
+    def drop_new(self) -> None:
+        """Delete a state that was built, or begun, and is not wanted."""
+        shutil.rmtree(self.folder / NEW, ignore_errors=True)
+
     def put_in_place(self) -> None:
         """Let the state that was made be the state. Until then, and when it is interrupted, the old one is."""
         (self.folder / LOCKS).unlink(missing_ok=True)
@@ -139,6 +146,21 @@ class StateFiles:
         sync_folder(self.folder)
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
         (self.folder / DAMAGED).unlink(missing_ok=True)
+
+    def set_full_log_aside(self) -> Path | None:
+        """Move the full log to a folder of its own, since the new state does not continue it; where to, if it had
+        blocks: there may be no other copy of them.
+        """
+        if not self.full_log_head:
+            return None
+        number = 1
+        while (aside := self.logs.parent / f"{OLD_BLOCKS}-{number}").exists():
+            number += 1
+        aside.mkdir()
+        for path in paths_of(self.logs, FULL_LOG):
+            path.replace(aside / path.name)
+        sync_folder(aside)
+        return aside
 
     # -- what was set aside
 
