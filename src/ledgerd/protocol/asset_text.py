@@ -16,6 +16,9 @@ MAX_DECIMALS = 15
 
 MAX_SYMBOL_BYTES = 6
 
+SHORT = 32
+"""Texts of assets up to this length are remembered."""
+
 _SPACES = " \t\n\v\f\r"
 _POWERS: tuple[int, ...] = tuple(10**decimals for decimals in range(MAX_DECIMALS))
 
@@ -62,9 +65,15 @@ def _negative_text(amount: int, decimals: int, ending: str) -> str:
 def parse_asset_text(text: str) -> tuple[int, int]:
     """The amount and the symbol of a text. A sign is that of the whole part alone: -0.500 is +500 units."""
     try:
-        return _parse(text.strip(_SPACES))
+        return _parse_short(text) if len(text) <= SHORT else _parse(text.strip(_SPACES))
     except JsonError as error:
         raise error.under("", {"from": text}) from None
+
+
+@lru_cache(maxsize=4096)
+def _parse_short(text: str) -> tuple[int, int]:
+    """Nothing of each kind is what most assets are."""
+    return _parse(text.strip(_SPACES))
 
 
 def _parse(text: str) -> tuple[int, int]:

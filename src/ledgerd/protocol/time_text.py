@@ -23,6 +23,7 @@ FRACTION_DIGITS = 6
 MAX_DIGITS = 19
 FIRST_YEAR, LAST_YEAR = 1400, 9999
 NO_MONTH = 13
+USUAL_LENGTH = len("2018-09-29T10:23:27")
 
 _CLOCK = tuple(f"{hour:02}:{minute:02}:" for hour in range(24) for minute in range(60))
 _TWO_DIGITS = tuple(f"{number:02}" for number in range(60))
@@ -61,6 +62,16 @@ def time_text(seconds: int) -> str:
 
 def parse_time_text(text: str) -> int:
     """The seconds since 1970, modulo 2^32, of a text with delimiters or of a compact one."""
+    return _parse_usual(text) if len(text) == USUAL_LENGTH else _parse(text)
+
+
+@lru_cache(maxsize=4096)
+def _parse_usual(text: str) -> int:
+    """Of the length that is printed: in a snapshot, the same few times stand in most fields."""
+    return _parse(text)
+
+
+def _parse(text: str) -> int:
     raw = text.encode("utf-8", "surrogateescape")
     # Bytes one to one: no letter of another script is a digit, and positions are those of the reference.
     letters = raw.decode("latin-1")

@@ -6,7 +6,7 @@ An object is written as in the JSON of its record, but without the fields that t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Generic
 
@@ -142,8 +142,10 @@ class Section(Generic[E]):
         return self.table.record(**made)
 
 
-def renamed(given: Mapping[str, Json]) -> dict[str, Json]:
+def renamed(given: dict[str, Json]) -> dict[str, Json]:
     """The members of an object under today's names, those of the properties inside it too."""
+    if OLD_FIELDS.keys().isdisjoint(given) and not any(isinstance(value, dict) for value in given.values()):
+        return given
     return {
         OLD_FIELDS.get(name, name): renamed(value) if isinstance(value, dict) else value
         for name, value in given.items()
