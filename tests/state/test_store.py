@@ -222,3 +222,19 @@ def test_an_index_is_declared_once() -> None:
 
     with pytest.raises(TypeError, match="by_weight is declared twice"):
         ordered(things, "by_weight", lambda thing: (thing.weight,), (TIME,))
+
+
+def test_the_last_commit_can_be_walked_through_without_being_kept(store: Store) -> None:
+    for number in range(2 * cache.NEVER_EVICTED):
+        store.create(ITEMS, Item(name=f"item {number}"))
+    store.commit()
+    store.create(ITEMS, Item(name="later"))
+
+    with store.committed() as view:
+        names = [item.name for item in view.scan(ITEM_BY_NAME)]
+        known = view.at(ITEM_BY_NAME, "item 7")
+
+    assert len(names) == 2 * cache.NEVER_EVICTED
+    assert "later" not in names
+    assert known is not store.at(ITEM_BY_NAME, "item 7")
+    assert known == store.at(ITEM_BY_NAME, "item 7")

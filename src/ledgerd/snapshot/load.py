@@ -53,9 +53,10 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | 
     _require_one_head(store, snapshot, head_block)
     _heal_penalties(store)
     _trust_the_head(store)
-    accept_discrepancies(Ledger(store, network))
     store.set_revision(snapshot.head_number)
     store.set_meta(CHAIN_ID, network.chain_id)
+    store.commit()
+    accept_discrepancies(Ledger(store, network))
     return head_block
 
 

@@ -6,6 +6,7 @@ Belongs to one thread. What it holds between commits is in memory; the file is a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -22,6 +23,7 @@ from ledgerd.state.journal import decode_session, encode_session
 from ledgerd.state.keys import INT64
 from ledgerd.state.lock import lock_writer
 from ledgerd.state.ranges import Range
+from ledgerd.state.reader import Forms, Snapshot
 from ledgerd.state.sessions import Records, Session, SessionStack
 from ledgerd.state.tables import E, Entity, Index, Key, Table
 from ledgerd.state.verify import verify
@@ -79,6 +81,7 @@ class Store(View):
         except BaseException:
             self._disk.close()
             raise
+        self._databases = databases
         self._journal = databases[JOURNAL]
         self._stack = SessionStack()
         sessions = self._stack.sessions
@@ -162,6 +165,16 @@ class Store(View):
     @property
     def revision(self) -> int:
         return self._stack.revision
+
+    @contextmanager
+    def committed(self) -> Iterator[View]:
+        """The last commit, its objects decoded anew and kept nowhere: for a walk that is not to fill the memory.
+
+        Keep it short, and leave the store as it is meanwhile.
+        """
+        with self._disk.environment.begin() as transaction:
+            forms: Forms = {table: cache.record for table, cache in self._caches.items()}
+            yield Snapshot(transaction, self._databases, forms, {})
 
     # -- changing
 
