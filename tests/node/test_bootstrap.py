@@ -20,6 +20,7 @@ from ledgerd.node.configuration import Configuration, read_configuration
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.state_files import NEW, OLD_BLOCKS
 from ledgerd.node.time_source import TimeSource
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import stalls
 from ledgerd.snapshot.build import build_state, read_snapshot
@@ -95,11 +96,17 @@ async def begin(configuration: Configuration, sleep: Sleep = asyncio.sleep) -> i
     time = TimeSource()
     chain = ChainPart(configuration, TESTNET, time)
     await chain.start()
-    part = BootstrapPart(configuration, chain, sleep=sleep)
-    await part.start()
-    head = await chain.run(lambda: chain.chain.head_number)
-    await chain.stop()
-    return head
+    renewal = asyncio.Event()
+    part = BootstrapPart(configuration, chain, renewal, sleep=sleep)
+    try:
+        await part.start()
+        if part.tasks:
+            await renewal.wait()
+            assert NEW in tree(chain.folder)
+        return await chain.run(lambda: chain.chain.head_number)
+    finally:
+        await part.stop()
+        await chain.stop()
 
 
 def begun_with(data: Path, file: Path) -> None:
@@ -158,21 +165,34 @@ def test_a_snapshot_that_was_fetched_before_is_not_fetched_again(made: Made, tmp
     assert (data / "snapshots" / made.newer.name).stat().st_mtime_ns == before
 
 
-def test_three_attempts_are_made_with_the_time_of_the_option_between(tmp_path: Path) -> None:
-    bad, slept = no_state(tmp_path / "bad"), list[float]()
+def test_peers_are_asked_again_beside_the_node_until_one_has_a_state(made: Made, tmp_path: Path) -> None:
+    data, shelf, slept = tmp_path / "data", tmp_path / "shelf", list[float]()
+    data.mkdir()
+    no_state(shelf)
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
+        if len(slept) == 3:
+            shutil.copy(made.newer, shelf)
+            (shelf / name_of(999)).unlink()
 
     async def main() -> None:
-        async with serving(bad.parent) as ports:
-            options = configured(tmp_path, ports, stalled_sync_timeout_minutes="7")
-            assert await begin(options, sleep) == 0
+        async with serving(shelf) as ports:
+            assert await begin(configured(data, ports, stalled_sync_timeout_minutes="7"), sleep) == 0
 
     in_time(main)
-    assert slept == [420, 420]
-    assert tree(tmp_path / "snapshots") == []
-    assert NEW not in tree(tmp_path / STATE_FOLDER)
+    assert slept == [420, 420, 420]
+    assert tree(data / "snapshots") == [made.newer.name]
+
+
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    async def main() -> None:
+        with pytest.raises(OperatorError, match=r"snapshot-dir .*file/snapshots: cannot be made"):
+            await begin(configured(tmp_path, [9], snapshot_dir=str(tmp_path / "file" / "snapshots")))
+
+    in_time(main)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +302,7 @@ def test_another_node_begins_in_the_place_of_one_that_was_renewed(
         if len(nodes) == 1:
             begun_with(tmp_path / "built", made.older)
             (tmp_path / "built" / STATE_FOLDER).rename(tmp_path / STATE_FOLDER / NEW)
-            runtime.snapshots.renewal.set()
+            runtime.renewal.set()
         else:
             stopping.set()
         return None

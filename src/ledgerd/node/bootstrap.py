@@ -10,11 +10,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.opening import space_of
 from ledgerd.node.state_files import StateFiles
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.client import Fetched, Peer, fetch_newest
 from ledgerd.snapshot.directory import make_directory
 from ledgerd.snapshot.errors import SnapshotError
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PLUGIN = "snapshot"
-ATTEMPTS = 3
 MOST_REFUSED = 10
 """Files that may turn out to be no snapshots before an attempt is given up."""
 MINUTE = 60
@@ -41,24 +42,43 @@ def trusted_peers(options: SnapshotOptions) -> tuple[Peer, ...]:
     return tuple(Peer(each.host, each.port) for each in options.trusted_peers)
 
 
-class BootstrapPart:
-    """Fetches the first state, right after the chain was opened and before anybody hangs on it."""
+def ready_directory(directory: Path) -> None:
+    """Have the directory of the snapshots, without what was left unfinished in it."""
+    try:
+        make_directory(directory)
+    except OSError as problem:
+        raise OperatorError(
+            f"snapshot-dir {directory}: cannot be made or written to: {problem.strerror}: choose another directory, "
+            "or see to its permissions"
+        ) from problem
 
-    def __init__(self, configuration: Configuration, chain: ChainPart, *, sleep: Sleep = asyncio.sleep) -> None:
+
+class BootstrapPart:
+    """Fetches the first state, right after the chain was opened and before anybody hangs on it.
+
+    One attempt is waited for. If it fails the node starts as it is, so that it answers, and others are made beside it
+    for as long as no block has come otherwise.
+    """
+
+    def __init__(
+        self, configuration: Configuration, chain: ChainPart, renewal: asyncio.Event, *, sleep: Sleep = asyncio.sleep
+    ) -> None:
         self._configuration = configuration
         self._options = configuration.snapshot
         self._chain = chain
+        self._renewal = renewal
         self._sleep = sleep
+        self._later: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin with a snapshot, if the options say so and there is no block yet."""
-        self._chain.files.drop_new()
+        await asyncio.to_thread(self._chain.files.drop_new)
         if not (self._is_asked and await self._chain.run(self._is_empty)):
             return
         began = time.monotonic()
         number = await self._fetched()
         if number is None:
-            log.error("no trusted peer has given a snapshot: the chain is synced from its first block")
+            self._later = asyncio.create_task(self._keep_trying(), name="first snapshot")
             return
         await self._chain.run(self._chain.take_new)
         seconds = time.monotonic() - began
@@ -77,19 +97,33 @@ class BootstrapPart:
         return chain.head_number == 0 and chain.block_log.head_number == 0
 
     async def _fetched(self) -> int | None:
-        peers, minutes = trusted_peers(self._options), self._options.stalled_sync_timeout_minutes
-        for attempt in range(1, ATTEMPTS + 1):
-            log.info("no state yet: asking %d trusted peers for a snapshot", len(peers))
-            number = await fetched_state(self._configuration, self._chain.files, peers)
-            if number is not None:
-                return number
-            if attempt < ATTEMPTS:
-                log.warning("no snapshot; the next attempt is in %d minutes", minutes)
-                await self._sleep(minutes * MINUTE)
-        return None
+        peers = trusted_peers(self._options)
+        log.info("no state yet: asking %d trusted peers for a snapshot", len(peers))
+        return await fetched_state(self._configuration, self._chain.files, peers)
+
+    async def _keep_trying(self) -> None:
+        """A state that is found now is that of another life of the node, which the renewal brings about."""
+        minutes = max(1, self._options.stalled_sync_timeout_minutes)
+        while True:
+            log.warning("no trusted peer has given a snapshot; they are asked again in %d minutes", minutes)
+            await self._sleep(minutes * MINUTE)
+            if not await self._chain.run(self._is_empty):
+                break
+            if await self._fetched() is not None:
+                self._renewal.set()
+                break
+        await asyncio.Event().wait()
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        return () if self._later is None else (self._later,)
 
     async def stop(self) -> None:
-        """Nothing of it is left."""
+        """Ask nobody any more."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
 
 
 async def fetched_state(
@@ -97,7 +131,7 @@ async def fetched_state(
 ) -> int | None:
     """Build the state of the newest snapshot above a block beside the one there is; its number, or nothing."""
     directory = configuration.snapshot.directory
-    await asyncio.to_thread(make_directory, directory)
+    await asyncio.to_thread(ready_directory, directory)
     refused: set[bytes] = set()
     while len(refused) < MOST_REFUSED:
         fetched = await fetch_newest(peers, directory, above, refused=refused)

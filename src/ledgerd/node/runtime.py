@@ -75,7 +75,10 @@ class Runtime:
         self.peers = PeersPart(configuration, self.chain, self.time)
         production = ProductionPart(configuration, self.chain, self.time, self.peers)
         self.production: Producing = production
-        self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production)
+        self.renewal = asyncio.Event()
+        """Set when a newer state has been built, to be taken over when every part has stopped."""
+        self.bootstrap = BootstrapPart(configuration, self.chain, self.renewal)
+        self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production, self.renewal)
         self.guard = GuardPart(configuration, self.chain, self.peers, lambda: production.clock() // MICRO)
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
@@ -88,7 +91,7 @@ class Runtime:
             "chain": self.chain,
             "p2p": self.peers,
             "operation_history": self.history,
-            BOOTSTRAP: BootstrapPart(configuration, self.chain),
+            BOOTSTRAP: self.bootstrap,
             "block_info": BlockInfoPart(self.chain),
             "snapshot": self.snapshots,
             REPLAY: ReplayPart(self.chain, self.time.seconds),
@@ -143,8 +146,9 @@ class Runtime:
 
     async def failure(self) -> BaseException | None:
         """Wait for a part that ends by itself, which none should, and give the reason; nothing for a renewal."""
-        renewal = asyncio.create_task(self.snapshots.renewal.wait())
-        tasks = (*self.production.tasks, *self.peers.tasks, *self.guard.tasks, *self.snapshots.tasks)
+        renewal = asyncio.create_task(self.renewal.wait())
+        tasks = (*self.production.tasks, *self.peers.tasks, *self.guard.tasks)
+        tasks += (*self.bootstrap.tasks, *self.snapshots.tasks)
         done, _ = await asyncio.wait({*tasks, renewal}, return_when=asyncio.FIRST_COMPLETED)
         renewal.cancel()
         return next((task.exception() for task in done if not task.cancelled()), None)
@@ -160,7 +164,7 @@ class Runtime:
     @property
     def is_renewed(self) -> bool:
         """Whether there is a newer state, with which another node should begin in the place of this one."""
-        return self.snapshots.renewal.is_set()
+        return self.renewal.is_set()
 
     def _take_new(self) -> None:
         """The state was built while this node ran."""

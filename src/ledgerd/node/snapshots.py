@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.rolling_block_log import RollingBlockLog
-from ledgerd.node.bootstrap import fetched_state, trusted_peers
+from ledgerd.node.bootstrap import fetched_state, ready_directory, trusted_peers
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
 from ledgerd.node.peers import PeersPart
 from ledgerd.node.production import ProductionPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.snapshot.directory import drop_old, make_directory, name_of, newest_in
+from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Export
 from ledgerd.snapshot.jobs import done
@@ -49,6 +49,7 @@ class SnapshotsPart:
         time: TimeSource,
         peers: PeersPart,
         production: ProductionPart,
+        renewal: asyncio.Event,
     ) -> None:
         self._configuration = configuration
         self._options = configuration.snapshot
@@ -64,15 +65,14 @@ class SnapshotsPart:
         self._watching: asyncio.Task[None] | None = None
         self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, time.seconds())
         self._newest = 0
-        self.renewal = asyncio.Event()
-        """Set when a newer state has been built, to be taken over when every part has stopped."""
+        self._renewal = renewal
 
     # -- as a part of the node
 
     async def start(self) -> None:
         """Serve, and see what is due."""
         self._loop = asyncio.get_running_loop()
-        await asyncio.to_thread(make_directory, self._options.directory)
+        await asyncio.to_thread(ready_directory, self._options.directory)
         newest = await asyncio.to_thread(newest_in, self._options.directory)
         self._newest = 0 if newest is None else newest.number
         await self._chain.attach(self._follow)
@@ -181,7 +181,7 @@ class SnapshotsPart:
                 log.warning("no block for %d minutes: peers are asked anew", self._options.stalled_sync_timeout_minutes)
                 await self._chain.run(self._peers.announce)
             elif verdict is Verdict.FETCH and await self._renew():
-                self.renewal.set()
+                self._renewal.set()
                 await asyncio.Event().wait()
 
     def _is_master(self) -> bool:
