@@ -21,6 +21,7 @@ from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API
+from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
@@ -34,7 +35,7 @@ CHAINS = ROOT / "tests" / "vectors" / "chains"
 BEGIN = "<!-- methods: generated from the declarations by `make docs`; a test fails when they are out of date -->"
 END = "<!-- end of the methods -->"
 
-EVERY_API: tuple[Api, ...] = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, NODE_API, DEV_API)
+EVERY_API: tuple[Api, ...] = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
 
 RECORDED = (
     "open-2/api-617",

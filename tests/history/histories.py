@@ -71,8 +71,7 @@ def recorded_histories(chain: str) -> dict[Question, str]:
 
 def shown_operations(view: HistoryView, block: int, *, only_virtual: bool = False) -> str:
     """The operations of a block as JSON text."""
-    found = view.operations_of(block)
-    return f"[{','.join(each.text for each in found if each.virtual_op or not only_virtual)}]"
+    return f"[{','.join(view.operations_of(block, only_virtual=only_virtual))}]"
 
 
 def whole_history(view: HistoryView, account: str) -> list[Any]:
@@ -80,5 +79,4 @@ def whole_history(view: HistoryView, account: str) -> list[Any]:
     entries = view.range_of(AccountName(account))
     if entries is None:
         return []
-    found = view.entries_of(AccountName(account), *entries)
-    return [(each.sequence, each.operation.text) for each in found]
+    return list(enumerate(view.entries_of(AccountName(account), *entries), entries.first))

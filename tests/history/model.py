@@ -85,7 +85,9 @@ def assert_same(view: HistoryView, model: Model, head: int, first: int = 1) -> N
     assert view.head_number == head
     for number in range(first, head + 2):
         expected = sorted(model.blocks.get(number, ()), key=in_order)
-        assert [each.text for each in view.operations_of(number)] == [text_of(each) for each in expected], number
+        assert view.operations_of(number) == [text_of(each) for each in expected], number
+        virtual = [text_of(each) for each in expected if each.virtual_operation]
+        assert view.operations_of(number, only_virtual=True) == virtual, number
     for name in model.seen:
         expected_entries = [(entry.sequence, entry.text) for entry in model.accounts.get(name, ())]
         assert whole_history(view, name) == expected_entries, name

@@ -105,7 +105,7 @@ def test_what_a_fork_switch_undoes_leaves_no_trace(fresh: Fresh) -> None:
         assert node.chain.head_id == other.chain.head_id
         check(store, node, model, first)
         with view_of(store, node.folder) as view:
-            texts = "".join(each.text for number in range(first, first + 4) for each in view.operations_of(number))
+            texts = "".join(each for number in range(first, first + 4) for each in view.operations_of(number))
         assert "long" in texts
         assert "short" not in texts
 

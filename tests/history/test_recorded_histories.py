@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ledgerd.chain.histories import HistoryView
+from ledgerd.chain.histories import HistoryView, entry_text
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from tests.chain.recorded_chains import advance, open_chain
@@ -46,8 +46,9 @@ def test_the_history_of_every_account_is_the_recorded_one(name: str, view: Histo
             continue
         assert entries is not None
         last = entries.last if start < 0 else start
-        found = view.entries_of(AccountName(account), max(last - limit, 0), last)
-        text = f"[{','.join(each.json_text() for each in found)}]"
+        first = max(last - limit, 0)
+        found = view.entries_of(AccountName(account), first, last)
+        text = f"[{','.join(map(entry_text, range(first, last + 1), found))}]"
         assert answer.startswith(f'{RESULT}{text},"id":'), f"{name}, {account} from {start}"
         compared += len(found)
     assert compared > 100

@@ -17,6 +17,7 @@ from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API
+from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.openrpc import document_of
@@ -24,7 +25,7 @@ from ledgerd.rpc.schemas import Schemas
 from tests.recorded import FOLDER
 from tests.rpc.json_schema import Checker
 
-EVERY_API = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, NODE_API, DEV_API)
+EVERY_API = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
 META_SCHEMA = Path(__file__).parent / "meta_schema" / "openrpc.json"
 FILES = ("open-1/api-200", "open-1/answers-2718", "open-2/api-617", "open-2/account-histories-617", "open-main/api-900")
 AT_MOST = 12

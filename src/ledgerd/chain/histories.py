@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple
+from enum import IntEnum
+from typing import NamedTuple
 
 import msgspec
 
 from ledgerd.codec import record_kind
-from ledgerd.codec.lazy import lazy
 from ledgerd.codec.numbers import UInt16, UInt32, UInt64
 from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.times import LATEST, Time
 
 
-class RecordedOperation(msgspec.Struct, frozen=True, dict=True):
-    """An operation that took effect, as clients see it (spec 05, section 12.3). Its text is worked out once."""
+class RecordedOperation(msgspec.Struct, frozen=True):
+    """An operation that took effect, as clients see it (spec 05, section 12.3)."""
 
     trx_id: TransactionId
     block: UInt32
@@ -33,14 +31,10 @@ class RecordedOperation(msgspec.Struct, frozen=True, dict=True):
     timestamp: Time
     op: Operation
 
-    @lazy
+    @property
     def text(self) -> str:
         """The JSON text."""
         return record_kind(RecordedOperation).printer(self)
-
-    def json_text(self) -> str:
-        """The JSON text, for the codec."""
-        return self.text
 
 
 class HistoryEntry(msgspec.Struct, frozen=True):
@@ -51,7 +45,36 @@ class HistoryEntry(msgspec.Struct, frozen=True):
 
     def json_text(self) -> str:
         """An array of two, not an object."""
-        return f"[{self.sequence},{self.operation.text}]"
+        return entry_text(self.sequence, self.operation.text)
+
+
+def entry_text(sequence: int, operation: str) -> str:
+    """The JSON text of an entry, of which the operation is one already."""
+    return f"[{sequence},{operation}]"
+
+
+class Direction(IntEnum):
+    """What an operation is to an account in whose history it stands."""
+
+    ANY = 0
+    INCOMING = 1
+    """Something that another one does, or the chain, reaches the account."""
+    OUTGOING = 2
+    """The account does it, or it takes something away from it."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which operations are looked for. Whatever is not said, any will do."""
+
+    tags: frozenset[int] | None = None
+    """Their kinds, by their tags on the wire."""
+    accounts: frozenset[AccountName] = frozenset()
+    """They touch one of these."""
+    direction: Direction = Direction.ANY
+    """With respect to one of the accounts."""
+    since: int = 0
+    until: int = LATEST + 1
+    """Their times: from the first one on, and before the second."""
 
 
 class SequenceRange(NamedTuple):
@@ -68,16 +91,34 @@ class TransactionPlace(NamedTuple):
     transaction_in_block: int
 
 
+class FoundOperations(NamedTuple):
+    """What a search through blocks has found."""
+
+    operations: list[str]
+    """Those that are wanted, as they follow one another on the chain, whichever way the search went."""
+    reached: int
+    """The last block that was looked at."""
+
+
 class HistoryView(ABC):
-    """The history at one moment."""
+    """The history at one moment. Operations come as the JSON text of a `RecordedOperation`."""
 
     @property
     @abstractmethod
     def head_number(self) -> int:
         """The last block whose operations are in it."""
 
+    @property
     @abstractmethod
-    def operations_of(self, block: int) -> list[RecordedOperation]:
+    def irreversible_number(self) -> int:
+        """The last block in it that will never be taken back."""
+
+    @abstractmethod
+    def mark_of(self, block: int) -> bytes:
+        """What tells a block from others that have its number; empty when it is not known."""
+
+    @abstractmethod
+    def operations_of(self, block: int, *, only_virtual: bool = False) -> list[str]:
         """The operations of a block by transaction, operation and virtual number; none where it is not known."""
 
     @abstractmethod
@@ -89,8 +130,32 @@ class HistoryView(ABC):
         """The entries that an account has; nothing when it has none."""
 
     @abstractmethod
-    def entries_of(self, account: AccountName, first: int, last: int) -> list[HistoryEntry]:
+    def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
         """The entries of an account from one number to another, both included, in their order."""
+
+    # -- looking for some operations among many; whoever asks does so in slices, so that none takes long
+
+    @abstractmethod
+    def first_block_since(self, time: int) -> int:
+        """The first block with operations that is not older than a time; behind the head where there is none."""
+
+    @abstractmethod
+    def first_entry_since(self, account: AccountName, block: int) -> int:
+        """The first entry of an account that is of this block or of a later one; behind the last if there is none."""
+
+    @abstractmethod
+    def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
+        """Go through blocks from one to another, upwards or downwards, until so many operations were looked at.
+
+        None of the last block that was looked at is left out.
+        """
+
+    @abstractmethod
+    def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
+        """The entries of an account from one number to another that are wanted, each with its number.
+
+        It is this account that the direction refers to; others are not looked for.
+        """
 
 
 class History:

@@ -25,6 +25,7 @@ class Codec(Generic[T]):
         self._record = record
         self._read: Reader | None = None
         self._write: Writer | None = None
+        self._transcriber: Reader | None = None
 
     def decode(self, data: bytes) -> T:
         """The value of bytes; trailing bytes are ignored everywhere (spec 01, section 2.1)."""
@@ -37,6 +38,16 @@ class Codec(Generic[T]):
             read = self._read = self._record.reader
         value, end = read(data, pos, Reading())
         return (value.value if self._boxed else value), end
+
+    def transcribe(self, data: bytes, pos: int) -> tuple[str, int]:
+        """The JSON text of the value that begins at a place, and where it ends; the value itself is never made.
+
+        For bytes that were decoded before: where they were cut since, the end lies beyond them.
+        """
+        transcriber = self._transcriber
+        if transcriber is None:
+            transcriber = self._transcriber = self._record.transcriber
+        return transcriber(data, pos, Reading())
 
     def decode_exactly(self, data: bytes) -> T:
         """The value of bytes of our own making: nothing may follow it."""

@@ -68,6 +68,18 @@ class Vector(Kind):
         source.index = outer
         source.add(self.finish(source, target, items))
 
+    def show(self, source: Source, target: str) -> None:
+        """Each element as it is read."""
+        outer = source.index
+        count, texts, text = add_count(source, self.element.memory), source.fresh("a"), source.fresh("t")
+        source.add(f"{texts} = []")
+        add_loop(source, count)
+        self.element.show(source, text)
+        source.add(f"{texts}.append({text})")
+        source.indent -= 1
+        source.index = outer
+        source.add(f"{target} = '[' + ','.join({texts}) + ']'")
+
     def finish(self, source: Source, target: str, items: str) -> str:  # noqa: ARG002
         """The line that turns the list into the value."""
         return f"{target} = tuple({items})"
@@ -123,6 +135,10 @@ class SortedSet(Vector):
         if reading is not None and (len(out) != len(items) or any(a is not b for a, b in zip(out, items, strict=True))):
             reading.normalised = True
         return out
+
+    def show(self, source: Source, target: str) -> None:
+        """Only all of them together have an order."""
+        Kind.show(self, source, target)
 
     def finish(self, source: Source, target: str, items: str) -> str:
         """Sort what was read."""
@@ -282,6 +298,20 @@ class Optional(Kind):
         source.indent += 1
         source.add("w(b'\\1')")
         self.inner.write(source, item)
+        source.indent -= 1
+
+    def show_member(self, source: Source, target: str, head: str) -> None:
+        """As a field of an object: its name and its text, or nothing at all."""
+        flag, text = source.fresh("n"), source.fresh("t")
+        source.add(f"{flag} = buf[pos]")
+        source.add("pos += 1")
+        source.add(f"if {flag} > 1:")
+        source.add(f"    raise {source.bind(not_a_flag)}({flag})")
+        source.add(f"{target} = ''")
+        source.add(f"if {flag}:")
+        source.indent += 1
+        self.inner.show(source, text)
+        source.add(f"{target} = {head!r} + {text}")
         source.indent -= 1
 
     def text(self, source: Source, value: str) -> str:

@@ -60,6 +60,16 @@ class Kind(ABC):
     def text(self, source: Source, value: str) -> str:
         """The expression that makes the JSON text of the expression `value`."""
 
+    def text_of_parts(self, parts: list[str], source: Source) -> str:
+        """For a fixed kind: the expression that makes the JSON text of the unpacked parts."""
+        return self.text(source, self.build(parts, source))
+
+    def show(self, source: Source, target: str) -> None:
+        """Write the lines that take a value as `read` does, and set `target` to its JSON text."""
+        value = source.fresh("v")
+        self.read(source, value)
+        source.add(f"{target} = {self.text(source, value)}")
+
     @abstractmethod
     def parse(self, value: object) -> Any:
         """The value that parsed JSON stands for; a `DecodeError` where it stands for none."""
@@ -85,6 +95,23 @@ def read_fixed(source: Source, run: list[tuple[Kind, str]]) -> None:
     source.add(f"{', '.join(names)}, = {source.bind(layout.unpack_from)}(buf, pos)")
     source.add(f"pos += {layout.size}")
     for line in builds:
+        source.add(line)
+
+
+def show_fixed(source: Source, run: list[tuple[Kind, str]]) -> None:
+    """Write the lines that unpack a run of fixed kinds with one call, and make the JSON text of each."""
+    if not run:
+        return
+    layout = packing("".join(kind.letters for kind, _ in run))
+    names: list[str] = []
+    texts: list[str] = []
+    for kind, target in run:
+        own = [source.fresh("n") for _ in range(count_parts(kind.letters))]
+        names += own
+        texts.append(f"{target} = {kind.text_of_parts(own, source)}")
+    source.add(f"{', '.join(names)}, = {source.bind(layout.unpack_from)}(buf, pos)")
+    source.add(f"pos += {layout.size}")
+    for line in texts:
         source.add(line)
 
 

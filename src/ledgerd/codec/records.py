@@ -15,7 +15,7 @@ import msgspec
 from ledgerd.codec.containers import Optional
 from ledgerd.codec.errors import CodecError, DecodeError, EncodeError
 from ledgerd.codec.json_scalars import as_object
-from ledgerd.codec.kinds import Kind, Reading, read_fixed, write_fixed
+from ledgerd.codec.kinds import Kind, Reading, read_fixed, show_fixed, write_fixed
 from ledgerd.codec.lazy import lazy
 from ledgerd.codec.source import Source, count_parts
 
@@ -58,6 +58,11 @@ class RecordKind(Kind):
             return ""
         return "".join(field.kind.letters for field in self.fields)
 
+    @property
+    def is_transparent(self) -> bool:
+        """Whether its JSON is that of its only field."""
+        return getattr(self.record, "TRANSPARENT", False)
+
     @lazy
     def memory(self) -> int:
         """What the class says, or what its fields take."""
@@ -73,6 +78,13 @@ class RecordKind(Kind):
             built.append(field.kind.build(parts[start:end], source))
             start = end
         return f"{source.bind(self.record)}({', '.join(built)})"
+
+    def text_of_parts(self, parts: list[str], source: Source) -> str:
+        """By a function of the fields, where the record names one."""
+        function = getattr(self.record, "TEXT_OF_FIELDS", None)
+        return (
+            super().text_of_parts(parts, source) if function is None else f"{source.bind(function)}({', '.join(parts)})"
+        )
 
     def parts(self, value: str) -> list[str]:
         """The parts of each field."""
@@ -93,6 +105,13 @@ class RecordKind(Kind):
             super().write(source, item)
         else:
             source.add(f"{source.bind(self.writer)}({value}, w)")
+
+    def show(self, source: Source, target: str) -> None:
+        """By its own function, unless it has a form of its own or is made of fixed fields alone."""
+        if self.letters or hasattr(self.record, "json_text"):
+            super().show(source, target)
+        else:
+            source.add(f"{target}, pos = {source.bind(self.transcriber)}(buf, pos, reading)")
 
     def text(self, source: Source, value: str) -> str:
         """Its own form, or its function."""
@@ -160,7 +179,7 @@ class RecordKind(Kind):
     def printer(self) -> Callable[[Any], str]:
         """`(record) -> JSON text`; optional fields that are not set are left out."""
         source = Source()
-        if getattr(self.record, "TRANSPARENT", False):
+        if self.is_transparent:
             source.add(f"return {self.fields[0].kind.text(source, 'v.' + self.fields[0].attribute)}")
         else:
             pieces = []
@@ -179,12 +198,29 @@ class RecordKind(Kind):
         compiled: Callable[[Any], str] = source.compiled(f"print_{self.record.__name__}", "v")
         return compiled
 
+    @lazy
+    def transcriber(self) -> Reader:
+        """`(buf, pos, reading) -> (JSON text, end)`: reader and printer in one, without the record between them."""
+        source = Source()
+        opening(source)
+        if hasattr(self.record, "json_text"):
+            super().show(source, "text")
+        elif self.is_transparent:
+            self.fields[0].kind.show(source, "text")
+        else:
+            source.add(f"text = {show_fields(source, self.fields)}")
+        source.field = ""
+        source.add("return text, pos")
+        closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
+        compiled: Reader = source.compiled(f"show_{self.record.__name__}", "buf, pos, reading")
+        return compiled
+
     def parse(self, value: object) -> Any:
         """A JSON object; unknown keys are ignored, missing ones take their default."""
         own = getattr(self.record, "from_json", None)
         if own is not None:
             return own(value)
-        if getattr(self.record, "TRANSPARENT", False):
+        if self.is_transparent:
             return self.record(self.fields[0].kind.parse(value))
         given = as_object(value)
         made = []
@@ -202,6 +238,28 @@ class RecordKind(Kind):
         """Every field's default."""
         own = getattr(self.record, "json_default", None)
         return own() if own is not None else self.record(*[field.default() for field in self.fields])
+
+
+def show_fields(source: Source, fields: list[Field]) -> str:
+    """Write the lines that read the fields of a record as texts; returns the expression of their object."""
+    pieces: list[str] = []
+    run: list[tuple[Kind, str]] = []
+    for field in fields:
+        head, text = ("," if pieces else "{") + f'"{field.name}":', source.fresh("t")
+        if field.kind.letters:
+            run.append((field.kind, text))
+        else:
+            show_fixed(source, run)
+            run = []
+            source.field = field.name
+            if isinstance(field.kind, Optional):
+                field.kind.show_member(source, text, head)
+                head = ""
+            else:
+                field.kind.show(source, text)
+        pieces.append(f"{head.replace('{', '{{')}{{{text}}}")
+    show_fixed(source, run)
+    return f"f'{''.join(pieces) or '{{'}}}}}'"
 
 
 def opening(source: Source) -> None:

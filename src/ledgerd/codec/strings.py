@@ -75,6 +75,17 @@ class Text(Kind):
         """A JSON string."""
         return f"{source.bind(quote)}({value})"
 
+    def show(self, source: Source, target: str) -> None:
+        """Length, then bytes, which are UTF-8 nearly always."""
+        length, raw = source.fresh("n"), source.fresh("b")
+        add_varint(source, length)
+        source.add(f"{raw} = buf[pos:pos + {length}]")
+        source.add(f"pos += {length}")
+        source.add("try:")
+        source.add(f"    {target} = {source.bind(quote)}({raw}.decode())")
+        source.add("except UnicodeDecodeError:")
+        source.add(f"    {target} = {source.bind(quote)}({raw}.decode('utf-8', 'surrogateescape'))")
+
     def parse(self, value: object) -> str:
         """Numbers and words become their text."""
         return as_string(value)

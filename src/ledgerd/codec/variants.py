@@ -31,6 +31,7 @@ class Variant(Kind):
         self._resolve = resolve
         self._readers: dict[int, Reader] = {}
         self._writers: dict[Record, tuple[bytes, Writer]] = {}
+        self._transcribers: dict[int, tuple[str, Reader]] = {}
         self.memory = memory
 
     @lazy
@@ -68,6 +69,27 @@ class Variant(Kind):
         reading.depth -= 1
         return value
 
+    def show_value(self, buf: bytes, pos: int, reading: Reading) -> tuple[str, int]:
+        """The JSON text of the tagged record at `pos`."""
+        tag = buf[pos]
+        pos += 1
+        if tag > 127:
+            tag, pos = read_varint(buf, pos - 1, reading)
+        known = self._transcribers.get(tag)
+        if known is None:
+            if tag not in self.kinds:
+                raise DecodeError(f"unknown tag {tag}")
+            known = self._transcribers[tag] = (f"[{self.shown_tag(tag)},", self.kinds[tag].transcriber)
+        reading.depth += 1
+        if reading.depth > MAX_DEPTH:
+            raise DecodeError(f"nested more than {MAX_DEPTH} deep")
+        try:
+            text, pos = known[1](buf, pos, reading)
+        except DecodeError as problem:
+            raise problem.within(self.label(tag)) from None
+        reading.depth -= 1
+        return f"{known[0]}{text}]", pos
+
     def write_value(self, value: Any, w: Callable[[bytes], None]) -> None:
         """The tag, then the record."""
         known = self._writers.get(type(value))
@@ -86,14 +108,22 @@ class Variant(Kind):
         """By the function that knows the alternatives."""
         source.add(f"{target}, pos = {source.bind(self.read_value)}(buf, pos, reading)")
 
+    def show(self, source: Source, target: str) -> None:
+        """By the function that knows the alternatives."""
+        source.add(f"{target}, pos = {source.bind(self.show_value)}(buf, pos, reading)")
+
     def write(self, source: Source, value: str) -> None:
         """By the function that knows the alternatives."""
         source.add(f"{source.bind(self.write_value)}({value}, w)")
 
+    def shown_tag(self, tag: int) -> str:
+        """How JSON names an alternative."""
+        return str(tag)
+
     def print_value(self, value: Any) -> str:
         """`[tag, value]`."""
         tag = self.tags[type(value)]
-        return f"[{tag},{print_record(self.kinds[tag], value)}]"
+        return f"[{self.shown_tag(tag)},{print_record(self.kinds[tag], value)}]"
 
     def text(self, source: Source, value: str) -> str:
         """By the function that knows the alternatives."""
@@ -151,10 +181,9 @@ class NamedVariant(Variant):
         """Its name."""
         return self.names[tag]
 
-    def print_value(self, value: Any) -> str:
-        """`["name", {fields}]`."""
-        tag = self.tags[type(value)]
-        return f'["{self.names[tag]}",{print_record(self.kinds[tag], value)}]'
+    def shown_tag(self, tag: int) -> str:
+        """Its name."""
+        return f'"{self.names[tag]}"'
 
     def tag_of(self, value: object) -> int:
         """A number is the tag; anything else is a name, by its text (spec 01, section 3.5)."""

@@ -13,23 +13,22 @@ from ledgerd.chain.histories import SequenceRange
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.state.disk import Database, Transaction
 
-REFERENCE_BYTES = 7
-PLACE_BITS = 24
-ENTRIES_A_CHUNK = 128
+_REFERENCE = struct.Struct(">IBH")
+REFERENCE_BYTES = _REFERENCE.size
+ENTRIES_A_CHUNK = 582
+"""So many that a full chunk fills a page of its own, and none is left half empty."""
+
 
 _RANGE = struct.Struct("<II")
 _CHUNK = struct.Struct(">I")
-_PLACE = (1 << PLACE_BITS) - 1
+
+Reference = tuple[int, int, int]
+"""A block, and the place of an operation there, in a high and a low part; later operations have larger ones."""
 
 
-def reference(block: int, place: int) -> int:
-    """One number for an operation; later operations have larger ones."""
-    return block << PLACE_BITS | place
-
-
-def block_and_place(number: int) -> tuple[int, int]:
-    """What a reference means."""
-    return number >> PLACE_BITS, number & _PLACE
+def reference(block: int, place: int) -> Reference:
+    """Names an operation."""
+    return block, place >> 16, place & 0xFFFF
 
 
 class AccountRows:
@@ -48,18 +47,30 @@ class AccountRows:
         first, following = _RANGE.unpack(raw)
         return SequenceRange(first, following - 1)
 
-    def references(self, account: str, first: int, last: int) -> Iterator[int]:
+    def references(self, account: str, first: int, last: int) -> Iterator[Reference]:
         """The entries from one sequence number to another, in their order."""
         key = _key(account)
         for number in range(first // ENTRIES_A_CHUNK, last // ENTRIES_A_CHUNK + 1):
             chunk = self._transaction.get(key + _CHUNK.pack(number), db=self._chunks) or b""
             base = number * ENTRIES_A_CHUNK
             begin = max(0, first - base) * REFERENCE_BYTES
-            end = min(len(chunk), (last - base + 1) * REFERENCE_BYTES)
-            for place in range(begin, end, REFERENCE_BYTES):
-                yield int.from_bytes(chunk[place : place + REFERENCE_BYTES], "big")
+            yield from _REFERENCE.iter_unpack(chunk[begin : (last - base + 1) * REFERENCE_BYTES])
 
-    def append(self, account: str, references: Sequence[int]) -> None:
+    def first_since(self, account: str, block: int) -> int:
+        """The first entry of a block or of a later one; behind the last one where there is none."""
+        entries = self.range_of(account)
+        if entries is None:
+            return 0
+        low, high = entries.first, entries.last + 1
+        while low < high:
+            middle = (low + high) // 2
+            if next(self.references(account, middle, middle))[0] < block:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def append(self, account: str, references: Sequence[Reference]) -> None:
         """Add entries behind the last one."""
         key = _key(account)
         raw = self._transaction.get(key, db=self._ranges)
@@ -68,7 +79,7 @@ class AccountRows:
         while done < len(references):
             number, filled = divmod(following, ENTRIES_A_CHUNK)
             part = references[done : done + ENTRIES_A_CHUNK - filled]
-            added = b"".join(each.to_bytes(REFERENCE_BYTES, "big") for each in part)
+            added = b"".join([_REFERENCE.pack(*each) for each in part])
             before = self._chunk(key, number) if filled else b""
             if len(before) != filled * REFERENCE_BYTES:
                 raise HistoryDamaged(f"entry {following} of {account} does not follow the one before it")
@@ -77,7 +88,7 @@ class AccountRows:
             following += len(part)
         self._transaction.put(key, _RANGE.pack(first, following), db=self._ranges)
 
-    def drop_last(self, account: str, wanted: int) -> None:
+    def drop_last(self, account: str, wanted: Reference) -> None:
         """Take the last entry away, if it is this reference."""
         entries = self.range_of(account)
         if entries is None or next(self.references(account, entries.last, entries.last), None) != wanted:

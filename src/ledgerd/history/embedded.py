@@ -13,17 +13,18 @@ from typing import Self
 import lmdb
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, AppliedOperation, BlockApplied, BlocksUndone, Event
-from ledgerd.history.account_rows import AccountRows, reference
-from ledgerd.history.block_rows import Row, rows_of
+from ledgerd.history.account_rows import AccountRows, Reference, reference
+from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.interface import BlockBytes
-from ledgerd.history.pieces import PIECE_KEY, pieces_of
+from ledgerd.history.pieces import PIECE_KEY, pieces_of, shown_order
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.tables import (
     BLOCK_KEY,
     Progress,
     Tables,
+    block_behind,
     pieces_at,
     read_progress,
     transaction_entry,
@@ -31,6 +32,7 @@ from ledgerd.history.tables import (
 )
 from ledgerd.history.touched import touched
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.operations import Operation
 from ledgerd.state.disk import Disk, Space, Transaction, failure
 from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.lock import lock_writer
@@ -157,7 +159,7 @@ class Step:
         self._operations, self._accounts = filters
         self._log = log
         self._rows = AccountRows(transaction, tables.ranges, tables.chunks)
-        self._references: dict[str, list[int]] = defaultdict(list)
+        self._references: dict[str, list[Reference]] = defaultdict(list)
         self._places: set[tuple[bytes, bytes]] = set()
 
     def take(self, events: Sequence[Event]) -> None:
@@ -195,12 +197,12 @@ class Step:
 
     def _put_operations(self, block: Block, kept: list[AppliedOperation]) -> None:
         number, tables = block.number, self._tables
+        kept.sort(key=shown_order)  # the numbering counts as things happen: it is the order that they have already
         for place, piece in enumerate(pieces_of(block, kept)):
             self._transaction.put(PIECE_KEY.pack(number, place), piece, db=tables.operations, append=True)
         for place, applied in enumerate(kept):
             if applied.transaction_in_block != AFTER_TRANSACTIONS:
-                entry = transaction_entry(applied.transaction_id, number, applied.transaction_in_block)
-                self._places.add(entry)
+                self._places.add(transaction_entry(applied.transaction_id, number))
             if self._settings.keep_accounts:
                 for name in touched(applied.operation):
                     if self._accounts.tracks(name):
@@ -242,39 +244,38 @@ class Step:
             block = PIECE_KEY.unpack(cursor.key())[0]
             if block <= number:
                 break
-            self._forget(block, list(self._rows_of(block)))
+            self._forget_entries(block)
+            self._forget_operations(block)
         cursor = self._transaction.cursor(self._tables.blocks)
         while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             cursor.delete()
         self.progress = Progress(*(min(each, number) for each in self.progress))
 
-    def _forget(self, block: int, rows: list[Row]) -> None:
-        for row in reversed(rows):
-            for name in touched(row.operation):
-                self._rows.drop_last(name, reference(block, row.place))
-        self._forget_operations(block, rows)
+    def _forget_entries(self, block: int) -> None:
+        for place, operation in reversed(self._operations_of(block)):
+            for name in touched(operation):
+                self._rows.drop_last(name, reference(block, place))
 
-    def _forget_operations(self, block: int, rows: list[Row]) -> None:
-        for row in rows:
-            if row.slot.size:
-                key, value = transaction_entry(row.transaction_id, block, row.slot.transaction_in_block)
+    def _forget_operations(self, block: int) -> None:
+        for place, piece in enumerate(pieces_at(self._transaction, self._tables, block)):
+            for _, identifier in piece.transactions():
+                key, value = transaction_entry(identifier, block)
                 self._transaction.delete(key, value, db=self._tables.transactions)
-        place = 0
-        while self._transaction.delete(PIECE_KEY.pack(block, place), db=self._tables.operations):
-            place += 1
+            self._transaction.delete(PIECE_KEY.pack(block, place), db=self._tables.operations)
 
-    def _rows_of(self, block: int) -> list[Row]:
+    def _operations_of(self, block: int) -> list[tuple[int, Operation]]:
+        """The operations of a block with their places."""
         kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
-        data = self._log.read(block) if kept is None else kept
+        part = BlockPart(block, (self._log.read(block) if kept is None else kept) or b"")
         pieces = pieces_at(self._transaction, self._tables, block)
-        return list(rows_of(block, pieces, lambda start, size: (data or b"")[start : start + size]))
+        return list(enumerate(part.operation(piece, row) for piece in pieces for row in piece.rows()))
 
     # -- what has become too old (spec 05, sections 12.5 and 13.3)
 
     def _purge(self) -> None:
         settings, head = self._settings, self.progress.head
         keep = head - settings.count_blocks
-        first = self._block_behind(0)
+        first = block_behind(self._transaction, self._tables, 0)
         if keep <= 0 or first is None:
             return
         self._write_gathered()
@@ -282,31 +283,23 @@ class Step:
         self._purge_accounts(keep)
         block: int | None = first
         while block is not None and block <= ceiling:
-            self._forget_operations(block, self._rows_of(block))
-            block = self._block_behind(block)
+            self._forget_operations(block)
+            block = block_behind(self._transaction, self._tables, block)
         self._forget_blocks(min(ceiling, self.progress.settled))
 
     def _purge_accounts(self, keep: int) -> None:
         """The limit counts from the first block that is in the history of an account, which others may precede."""
         ceiling, names = 0, set()
-        block = self._block_behind(self.progress.purged)
+        block = block_behind(self._transaction, self._tables, self.progress.purged)
         while block is not None and block <= (ceiling or keep):
             found = {
-                name for row in self._rows_of(block) for name in touched(row.operation) if self._accounts.tracks(name)
+                name for _, each in self._operations_of(block) for name in touched(each) if self._accounts.tracks(name)
             }
             if found and not ceiling:
                 ceiling = min(keep, block + self._settings.purge_interval)
             names |= found
-            block = self._block_behind(block)
+            block = block_behind(self._transaction, self._tables, block)
         ceiling = ceiling or keep
         for name in sorted(names):
             self._rows.drop_first(name, ceiling)
         self.progress = self.progress._replace(purged=ceiling)
-
-    def _block_behind(self, number: int) -> int | None:
-        """The next block that has recorded operations."""
-        cursor = self._transaction.cursor(self._tables.operations)
-        if not cursor.set_range(PIECE_KEY.pack(number + 1, 0)):
-            return None
-        block: int = PIECE_KEY.unpack(cursor.key())[0]
-        return block

@@ -1,87 +1,128 @@
-"""The form in which the operations of a block are stored: pieces of a few dozen, each operation in a slot of its own.
+"""How the operations of a block are stored: pieces of a few dozen, in the order in which clients see them.
 
-A slot says where in the bytes of its block an operation stands. A virtual operation is in no block: its bytes stand
-in the piece, behind the slots.
+A row says where in the bytes of its block an operation stands, and of which kind it is. A virtual operation is in no
+block: its bytes stand in the piece, behind the rows. What is asked of a piece most is answered without decoding it.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, AppliedOperation
+from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
 from ledgerd.codec import codec_of
 from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.base import tag_of
 
-OPERATIONS_A_PIECE = 62
-"""So that a piece of real operations fills a quarter of a page, and no page is left half empty."""
+OPERATIONS_A_PIECE = 16
+"""So that a piece of real operations fills a seventh of a page, and little of a page is left empty."""
 
 PIECE_KEY = struct.Struct(">IH")
 """Block and place of the piece."""
 
-_HEAD = struct.Struct("<HII")
-"""How many operations; the time before the block and its own time."""
+_HEAD = struct.Struct("<BBII")
+"""How many operations, and of how many transactions; the time before the block and its own time."""
 
-EMPTY_PIECE = bytes(_HEAD.size)
+_TRANSACTION = struct.Struct("<H20s")
+"""Its place in the block, and its id."""
 
-_SLOT = struct.Struct("<IIHHI")
-_LATE = 1 << 31
-"""With the start of the transaction: the operation has the block's own time."""
-_VIRTUAL = 1 << 31
-"""With its size: the operation stands behind the slots, after its virtual number."""
+_ROW = struct.Struct("<BBHIH")
+"""Tag; which of the transactions; place in it; where the operation stands, with two flags; its size, as stored."""
+
+NO_OWNER = 255
+LATE = 1 << 31
+"""With the place: the operation has the block's own time."""
+VIRTUAL = 1 << 30
+"""With the place: the operation stands behind the rows, after its virtual number."""
+PLACE = VIRTUAL - 1
 _NUMBER = struct.Struct("<I")
 _BEFORE_OPERATIONS = 10
 """Bytes of a transaction before the count of its operations: reference and expiration."""
 
 
-class Slot(NamedTuple):
-    """An operation: its transaction's place in the bytes of the block, its numbers, and where it stands itself."""
+LARGE = 1 << 15
+"""From so many bytes on, an operation's size is stored in pages: that it is no larger is enough to read it."""
+_PAGE_BITS = 12
 
-    start: int
+
+def stored_size(size: int) -> int:
+    """The size of an operation in two bytes."""
+    return size if size < LARGE else LARGE | size >> _PAGE_BITS
+
+
+def most_bytes(stored: int) -> int:
+    """How many bytes an operation of a stored size has, at most."""
+    return stored if stored < LARGE else ((stored ^ LARGE) + 1) << _PAGE_BITS
+
+
+class Row(NamedTuple):
+    """A recorded operation as it is stored, but for itself."""
+
+    tag: int
+    owner: int
+    """Which of the transactions of the piece."""
+    number: int
+    """In its transaction."""
+    place: int
+    """Where it stands in the bytes of the block; of a virtual operation, behind the rows. With flags."""
     size: int
-    """Of the transaction without its signatures, which is what its id is made of; zero without a transaction."""
-    transaction_in_block: int
-    operation_in_transaction: int
-    virtual_operation: int
-    where: int
-    """In the transaction; of a virtual operation, in the piece."""
-    timestamp: int
+    """As `stored_size` has it."""
 
 
 class Piece:
     """A stored piece, read in part."""
 
-    __slots__ = ("_times", "count", "raw")
+    __slots__ = ("_rows", "count", "raw", "tail", "times")
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
-        self.count, *self._times = _HEAD.unpack_from(raw)
+        self.count, transactions, early, late = _HEAD.unpack_from(raw)
+        self.times: tuple[int, int] = early, late
+        self._rows = _HEAD.size + transactions * _TRANSACTION.size
+        self.tail = self._rows + self.count * _ROW.size
+        """Where the virtual operations begin."""
 
-    def slot(self, place: int) -> Slot:
-        """The slot of an operation, by its place in the piece."""
-        at = _HEAD.size + place * _SLOT.size
-        start, size, transaction, operation, where = _SLOT.unpack_from(self.raw, at)
-        virtual = 0
-        if size >= _VIRTUAL:
-            size -= _VIRTUAL
-            where += _HEAD.size + self.count * _SLOT.size
-            virtual = _NUMBER.unpack_from(self.raw, where)[0]
-        return Slot(start & ~_LATE, size, transaction, operation, virtual, where, self._times[start >= _LATE])
+    def rows(self) -> list[Row]:
+        """All rows, as plain tuples in the form of one: they are many."""
+        return cast("list[Row]", list(_ROW.iter_unpack(self.raw[self._rows : self.tail])))
 
-    def slots(self) -> list[Slot]:
-        """All slots."""
-        return [self.slot(place) for place in range(self.count)]
+    def row(self, place: int) -> Row:
+        """The row of an operation, by its place in the piece."""
+        return Row._make(_ROW.unpack_from(self.raw, self._rows + place * _ROW.size))
 
-    def virtual(self, slot: Slot) -> Operation:
-        """The virtual operation of a slot."""
-        return codec_of(Operation).decode_from(self.raw, slot.where + _NUMBER.size)[0]
+    def transactions(self) -> list[tuple[int, TransactionId]]:
+        """The transactions that have operations here: place in the block, and id."""
+        return list(_TRANSACTION.iter_unpack(self.raw[_HEAD.size : self._rows]))
+
+    def owner(self, row: Row) -> tuple[int, TransactionId]:
+        """The transaction of an operation; none of what happens after all of them."""
+        if row.owner == NO_OWNER:
+            return AFTER_TRANSACTIONS, NO_TRANSACTION
+        number, identifier = _TRANSACTION.unpack_from(self.raw, _HEAD.size + row.owner * _TRANSACTION.size)
+        return number, TransactionId(identifier)
+
+    def timestamp(self, row: Row) -> int:
+        """When an operation happened."""
+        early, late = self.times
+        return late if row[3] >= LATE else early
+
+    def virtual(self, place: int) -> tuple[int, int]:
+        """The number of a virtual operation that stands at a place, and where in the piece it stands itself."""
+        where = self.tail + (place & PLACE)
+        return _NUMBER.unpack_from(self.raw, where)[0], where + _NUMBER.size
+
+
+def shown_order(applied: AppliedOperation) -> tuple[int, int, int]:
+    """The order in which clients see the operations of a block (spec 05, section 12.3)."""
+    return applied.transaction_in_block, applied.operation_in_transaction, applied.virtual_operation
 
 
 def pieces_of(block: Block, operations: Sequence[AppliedOperation]) -> Iterator[bytes]:
-    """The pieces of a block, in their order."""
+    """The pieces of a block, in their order, of its operations in the order in which clients see them."""
     if not operations:
         return
     times = sorted({each.timestamp for each in operations} | {block.timestamp})
@@ -89,42 +130,55 @@ def pieces_of(block: Block, operations: Sequence[AppliedOperation]) -> Iterator[
         raise ValueError(f"operations of block {block.number} are dated {times}, the block {block.timestamp}")
     places = _Places(block)
     for first in range(0, len(operations), OPERATIONS_A_PIECE):
-        part = operations[first : first + OPERATIONS_A_PIECE]
-        slots, tail = [], b""
-        for applied in part:
-            start, size = places.transaction(applied.transaction_in_block)
-            if applied.virtual_operation:
-                where, size = len(tail), size | _VIRTUAL
-                tail += _NUMBER.pack(applied.virtual_operation) + codec_of(Operation).encode(applied.operation)
-            else:
-                where = places.operation(applied.transaction_in_block, applied.operation_in_transaction)
-            if applied.timestamp == block.timestamp:
-                start |= _LATE
-            numbers = applied.transaction_in_block, applied.operation_in_transaction
-            slots.append(_SLOT.pack(start, size, *numbers, where))
-        yield _HEAD.pack(len(part), times[0], block.timestamp) + b"".join(slots) + tail
+        yield _piece(operations[first : first + OPERATIONS_A_PIECE], places, (times[0], block.timestamp))
+
+
+def _piece(operations: Sequence[AppliedOperation], places: _Places, times: tuple[int, int]) -> bytes:
+    owners: dict[int, bytes] = {}
+    rows, tail = [], b""
+    for applied in operations:
+        number, owner = applied.transaction_in_block, NO_OWNER
+        if number != AFTER_TRANSACTIONS:
+            owners.setdefault(number, _TRANSACTION.pack(number, applied.transaction_id))
+            owner = len(owners) - 1
+        if applied.virtual_operation:
+            encoded = codec_of(Operation).encode(applied.operation)
+            where, size = len(tail) | VIRTUAL, len(encoded)
+            tail += _NUMBER.pack(applied.virtual_operation) + encoded
+        else:
+            where, size = places.operation(number, applied.operation_in_transaction)
+        if applied.timestamp == times[1]:
+            where |= LATE
+        tag, number = tag_of(type(applied.operation)), applied.operation_in_transaction
+        rows.append(_ROW.pack(tag, owner, number, where, stored_size(size)))
+    return _HEAD.pack(len(rows), len(owners), *times) + b"".join((*owners.values(), *rows)) + tail
 
 
 class _Places:
-    """Where the transactions and operations of a block stand in its bytes."""
+    """Where the operations of a block stand in its bytes."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
         self._starts: list[int] = []
+        self._known: tuple[int, list[tuple[int, int]]] = (-1, [])
+        """A transaction, and the places of its operations."""
         start = len(block.packed) - sum(len(each.packed) for each in block.transactions)
         for transaction in block.transactions:
             self._starts.append(start)
             start += len(transaction.packed)
 
-    def transaction(self, number: int) -> tuple[int, int]:
-        """Start and size of a transaction without its signatures."""
-        if number == AFTER_TRANSACTIONS:
-            return 0, 0
-        return self._starts[number], len(self._block.transactions[number].unsigned)
+    def operation(self, transaction: int, number: int) -> tuple[int, int]:
+        """Start and size of an operation."""
+        if self._known[0] != transaction:
+            self._known = transaction, self._operations_of(transaction)
+        return self._known[1][number]
 
-    def operation(self, transaction: int, number: int) -> int:
-        """Where in its transaction an operation starts."""
+    def _operations_of(self, transaction: int) -> list[tuple[int, int]]:
         operations = self._block.transactions[transaction].operations
         encode = codec_of(Operation).encode
-        before = sum(len(encode(each)) for each in operations[:number])
-        return _BEFORE_OPERATIONS + len(pack_varint(len(operations))) + before
+        start = self._starts[transaction] + _BEFORE_OPERATIONS + len(pack_varint(len(operations)))
+        found = []
+        for each in operations:
+            found.append((start, len(encode(each))))
+            start += found[-1][1]
+        return found

@@ -8,17 +8,17 @@ from typing import NamedTuple
 import lmdb
 
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import PIECE_KEY, Piece
+from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.state.disk import Database, Transaction
 
-FORMAT = b"ledgerd history 1"
+FORMAT = b"ledgerd history 2"
 BLOCK_KEY = struct.Struct(">I")
 
 _FORMAT_KEY = b"format"
 _PROGRESS_KEY = b"progress"
 _PROGRESS = struct.Struct("<III")
-_PLACE = struct.Struct(">4sIH")
+_PLACE = struct.Struct(">2sI")
 
 
 class Tables(NamedTuple):
@@ -30,7 +30,7 @@ class Tables(NamedTuple):
     blocks: Database
     """Bytes of the blocks that the log does not have yet, by number."""
     transactions: Database
-    """The places of transactions, sorted, under the first byte of their ids."""
+    """The blocks of transactions, sorted, under the first byte of their ids."""
     ranges: Database
     chunks: Database
 
@@ -83,25 +83,37 @@ def pieces_at(transaction: Transaction, tables: Tables, block: int) -> list[Piec
     found: list[Piece] = []
     raw = transaction.get(PIECE_KEY.pack(block, 0), db=tables.operations)
     while raw is not None:
-        found.append(Piece(raw))
+        piece = Piece(raw)
+        found.append(piece)
+        if piece.count < OPERATIONS_A_PIECE:
+            break
         raw = transaction.get(PIECE_KEY.pack(block, len(found)), db=tables.operations)
     return found
 
 
-def transaction_entry(transaction: TransactionId, block: int, number: int) -> tuple[bytes, bytes]:
-    """Key and value of a transaction's place: a little of its id, which the reader checks, and where it stands."""
-    return transaction[:1], _PLACE.pack(transaction[1:5], block, number)
+def transaction_entry(transaction: TransactionId, block: int) -> tuple[bytes, bytes]:
+    """Key and value of a transaction's place: a little of its id, which the reader checks, and the block."""
+    return transaction[:1], _PLACE.pack(transaction[1:3], block)
 
 
-def possible_places(transaction: Transaction, tables: Tables, wanted: TransactionId) -> list[tuple[int, int]]:
-    """Block and number of each transaction that may have this id, the earliest first."""
+def possible_blocks(transaction: Transaction, tables: Tables, wanted: TransactionId) -> list[int]:
+    """The number of each block that may hold the transaction of this id, the earliest first."""
     cursor = transaction.cursor(tables.transactions)
-    found: list[tuple[int, int]] = []
-    if not cursor.set_range_dup(wanted[:1], wanted[1:5]):
+    found: list[int] = []
+    if not cursor.set_range_dup(wanted[:1], wanted[1:3]):
         return found
     for value in cursor.iternext_dup():
-        part, block, number = _PLACE.unpack(value)
-        if part != wanted[1:5]:
+        part, block = _PLACE.unpack(value)
+        if part != wanted[1:3]:
             break
-        found.append((block, number))
+        found.append(block)
     return found
+
+
+def block_behind(transaction: Transaction, tables: Tables, number: int) -> int | None:
+    """The next block that has recorded operations."""
+    cursor = transaction.cursor(tables.operations)
+    if not cursor.set_range(PIECE_KEY.pack(number + 1, 0)):
+        return None
+    block: int = PIECE_KEY.unpack(cursor.key())[0]
+    return block

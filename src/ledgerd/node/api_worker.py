@@ -26,12 +26,14 @@ from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
+from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.block_records import BlockRecords
 from ledgerd.rpc.cache import AnswerCache
 from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.history_stream import Subscriptions
 from ledgerd.rpc.routes import routes_of
 from ledgerd.rpc.service import Service
 from ledgerd.rpc.storage import Storage
@@ -80,13 +82,19 @@ def service(link: Link, limits: Limits, settings: Settings) -> Service:
     plugins = settings["plugins"].split()
     if HISTORY_PLUGIN in plugins:
         services[History] = history = _history(settings)
+        services[Subscriptions] = Subscriptions()
+        plugins.append(HISTORY_API.name)
         if DEV_API.name in plugins:
             _background.add(asyncio.get_running_loop().create_task(_forget_what_is_reverted(link, history)))
     waiting = WaitingReader(reader, STORED_TABLES)
     network = parameters_of(settings["chain"])
     time = TimeSource(network.clock)
     node = Node(network, waiting.snapshot, link, services)
-    apis = [api for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, NODE_API, DEV_API) if api.name in plugins]
+    apis = [
+        api
+        for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
+        if api.name in plugins
+    ]
     cache = AnswerCache(int(settings["cache"]))
     dispatcher = Dispatcher(apis, node, lambda: time.wall() / MICRO, cache=cache, limits=limits)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.history.embedded import EmbeddedStore
-from ledgerd.history.following import HISTORY_FOLDER, follow
+from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
 from ledgerd.node.history_settings import history_settings
@@ -36,8 +36,7 @@ class HistoryPart:
 
     def _follow(self, chain: Chain) -> None:
         self._close()
-        self._store = EmbeddedStore(self._folder, self._settings, chain.block_log)
-        follow(chain, self._store)
+        self._store = open_history(chain, self._folder, self._settings)
 
     def truncate(self, number: int) -> None:
         """Forget every block above this one, while the log still has them; on the thread of the chain."""

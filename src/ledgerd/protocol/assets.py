@@ -18,6 +18,9 @@ from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow, require
 TOKEN_SYMBOL = 0x5A495603
 """`VIZ`, three decimals."""
 
+ONE_TOKEN = 1000
+"""Its smallest units."""
+
 SHARES_SYMBOL = 0x53455241485306
 """`SHARES`, six decimals."""
 
@@ -34,6 +37,15 @@ def checked(amount: int) -> int:
     return amount
 
 
+def asset_json_text(amount: int, symbol: int) -> str:
+    """`"1.000 VIZ"`, of the two fields of an asset."""
+    if symbol == TOKEN_SYMBOL and amount >= ONE_TOKEN:
+        digits = str(amount)
+        return f'"{digits[:-3]}.{digits[-3:]} VIZ"'
+    # A symbol from the wire may hold any byte, quotes included.
+    return quote(asset_text(amount, symbol))
+
+
 class Asset(msgspec.Struct, frozen=True):
     """An amount of the smallest units of a symbol."""
 
@@ -41,6 +53,7 @@ class Asset(msgspec.Struct, frozen=True):
     symbol: UInt64
 
     TITLE: ClassVar[str] = "asset"
+    TEXT_OF_FIELDS = staticmethod(asset_json_text)
 
     @property
     def is_token(self) -> bool:
@@ -89,8 +102,7 @@ class Asset(msgspec.Struct, frozen=True):
 
     def json_text(self) -> str:
         """`"1.000 VIZ"`."""
-        # A symbol from the wire may hold any byte, quotes included.
-        return quote(asset_text(self.amount, self.symbol))
+        return asset_json_text(self.amount, self.symbol)
 
     @classmethod
     def from_json(cls, value: object) -> Asset:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NewType
 
 from ledgerd.codec import declare
+from ledgerd.codec.json_text import quote
 from ledgerd.codec.kinds import Kind, Reading
 from ledgerd.codec.source import Source
 from ledgerd.codec.strings import Text, add_varint, past_the_end, too_long
@@ -38,6 +39,12 @@ def cut_name(text: str) -> AccountName:
 def name_of_bytes(raw: bytes) -> AccountName:
     """The name of bytes from the wire."""
     return cut_name(raw.decode("utf-8", "surrogateescape"))
+
+
+@lru_cache(REMEMBERED_NAMES)
+def name_text(raw: bytes) -> str:
+    """The JSON text of a name of bytes from the wire."""
+    return quote(cut_name(raw.decode("utf-8", "surrogateescape")))
 
 
 @lru_cache(REMEMBERED_NAMES)
@@ -85,6 +92,13 @@ class NameKind(Text):
         source.add(f"    {target} = {source.bind(long_name)}({raw}, reading)")
         source.add("else:")
         source.add(f"    {target} = {source.bind(name_of_bytes)}({raw})")
+
+    def show(self, source: Source, target: str) -> None:
+        """Length, then bytes, whose text is remembered."""
+        length = source.fresh("n")
+        add_varint(source, length)
+        source.add(f"{target} = {source.bind(name_text)}(buf[pos:pos + {length}])")
+        source.add(f"pos += {length}")
 
     def write(self, source: Source, value: str) -> None:
         """Length, then bytes."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.histories import History, HistoryEntry
+from typing import Annotated
+
+from ledgerd.chain.histories import History, HistoryEntry, entry_text
 from ledgerd.codec.json_errors import Layer
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import cut_name
+from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.counts import exactly
 from ledgerd.rpc.declarations import Api
 from ledgerd.rpc.errors import Layered
 from ledgerd.rpc.view import ApiView
 
 ACCOUNT_HISTORY = Api("account_history", "What happened to accounts: every operation that touched them.")
+
+EntriesText = Annotated[str, Printed(tuple[HistoryEntry, ...])]
 
 NEWEST = 0xFFFFFFFF
 """Where a history is read from the newest entry on; written -1 by most."""
@@ -28,7 +33,7 @@ def _refuse(condition: str, words: str, **values: Json) -> RuleViolation:
 
 
 @ACCOUNT_HISTORY.method(args=exactly(3), examples=[["viz", -1, 100]])
-def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt32) -> tuple[HistoryEntry, ...]:
+def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt32) -> EntriesText:
     """The entries of an account from a number downwards, -1 for the newest, the oldest of them first.
 
     One more than the limit is answered, where there are so many. With a limit of 0 that is the entry `from` alone:
@@ -59,4 +64,5 @@ def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt3
         if limit > MOST_ENTRIES:
             raise _refuse("limit <= 1000", "Limit of ${l} is greater than maxmimum allowed (1000)", l=limit)
         last = entries.last if from_ == NEWEST else from_
-        return tuple(history.entries_of(name, max(entries.first, last - limit), last))
+        first = max(entries.first, last - limit)
+        return f"[{','.join(map(entry_text, range(first, last + 1), history.entries_of(name, first, last)))}]"

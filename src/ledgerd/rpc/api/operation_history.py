@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from ledgerd.chain.histories import History, RecordedOperation
@@ -12,12 +14,15 @@ from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.times import Time
+from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.counts import exactly
 from ledgerd.rpc.declarations import Api
 from ledgerd.rpc.view import ApiView
 
 OPERATION_HISTORY = Api("operation_history", "What happened: every operation by block, virtual ones included.")
+
+OperationsText = Annotated[str, Printed(tuple[RecordedOperation, ...])]
 
 
 class AnnotatedTransaction(msgspec.Struct, frozen=True):
@@ -35,11 +40,10 @@ class AnnotatedTransaction(msgspec.Struct, frozen=True):
 
 
 @OPERATION_HISTORY.method(args=exactly(2), examples=[[1, False]])
-def get_ops_in_block(view: ApiView, block_num: UInt32, only_virtual: bool) -> tuple[RecordedOperation, ...]:
+def get_ops_in_block(view: ApiView, block_num: UInt32, only_virtual: bool) -> OperationsText:
     """All operations of a block, or only those that the chain did by itself; none for a block that is not known."""
     with view.service(History).reading() as history:
-        found = history.operations_of(block_num)
-    return tuple(each for each in found if each.virtual_op or not only_virtual)
+        return f"[{','.join(history.operations_of(block_num, only_virtual=only_virtual))}]"
 
 
 @OPERATION_HISTORY.method(args=exactly(1), examples=[["0000000000000000000000000000000000000000"]])

@@ -1,0 +1,29 @@
+"""Which of the stored operations somebody is looking for: most are told apart without being decoded."""
+
+from __future__ import annotations
+
+from ledgerd.chain.histories import Direction, Wanted
+from ledgerd.history.directions import concerned
+from ledgerd.history.pieces import Piece, Row
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
+
+
+class Selection:
+    """Looks for what is wanted; for the entries of an account, when one is named."""
+
+    def __init__(self, wanted: Wanted, account: AccountName | None = None) -> None:
+        self._wanted = wanted
+        self._tags = wanted.tags
+        self._accounts = wanted.accounts if account is None else frozenset((account,))
+        self.needs_operations = wanted.direction is not Direction.ANY or bool(wanted.accounts and account is None)
+        """Whether the operations themselves have to be looked at."""
+
+    def may_take(self, piece: Piece, row: Row) -> bool:
+        """Whether an operation is wanted, by what is stored of it."""
+        tags, wanted = self._tags, self._wanted
+        return (tags is None or row[0] in tags) and wanted.since <= piece.timestamp(row) < wanted.until
+
+    def takes(self, operation: Operation) -> bool:
+        """Whether it is wanted by what it says."""
+        return not self._accounts.isdisjoint(concerned(operation, self._wanted.direction))

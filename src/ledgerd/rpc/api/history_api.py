@@ -1,0 +1,88 @@
+"""`history_api`: what the reference's histories do not offer: filters, cursors, and a stream of operations."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Annotated
+
+from ledgerd.chain.histories import History
+from ledgerd.codec.json_text import Json
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.names import cut_name
+from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.counts import UNCOUNTED, exactly
+from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.history_filter import NO_FILTER, Filter
+from ledgerd.rpc.history_pages import NEWEST, AccountPage, BlocksPage, account_page, blocks_page
+from ledgerd.rpc.history_stream import HistoryStream, StreamMessage, Subscriptions, messages_of
+from ledgerd.rpc.view import ApiView, Node
+
+HISTORY_API = Api("history_api", "What happened, as it is looked for: filters, pages in both directions, a stream.")
+
+AccountPageText = Annotated[str, Printed(AccountPage)]
+BlocksPageText = Annotated[str, Printed(BlocksPage)]
+StreamMessageText = Annotated[str, Printed(StreamMessage)]
+
+MOST_OF_A_PAGE = 1_000
+"""As many as the reference answers at once."""
+
+
+def _require_limit(limit: int) -> None:
+    require(0 < limit <= MOST_OF_A_PAGE, f"limit: 1 to {MOST_OF_A_PAGE} operations make a page, not {limit}")
+
+
+TRANSFERS: Json = {"types": ["transfer"], "direction": "incoming"}
+
+
+@HISTORY_API.method(args=UNCOUNTED, examples=[["viz"], ["viz", TRANSFERS, "oldest", 10]])
+def get_account_operations(
+    view: ApiView, account: str, filter_: Filter = NO_FILTER, cursor: str = NEWEST, limit: UInt32 = 100
+) -> AccountPageText:
+    """The operations that touched an account and that a filter lets pass: a page of them, and cursors to go on.
+
+    A page may have fewer entries than the limit, even none, and yet have a neighbour: go on while `older` is there, or
+    until `newer` does not change any more. The filter's `accounts` do not matter here; its `direction` is that of the
+    account.
+    """
+    _require_limit(limit)
+    with view.service(History).reading() as history:
+        return account_page(history, cut_name(account), filter_, cursor, limit)
+
+
+@HISTORY_API.method(args=UNCOUNTED, examples=[[], [{"types": ["validator_reward"]}, "oldest", 10]])
+def get_operations(
+    view: ApiView, filter_: Filter = NO_FILTER, cursor: str = NEWEST, limit: UInt32 = 100
+) -> BlocksPageText:
+    """The operations of all accounts that a filter lets pass, block by block: a page of them, and cursors to go on.
+
+    A page holds whole blocks, and ends with the one in which the limit was reached. It may have fewer operations than
+    the limit, even none, and yet have a neighbour.
+    """
+    _require_limit(limit)
+    with view.service(History).reading() as history:
+        return blocks_page(history, filter_, cursor, limit)
+
+
+@HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, {"accounts": ["viz"]}, False]])
+async def subscribe(
+    node: Node, from_block: UInt32 = 0, filter_: Filter = NO_FILTER, reversible: bool = False
+) -> AsyncGenerator[StreamMessageText, None]:
+    """The operations of all blocks from one on, in their order: what has happened, then what happens.
+
+    Each message tells of whole blocks. Whoever is cut off goes on behind the `last_block` of the last message, and has
+    neither a gap nor a double. Without a number it begins behind the last block that there is. Only blocks that will
+    never be taken back are told of, unless `reversible` is asked for: then blocks are told of as they come, and
+    `undone_from` says which of them were taken back.
+    """
+    stream = HistoryStream(node.service(History), filter_.wanted, from_block, reversible=reversible)
+    with node.service(Subscriptions).entered(asyncio.current_task()) as name:
+        async for message in messages_of(stream, name, node.main):
+            yield message
+
+
+@HISTORY_API.method(args=exactly(1), cached=False, examples=[["0123456789abcdef"]])
+def unsubscribe(view: ApiView, subscription: str) -> bool:
+    """End a subscription of this connection, by the name that its first message gave; false where there is none."""
+    return view.service(Subscriptions).end(subscription)
