@@ -8,7 +8,7 @@ import msgspec
 
 from ledgerd.chain.histories import Direction, Wanted
 from ledgerd.codec import record_kind
-from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.errors import BAD_CAST, DecodeError
 from ledgerd.codec.json_scalars import as_object, as_string
 from ledgerd.codec.strings import Text
 from ledgerd.protocol.names import AccountName
@@ -54,14 +54,14 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         made = {}
         for name, condition in given.items():
             if name not in fields:
-                raise DecodeError(f"filter: there is no {name}; there are {', '.join(fields)}")
+                raise DecodeError(f"filter: there is no {name}; there are {', '.join(fields)}", BAD_CAST)
             try:
                 made[name] = fields[name].kind.parse(condition)
             except DecodeError as problem:
-                raise DecodeError(f"filter.{problem.within(name)}", problem.code) from None
+                raise DecodeError(f"filter.{problem.within(name)}", BAD_CAST) from None
         read = cls(**made)
         if len(read.accounts or ()) > MOST_NAMES:
-            raise DecodeError(f"filter.accounts: at most {MOST_NAMES} accounts can be looked for at once")
+            raise DecodeError(f"filter.accounts: at most {MOST_NAMES} accounts can be looked for at once", BAD_CAST)
         return read
 
     @property

@@ -15,6 +15,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.cache import AnswerCache
@@ -40,7 +41,7 @@ def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
     with history, Reader.open(state, STORED_TABLES) as reader:
         services: dict[type, object] = {BlockArchive: BlockArchive(log), History: history}
         node = Node(network_of(name), reader.snapshot, Link(), services)
-        apis = (OPERATION_HISTORY, ACCOUNT_HISTORY)
+        apis = (OPERATION_HISTORY, ACCOUNT_HISTORY, HISTORY_API)
         yield Dispatcher(apis, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
     log.close()
 
