@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from ledgerd.codec.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.kinds import Kind
@@ -251,6 +253,8 @@ def method_section(method: Method, best: Mapping[str, Exchange]) -> list[str]:
 
 def default_of(value: object) -> str:
     """A default as a client would write it."""
+    if isinstance(value, msgspec.Struct):
+        return "{}"
     name = getattr(value, "name", None)
     return json.dumps(value) if name is None else json.dumps(name.lower())
 

@@ -41,10 +41,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
     types: tuple[Annotated[str, OperationName()], ...] | None = None
     accounts: tuple[AccountName, ...] | None = None
-    direction: Annotated[Direction, Choice(Direction, "direction")] = Direction.ANY
+    direction: Annotated[Direction, Choice(Direction, "direction")] | None = None
     since: Time | None = None
     until: Time | None = None
-    irreversible: bool = False
+    irreversible: bool | None = None
 
     @classmethod
     def from_json(cls, value: object) -> Filter:
@@ -70,7 +70,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         return Wanted(
             tags=None if self.types is None else frozenset(TAGS[name] for name in self.types),
             accounts=frozenset(self.accounts or ()),
-            direction=self.direction,
+            direction=self.direction or Direction.ANY,
             since=self.since or 0,
             until=LATEST + 1 if self.until is None else self.until,
         )

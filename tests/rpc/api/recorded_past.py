@@ -20,6 +20,7 @@ from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.block_archive import BlockArchive
 from ledgerd.rpc.cache import AnswerCache
 from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.history_stream import Subscriptions
 from ledgerd.rpc.limits import Limits
 from ledgerd.rpc.link import Link
 from ledgerd.rpc.view import Node
@@ -39,7 +40,11 @@ def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
     log = BlockLogReader.open(state)
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
     with history, Reader.open(state, STORED_TABLES) as reader:
-        services: dict[type, object] = {BlockArchive: BlockArchive(log), History: history}
+        services: dict[type, object] = {
+            BlockArchive: BlockArchive(log),
+            History: history,
+            Subscriptions: Subscriptions(),
+        }
         node = Node(network_of(name), reader.snapshot, Link(), services)
         apis = (OPERATION_HISTORY, ACCOUNT_HISTORY, HISTORY_API)
         yield Dispatcher(apis, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())

@@ -87,7 +87,7 @@ FILTERS: list[tuple[dict[str, Json], Callable[[dict[str, Any], str], bool]]] = [
 
 
 def _transfers(each: dict[str, Any], field: str, name: str) -> bool:
-    return each["op"][0] == "transfer" and each["op"][1][field] == name
+    return bool(each["op"][0] == "transfer" and each["op"][1][field] == name)
 
 
 @pytest.mark.parametrize("start", [("newest", "older"), ("oldest", "newer")], ids=lambda each: each[1])
