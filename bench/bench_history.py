@@ -1,7 +1,8 @@
 """What a history costs while blocks are replayed, how much of the disk it takes, and how fast it is read.
 
 Each figure stands beside what it should be. Requests are made through the dispatcher, as a worker makes them, without
-the network and without the cache of answers; `first` means that no operation of the answer was read before.
+the network and without the cache of answers; `first` means that no operation of the answer was read before. Rates are
+those of the design machine: a recovery of a signature, which takes 52 microseconds there, says how fast this one is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from time import process_time
 
 import lmdb
 
-from bench.bench_chain import TRANSFERS, network, packed_blocks, send_transfers, users, verdict
+from bench.bench_api import DESIGN_RECOVERY
+from bench.bench_chain import (
+    TRANSFERS,
+    network,
+    packed_blocks,
+    recovery_seconds,
+    send_transfers,
+    users,
+    verdict,
+)
 from ledgerd.chain.block_log import BlockLog
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.events import Event, IrreversibleAdvanced
@@ -41,9 +51,11 @@ from tests.history.made_blocks import block_on, told
 
 FULL_BLOCKS, EMPTY_BLOCKS = 30, 500
 ENTRIES = 1_000_000
+SPARSE = 50_000
 OPERATIONS_A_BLOCK = 100
 BLOCKS_A_COMMIT = 500
 PAGE = 100
+PAGES, ROUNDS = 80, 5
 
 COST = 0.25
 BYTES_AN_OPERATION = 60
@@ -89,18 +101,18 @@ def bench_indexing() -> None:
         print(f"  indexing {what}: {cost:.3f} of the replay ({verdict(cost, COST)})")
 
 
-def fill(folder: Path) -> tuple[int, int]:
-    """An account with a million entries, told by blocks of a hundred operations; operations and blocks."""
+def fill(folder: Path, entries: int = ENTRIES, operations_a_block: int = OPERATIONS_A_BLOCK) -> tuple[int, int]:
+    """An account with so many entries, told by blocks of some operations; operations and blocks."""
     log = BlockLog.open(folder / STATE_FOLDER)
     previous, count, number, events = NO_BLOCK, 0, 0, []
     with EmbeddedStore(folder / "history", HistorySettings(), log) as store:
-        while count < ENTRIES:
+        while count < entries:
             number += 1
-            block = block_on(previous, number, [[_transfer(number, place)] for place in range(OPERATIONS_A_BLOCK)])
+            block = block_on(previous, number, [[_transfer(number, place)] for place in range(operations_a_block)])
             log.append(number, block.packed)
             events.append(told(block))
-            previous, count = block.id, count + OPERATIONS_A_BLOCK
-            if number % BLOCKS_A_COMMIT == 0 or count >= ENTRIES:
+            previous, count = block.id, count + operations_a_block
+            if number % BLOCKS_A_COMMIT == 0 or count >= entries:
                 log.sync()
                 store.record([*events, IrreversibleAdvanced(number)])
                 events.clear()
@@ -140,11 +152,31 @@ def request(api: str, method: str, *arguments: object) -> bytes:
 
 
 def rate(answer: Callable[[bytes], object], requests: list[bytes]) -> float:
-    """Answers a second."""
-    started = process_time()
-    for body in requests:
-        answer(body)
-    return len(requests) / (process_time() - started)
+    """Answers a second, if this were the design machine: the most of some rounds with requests of their own."""
+    most, size = 0.0, len(requests) // ROUNDS
+    for first in range(0, len(requests), size):
+        recovery, started = recovery_seconds(), process_time()
+        for body in requests[first : first + size]:
+            answer(body)
+        most = max(most, size / (process_time() - started) * min(recovery, recovery_seconds()) / DESIGN_RECOVERY)
+    return most
+
+
+def pages_of(account: str, last: int) -> list[bytes]:
+    """Requests for pages from an entry downwards, none of them twice."""
+    lasts = (last - each * PAGE for each in range(PAGES))
+    return [request("account_history", "get_account_history", account, each, PAGE - 1) for each in lasts]
+
+
+def show_rates(folder: Path, title: str, requests: list[bytes], wanted: int) -> None:
+    """How fast requests are answered for the first time and again, when code and files are warm."""
+    with dispatcher(folder) as served:
+        for body in pages_of("alice", ENTRIES // 4)[:ROUNDS]:
+            served.answer(body)
+        served.answer(request("operation_history", "get_ops_in_block", 1, False))
+        first = rate(served.answer, requests)
+        again = rate(served.answer, requests[-ROUNDS:] * ROUNDS)
+    print(f"  {title}: first {first:6,.0f}/s ({verdict(first, wanted, at_most=False)}), again {again:6,.0f}/s")
 
 
 def bench_reading() -> None:
@@ -155,20 +187,16 @@ def bench_reading() -> None:
         used = used_bytes(folder) / operations
         print(f"  {operations:,} operations of two accounts: {used:.1f} bytes each ", end="")
         print(f"({verdict(used, BYTES_AN_OPERATION)})")
-        for what, place in (("start", 5_000), ("middle", ENTRIES // 2), ("end", ENTRIES - 1)):
-            pages = [
-                request("account_history", "get_account_history", "alice", place - each * PAGE, PAGE - 1)
-                for each in range(50)
-            ]
-            with dispatcher(folder) as served:
-                cold, warm = rate(served.answer, pages), rate(served.answer, pages * 4)
-            print(f"  {PAGE} entries at the {what:6} of {ENTRIES:,}: first {cold:6,.0f}/s, ", end="")
-            print(f"again {warm:6,.0f}/s ({verdict(warm, PAGES_A_SECOND, at_most=False)})")
-        numbers = [request("operation_history", "get_ops_in_block", blocks - each, False) for each in range(100)]
-        with dispatcher(folder) as served:
-            cold, warm = rate(served.answer, numbers), rate(served.answer, numbers * 4)
-        print(f"  a block of {OPERATIONS_A_BLOCK} operations: first {cold:6,.0f}/s, ", end="")
-        print(f"again {warm:6,.0f}/s ({verdict(warm, BLOCKS_A_SECOND, at_most=False)})")
+        for what, last in (("start", PAGES * PAGE), ("middle", ENTRIES // 2), ("end", ENTRIES - 1)):
+            title = f"{PAGE} entries at the {what:6} of {ENTRIES:,}"
+            show_rates(folder, title, pages_of("alice", last), PAGES_A_SECOND)
+        numbers = [request("operation_history", "get_ops_in_block", blocks - each, False) for each in range(PAGES)]
+        show_rates(folder, f"a block of {OPERATIONS_A_BLOCK} operations", numbers, BLOCKS_A_SECOND)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        fill(folder, entries=SPARSE, operations_a_block=1)
+        title = f"{PAGE} entries of as many blocks, of {SPARSE:,}"
+        show_rates(folder, title, pages_of("alice", SPARSE - 1), PAGES_A_SECOND)
 
 
 def main() -> None:
