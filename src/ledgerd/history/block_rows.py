@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION
 from ledgerd.codec import codec_of, record_kind
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import LATE, NO_OWNER, PLACE, VIRTUAL, Piece, Row, most_bytes, stored_size
+from ledgerd.history.pieces import LATE, PLACE, VIRTUAL, Piece, Row, most_bytes, stored_size
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.time_text import time_text
@@ -45,16 +44,22 @@ class BlockPart:
 
     def shown(self, piece: Piece, rows: Sequence[Row]) -> list[str]:
         """What clients are shown of operations (spec 05, section 12.3): the text of each `RecordedOperation`."""
-        openings, transcribers, reading = _openings(piece, self.number), _transcribers(), Reading()
-        early, late = (f',"timestamp":"{time_text(each)}","op":["' for each in piece.times)
-        own, begin, length, found = self.data, self.begin, len(self.data), []
+        block, transcribers, reading, found = self.number, _transcribers(), Reading(), []
+        early, late = "", ""
+        last_owner, opening = -1, ""
+        own, begin, length = self.data, self.begin, len(self.data)
         for tag, owner, number, place, size in rows:
-            name, transcribe = transcribers[tag]
+            if owner != last_owner:
+                last_owner, opening = owner, piece.owner_text(owner, block)
+            if place >= LATE:
+                time = late = late or _time_member(piece.times[1])
+            else:
+                time = early = early or _time_member(piece.times[0])
+            data, virtual, where = own, 0, (place & PLACE) - begin
             if place & VIRTUAL:
                 data = piece.raw
                 virtual, where = piece.virtual(place)
-            else:
-                data, virtual, where = own, 0, (place & PLACE) - begin
+            name, transcribe = transcribers[tag]
             try:
                 text, end = transcribe(data, where + 1, reading)  # behind the tag, which takes one byte
             except DecodeError as problem:
@@ -63,8 +68,7 @@ class BlockPart:
                 raise self._damaged(where, f"it has {end - where} bytes")
             if end > length and data is own:
                 raise self._damaged(where, "its bytes are not in the log")
-            time = late if place >= LATE else early
-            found.append(f'{openings[owner]}{number},"virtual_op":{virtual}{time}{name}",{text}]}}')
+            found.append(f'{opening}{number},"virtual_op":{virtual}{time}{name}",{text}]}}')
         return found
 
     def _damaged(self, where: int, problem: str) -> HistoryDamaged:
@@ -73,9 +77,9 @@ class BlockPart:
 
 def extent(rows: Sequence[Row]) -> tuple[int, int]:
     """From where to where in the bytes of their block some operations stand; nowhere when all are virtual."""
-    first = next((row[3] & PLACE for row in rows if not row[3] & VIRTUAL), 0)
-    last = next(((row[3] & PLACE) + most_bytes(row[4]) for row in reversed(rows) if not row[3] & VIRTUAL), 0)
-    return first, last
+    if (rows[0][3] | rows[-1][3]) & VIRTUAL:
+        rows = [row for row in rows if not row[3] & VIRTUAL]
+    return (rows[0][3] & PLACE, (rows[-1][3] & PLACE) + most_bytes(rows[-1][4])) if rows else (0, 0)
 
 
 @cache
@@ -84,13 +88,5 @@ def _transcribers() -> list[tuple[str, Transcriber]]:
     return [(name_of(each), record_kind(each).transcriber) for each in OPERATIONS]
 
 
-def _openings(piece: Piece, block: int) -> dict[int, str]:
-    """How the texts of each transaction's operations begin."""
-    opened = {
-        owner: f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{number},"op_in_trx":'
-        for owner, (number, identifier) in enumerate(piece.transactions())
-    }
-    opened[NO_OWNER] = (
-        f'{{"trx_id":"{NO_TRANSACTION.hex()}","block":{block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
-    )
-    return opened
+def _time_member(time: int) -> str:
+    return f',"timestamp":"{time_text(time)}","op":["'

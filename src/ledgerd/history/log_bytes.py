@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import NamedTuple
 
 from ledgerd.chain.block_log import FULL_LOG
 from ledgerd.chain.log_files import OFFSET, LogFiles, LogKind, read_at
@@ -18,12 +17,8 @@ AT_ONCE = 256 * 1024
 """Bytes that are read at once, though some of them are not wanted: each reading costs as much as many bytes."""
 
 
-class Span(NamedTuple):
-    """A part of a block."""
-
-    block: int
-    first: int
-    end: int
+Span = tuple[int, int, int]
+"""A part of a block: the number of this, the place where the part begins, and the one where it ends."""
 
 
 class LogBytes:
@@ -47,37 +42,43 @@ class LogBytes:
         """The bytes of parts of blocks, by the numbers of these; fewer of each where the log does not have them."""
         if self._files is None:
             return [b""] * len(spans)
-        starts = self._starts([span.block for span in spans])
-        found: list[bytes] = []
-        known, known_from = b"", 0
-        for place, (span, start) in enumerate(zip(spans, starts, strict=True)):
-            if start is None:
+        file, found, place = self._files.data, list[bytes](), 0
+        begins = self._begins(spans)
+        while place < len(spans):
+            first, last = begins[place], place
+            if first is None:
                 found.append(b"")
+                place += 1
                 continue
-            first, size = start + span.first - known_from, span.end - span.first
-            if first < 0 or first + size > len(known):
-                known_from = start + span.first
-                known = read_at(self._files.data, _end_of_run(spans, starts, place) - known_from, known_from)
-                first = 0
-            found.append(known[first : first + size])
+            end = first
+            for last in range(place, len(spans)):
+                begin = begins[last]
+                if begin is None or begin < first or (last > place and begin + spans[last][2] - first > AT_ONCE):
+                    break
+                end = max(end, begin + spans[last][2] - spans[last][1])
+            else:
+                last += 1
+            data = read_at(file, end - first, first)
+            for (_, start, stop), begin in zip(spans[place:last], begins[place:last], strict=True):
+                at = (begin or 0) - first
+                found.append(data[at : at + stop - start])
+            place = last
         return found
 
-    def _starts(self, blocks: Sequence[int]) -> list[int | None]:
-        """Where blocks begin in the file, as far as the index knows; neighbours are looked up together."""
-        files = self._files
-        found: list[int | None] = []
-        known, low = b"", 0
-        for place, block in enumerate(blocks):
+    def _begins(self, spans: Sequence[Span]) -> list[int | None]:
+        """Where parts begin in the file, as far as the index knows; neighbours are looked up together."""
+        files, found, low, known = self._files, list[int | None](), 0, b""
+        for place, (block, first, _) in enumerate(spans):
+            at = (block - low) * OFFSET.size
             if files is None or block < files.first:
                 found.append(None)
                 continue
-            at = (block - low) * OFFSET.size
             if at < 0 or at + OFFSET.size > len(known):
                 low, at = block, 0
-                following = takewhile((low + NEIGHBOURS).__gt__, islice(blocks, place, None))
+                following = takewhile((low + NEIGHBOURS).__gt__, (each[0] for each in islice(spans, place, None)))
                 known = read_at(files.index, (max(following) - low + 1) * OFFSET.size, files.place_of(low))
             entry = known[at : at + OFFSET.size]
-            found.append(int(OFFSET.unpack(entry)[0]) if len(entry) == OFFSET.size else None)
+            found.append(OFFSET.unpack(entry)[0] + first if len(entry) == OFFSET.size else None)
         return found
 
     def close(self) -> None:
@@ -85,16 +86,3 @@ class LogBytes:
         if self._files is not None:
             self._files.close()
         self._files = None
-
-
-def _end_of_run(spans: Sequence[Span], starts: Sequence[int | None], place: int) -> int:
-    """How far to read from the beginning of a part, so that parts close behind it are read as well."""
-    first = end = (starts[place] or 0) + spans[place].first
-    for following in range(place, len(spans)):
-        start = starts[following]
-        if start is None or start < first - spans[place].first:
-            break
-        if following > place and start + spans[following].end - first > AT_ONCE:
-            break
-        end = max(end, start + spans[following].end)
-    return end

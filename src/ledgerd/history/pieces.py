@@ -40,6 +40,7 @@ VIRTUAL = 1 << 30
 """With the place: the operation stands behind the rows, after its virtual number."""
 PLACE = VIRTUAL - 1
 _NUMBER = struct.Struct("<I")
+_NOBODY = NO_TRANSACTION.hex()
 _BEFORE_OPERATIONS = 10
 """Bytes of a transaction before the count of its operations: reference and expiration."""
 
@@ -90,20 +91,25 @@ class Piece:
         """All rows, as plain tuples in the form of one: they are many."""
         return cast("list[Row]", list(_ROW.iter_unpack(self.raw[self._rows : self.tail])))
 
-    def row(self, place: int) -> Row:
-        """The row of an operation, by its place in the piece."""
-        return Row._make(_ROW.unpack_from(self.raw, self._rows + place * _ROW.size))
+    def rows_at(self, places: Sequence[int]) -> list[Row]:
+        """The rows of some operations, by their places in the piece; an `IndexError` where there is none."""
+        if len(places) == self.count:
+            return self.rows()
+        if places[-1] >= self.count:
+            raise IndexError(places[-1])
+        raw, first, size, unpack = self.raw, self._rows, _ROW.size, _ROW.unpack_from
+        return cast("list[Row]", [unpack(raw, first + place * size) for place in places])
 
     def transactions(self) -> list[tuple[int, TransactionId]]:
         """The transactions that have operations here: place in the block, and id."""
         return list(_TRANSACTION.iter_unpack(self.raw[_HEAD.size : self._rows]))
 
-    def owner(self, row: Row) -> tuple[int, TransactionId]:
-        """The transaction of an operation; none of what happens after all of them."""
-        if row.owner == NO_OWNER:
-            return AFTER_TRANSACTIONS, NO_TRANSACTION
-        number, identifier = _TRANSACTION.unpack_from(self.raw, _HEAD.size + row.owner * _TRANSACTION.size)
-        return number, TransactionId(identifier)
+    def owner_text(self, owner: int, block: int) -> str:
+        """How the texts begin of the operations of a transaction, or of those that have none."""
+        if owner == NO_OWNER:
+            return f'{{"trx_id":"{_NOBODY}","block":{block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
+        number, identifier = _TRANSACTION.unpack_from(self.raw, _HEAD.size + owner * _TRANSACTION.size)
+        return f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{number},"op_in_trx":'
 
     def timestamp(self, row: Row) -> int:
         """When an operation happened."""

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-CHARACTERS = 8 * 1024 * 1024
+CHARACTERS = 16 * 1024 * 1024
 
 
 class Remembered(Generic[K, V]):

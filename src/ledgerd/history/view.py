@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 from ledgerd.chain.histories import FoundOperations, HistoryView, SequenceRange, TransactionPlace, Wanted
 from ledgerd.history.account_rows import AccountRows, Reference
@@ -36,12 +34,8 @@ class Shown:
         self.operations.clear()
 
 
-class Part(NamedTuple):
-    """Some operations of one piece."""
-
-    block: int
-    piece: Piece
-    rows: Sequence[Row]
+Part = tuple[int, Piece, list[Row]]
+"""Some operations of one piece, one at least, and the block that they are of."""
 
 
 class EmbeddedView(HistoryView):
@@ -68,7 +62,7 @@ class EmbeddedView(HistoryView):
 
     def mark_of(self, block: int) -> bytes:
         kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
-        return self._log.read([Span(block, 0, MARK_BYTES)])[0] if kept is None else kept[:MARK_BYTES]
+        return self._log.read([(block, 0, MARK_BYTES)])[0] if kept is None else kept[:MARK_BYTES]
 
     # -- blocks
 
@@ -76,9 +70,9 @@ class EmbeddedView(HistoryView):
         known = self._shown.blocks.find(block)
         if known is not None and not only_virtual:
             return known
-        parts = [Part(block, piece, piece.rows()) for piece in pieces_at(self._transaction, self._tables, block)]
+        parts = [(block, piece, piece.rows()) for piece in pieces_at(self._transaction, self._tables, block)]
         if only_virtual:
-            parts = [part._replace(rows=[row for row in part.rows if row[3] & VIRTUAL]) for part in parts]
+            parts = _thinned(parts, lambda _, row: bool(row[3] & VIRTUAL))
         texts = self._texts(parts)
         if block <= self._progress.settled and not only_virtual:
             self._shown.blocks.keep(block, texts, sum(map(len, texts)))
@@ -139,11 +133,11 @@ class EmbeddedView(HistoryView):
             block = PIECE_KEY.unpack(cursor.key())[0]
             if block > last if is_forward else block < last:
                 break
-            if looked_at >= most and block != parts[-1].block:
+            if looked_at >= most and block != parts[-1][0]:
                 reached = block - 1 if is_forward else block + 1
                 break
             piece = Piece(cursor.value())
-            parts.append(Part(block, piece, piece.rows()))
+            parts.append((block, piece, piece.rows()))
             looked_at += piece.count
             found = cursor.next() if is_forward else cursor.prev()
         if not is_forward:
@@ -155,74 +149,91 @@ class EmbeddedView(HistoryView):
         references = list(self._accounts.references(account, first, last))
         parts, numbers = [], []
         sequence = iter(range(first, last + 1))
-        for part in self._parts(references):
-            own = [(next(sequence), row) for row in part.rows]
-            chosen = [(number, row) for number, row in own if selection.may_take(part.piece, row)]
+        for block, piece, rows in self._parts(references):
+            own = [(next(sequence), row) for row in rows]
+            chosen = [(number, row) for number, row in own if selection.may_take(piece, row)]
             if chosen and selection.needs_operations:
-                [bytes_] = self._bytes([part._replace(rows=[row for _, row in chosen])])
-                chosen = [each for each in chosen if selection.takes(bytes_.operation(part.piece, each[1]))]
-            numbers += [number for number, _ in chosen]
-            parts.append(part._replace(rows=[row for _, row in chosen]))
+                [bytes_] = self._bytes([(block, piece, [row for _, row in chosen])])
+                chosen = [each for each in chosen if selection.takes(bytes_.operation(piece, each[1]))]
+            if chosen:
+                numbers += [number for number, _ in chosen]
+                parts.append((block, piece, [row for _, row in chosen]))
         return list(zip(numbers, self._texts(parts), strict=True))
 
     def _selected(self, parts: list[Part], selection: Selection) -> list[Part]:
-        chosen = [
-            part._replace(rows=[row for row in part.rows if selection.may_take(part.piece, row)]) for part in parts
-        ]
-        chosen = [part for part in chosen if part.rows]
+        chosen = _thinned(parts, selection.may_take)
         if not selection.needs_operations:
             return chosen
-        return [
-            part._replace(rows=[row for row in part.rows if selection.takes(bytes_.operation(part.piece, row))])
-            for part, bytes_ in zip(chosen, self._bytes(chosen), strict=True)
-        ]
+        bytes_ = iter(self._bytes(chosen))
+        kept = []
+        for block, piece, rows in chosen:
+            own = next(bytes_)
+            taken = [row for row in rows if selection.takes(own.operation(piece, row))]
+            if taken:
+                kept.append((block, piece, taken))
+        return kept
 
     # -- pieces, and the bytes that they refer to
 
     def _parts(self, references: Sequence[Reference]) -> list[Part]:
         """Operations by where they are stored, those of one piece together as long as they follow one another."""
-        places = [(block, (high << 16) + low) for block, high, low in references]
-        grouped = [
-            (PIECE_KEY.pack(block, number), [place % OPERATIONS_A_PIECE for _, place in group])
-            for (block, number), group in groupby(places, lambda each: (each[0], each[1] // OPERATIONS_A_PIECE))
-        ]
-        found = dict(self._transaction.cursor(self._tables.operations).getmulti([key for key, _ in grouped]))
+        keys, blocks, places = [], [], []
+        last, inside = (0, 0), [0]
+        for block, high, low in references:
+            number, place = divmod((high << 16) + low, OPERATIONS_A_PIECE)
+            if (block, number) == last:
+                inside.append(place)
+            else:
+                last, inside = (block, number), [place]
+                keys.append(PIECE_KEY.pack(block, number))
+                blocks.append(block)
+                places.append(inside)
+        found = self._transaction.cursor(self._tables.operations).getmulti(keys)
+        if len(found) != len(keys):
+            raise HistoryDamaged(f"operations of blocks {blocks[0]} to {blocks[-1]} are missing")
         parts = []
-        for key, inside in grouped:
-            block = PIECE_KEY.unpack(key)[0]
-            if key not in found:
-                raise HistoryDamaged(f"operations of block {block} are missing")
-            piece = Piece(found[key])
-            rows = piece.rows()
-            if inside[-1] >= len(rows):
-                raise HistoryDamaged(f"operation {inside[-1]} of a piece of block {block} is missing")
-            parts.append(Part(block, piece, [rows[place] for place in inside]))
+        for block, wanted, (_, raw) in zip(blocks, places, found, strict=True):
+            piece = Piece(raw)
+            try:
+                parts.append((block, piece, piece.rows_at(wanted)))
+            except IndexError as problem:
+                raise HistoryDamaged(f"operation {problem} of a piece of block {block} is missing") from problem
         return parts
 
     def _bytes(self, parts: Sequence[Part]) -> list[BlockPart]:
         """The bytes of the blocks that operations stand in; all that the log has of them is read together."""
-        found: list[BlockPart | None] = []
-        spans: list[Span] = []
+        found: list[BlockPart] = []
+        from_log: list[tuple[BlockPart, Span]] = []
         for block, _, rows in parts:
-            first, end = extent(rows)
-            if not end:
-                found.append(BlockPart(block))
-                continue
-            kept = None
-            if block >= self._kept_from:
-                kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
-            if kept is None:
-                spans.append(Span(block, first, end))
-                found.append(None)
+            begin, end = extent(rows)
+            if from_log and from_log[-1][0].number == block:
+                bytes_, span = from_log[-1]
+                from_log[-1] = bytes_, (block, span[1], max(span[2], end))
+            elif found and found[-1].number == block:
+                bytes_ = found[-1]
             else:
-                found.append(BlockPart(block, kept))
-        read = (
-            BlockPart(span.block, data, span.first) for span, data in zip(spans, self._log.read(spans), strict=True)
-        )
-        return [next(read) if each is None else each for each in found]
+                bytes_ = BlockPart(block)
+                kept = None
+                if end and block >= self._kept_from:
+                    kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
+                if kept is not None:
+                    bytes_.data = kept
+                elif end:
+                    bytes_.begin = begin
+                    from_log.append((bytes_, (block, begin, end)))
+            found.append(bytes_)
+        for (bytes_, _), data in zip(from_log, self._log.read([span for _, span in from_log]), strict=True):
+            bytes_.data = data
+        return found
 
     def _texts(self, parts: Sequence[Part]) -> list[str]:
         texts: list[str] = []
-        for part, bytes_ in zip(parts, self._bytes(parts), strict=True):
-            texts += bytes_.shown(part.piece, part.rows)
+        for (_, piece, rows), bytes_ in zip(parts, self._bytes(parts), strict=True):
+            texts += bytes_.shown(piece, rows)
         return texts
+
+
+def _thinned(parts: list[Part], is_wanted: Callable[[Piece, Row], bool]) -> list[Part]:
+    """Only the rows that are wanted; parts of which nothing is left are left out."""
+    thinned = ((block, piece, [row for row in rows if is_wanted(piece, row)]) for block, piece, rows in parts)
+    return [part for part in thinned if part[2]]
