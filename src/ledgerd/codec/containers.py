@@ -58,27 +58,23 @@ class Vector(Kind):
 
     def read(self, source: Source, target: str) -> None:
         """Count, then elements."""
+        source.add(self.finish(source, target, self._gather(source, self.element.read)))
+
+    def show(self, source: Source, target: str) -> None:
+        """Each element as it is read."""
+        source.add(f"{target} = '[' + ','.join({self._gather(source, self.element.show)}) + ']'")
+
+    def _gather(self, source: Source, take: Callable[[Source, str], None]) -> str:
+        """Write the lines that take every element; returns the name of the list of what was taken."""
         outer = source.index
         count, items, item = add_count(source, self.element.memory), source.fresh("a"), source.fresh("e")
         source.add(f"{items} = []")
         add_loop(source, count)
-        self.element.read(source, item)
+        take(source, item)
         source.add(f"{items}.append({item})")
         source.indent -= 1
         source.index = outer
-        source.add(self.finish(source, target, items))
-
-    def show(self, source: Source, target: str) -> None:
-        """Each element as it is read."""
-        outer = source.index
-        count, texts, text = add_count(source, self.element.memory), source.fresh("a"), source.fresh("t")
-        source.add(f"{texts} = []")
-        add_loop(source, count)
-        self.element.show(source, text)
-        source.add(f"{texts}.append({text})")
-        source.indent -= 1
-        source.index = outer
-        source.add(f"{target} = '[' + ','.join({texts}) + ']'")
+        return items
 
     def finish(self, source: Source, target: str, items: str) -> str:  # noqa: ARG002
         """The line that turns the list into the value."""

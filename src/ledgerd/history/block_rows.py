@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from ledgerd.codec import codec_of, record_kind
@@ -37,24 +37,33 @@ class BlockPart:
         try:
             found, end = codec_of(Operation).decode_from(data, where)
         except DecodeError as problem:
-            raise self._damaged(where, str(problem)) from problem
+            raise self.damaged(where, str(problem)) from problem
         if stored_size(end - where) != row[4]:
-            raise self._damaged(where, f"it has {end - where} bytes")
+            raise self.damaged(where, f"it has {end - where} bytes")
         return found
 
-    def shown(self, piece: Piece, rows: Sequence[Row]) -> list[str]:
-        """What clients are shown of operations (spec 05, section 12.3): the text of each `RecordedOperation`."""
-        block, transcribers, reading, found = self.number, _transcribers(), Reading(), []
-        early, late = "", ""
-        last_owner, opening = -1, ""
-        own, begin, length = self.data, self.begin, len(self.data)
+    def damaged(self, where: int, problem: str) -> HistoryDamaged:
+        """What is told of an operation that is not what it should be."""
+        return HistoryDamaged(f"the operation at {self.begin + where} of block {self.number} cannot be read: {problem}")
+
+
+def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[Row]]]) -> list[str]:
+    """What clients are shown of operations (spec 05, section 12.3): the text of each `RecordedOperation`.
+
+    Most requests for a history spend their time here, so nothing is done twice, and little is called.
+    """
+    transcribers, reading = _transcribers(), Reading()
+    found: list[str] = []
+    for bytes_, piece, rows in parts:
+        own, begin, length = bytes_.data, bytes_.begin, len(bytes_.data)
+        last_owner, opening, early, late = -1, "", "", ""
         for tag, owner, number, place, size in rows:
             if owner != last_owner:
-                last_owner, opening = owner, piece.owner_text(owner, block)
+                last_owner, opening = owner, piece.owner_text(owner, bytes_.number)
             if place >= LATE:
-                time = late = late or _time_member(piece.times[1])
+                time = late = late or _time_member(piece.late)
             else:
-                time = early = early or _time_member(piece.times[0])
+                time = early = early or _time_member(piece.early)
             data, virtual, where = own, 0, (place & PLACE) - begin
             if place & VIRTUAL:
                 data = piece.raw
@@ -63,16 +72,13 @@ class BlockPart:
             try:
                 text, end = transcribe(data, where + 1, reading)  # behind the tag, which takes one byte
             except DecodeError as problem:
-                raise self._damaged(where, str(problem)) from problem
+                raise bytes_.damaged(where, str(problem)) from problem
             if end - where != size and stored_size(end - where) != size:
-                raise self._damaged(where, f"it has {end - where} bytes")
+                raise bytes_.damaged(where, f"it has {end - where} bytes")
             if end > length and data is own:
-                raise self._damaged(where, "its bytes are not in the log")
+                raise bytes_.damaged(where, "its bytes are not in the log")
             found.append(f'{opening}{number},"virtual_op":{virtual}{time}{name}",{text}]}}')
-        return found
-
-    def _damaged(self, where: int, problem: str) -> HistoryDamaged:
-        return HistoryDamaged(f"the operation at {self.begin + where} of block {self.number} cannot be read: {problem}")
+    return found
 
 
 def extent(rows: Sequence[Row]) -> tuple[int, int]:

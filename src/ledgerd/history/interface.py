@@ -1,4 +1,8 @@
-"""What any store of a history offers to the node that writes it, wherever it keeps what it is told."""
+"""What any store of a history offers to the node that writes it, wherever it keeps what it is told.
+
+What it offers to those who read, in whatever process, is `chain.histories.History`; no more than these two is asked of
+a store.
+"""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import islice, takewhile
+from itertools import takewhile
 from pathlib import Path
 
 from ledgerd.chain.block_log import FULL_LOG
@@ -39,46 +40,45 @@ class LogBytes:
             self._files.read_first()
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """The bytes of parts of blocks, by the numbers of these; fewer of each where the log does not have them."""
-        if self._files is None:
-            return [b""] * len(spans)
-        file, found, place = self._files.data, list[bytes](), 0
+        """The bytes of parts of blocks, which are in their order; fewer of each where the log does not have them."""
+        found: list[bytes] = []
         begins = self._begins(spans)
-        while place < len(spans):
-            first, last = begins[place], place
-            if first is None:
+        while len(found) < len(spans):
+            place = len(found)
+            first = begins[place]
+            if first is None or self._files is None:
                 found.append(b"")
-                place += 1
                 continue
-            end = first
-            for last in range(place, len(spans)):
-                begin = begins[last]
-                if begin is None or begin < first or (last > place and begin + spans[last][2] - first > AT_ONCE):
-                    break
-                end = max(end, begin + spans[last][2] - spans[last][1])
-            else:
-                last += 1
-            data = read_at(file, end - first, first)
-            for (_, start, stop), begin in zip(spans[place:last], begins[place:last], strict=True):
-                at = (begin or 0) - first
-                found.append(data[at : at + stop - start])
-            place = last
+            within = range(first, first + AT_ONCE).__contains__
+            run = [begin for begin in takewhile(within, begins[place:]) if begin is not None]
+            _, start, stop = spans[place + len(run) - 1]
+            data = read_at(self._files.data, run[-1] + stop - start - first, first)
+            found += [
+                data[begin - first : begin - first + stop - start]
+                for begin, (_, start, stop) in zip(run, spans[place:], strict=False)
+            ]
         return found
 
     def _begins(self, spans: Sequence[Span]) -> list[int | None]:
         """Where parts begin in the file, as far as the index knows; neighbours are looked up together."""
-        files, found, low, known = self._files, list[int | None](), 0, b""
-        for place, (block, first, _) in enumerate(spans):
-            at = (block - low) * OFFSET.size
-            if files is None or block < files.first:
+        files, found = self._files, list[int | None]()
+        if files is None:
+            return [None] * len(spans)
+        blocks = [block for block, _, _ in spans]
+        while len(found) < len(spans):
+            place = len(found)
+            low = blocks[place]
+            if low < files.first:
                 found.append(None)
                 continue
-            if at < 0 or at + OFFSET.size > len(known):
-                low, at = block, 0
-                following = takewhile((low + NEIGHBOURS).__gt__, (each[0] for each in islice(spans, place, None)))
-                known = read_at(files.index, (max(following) - low + 1) * OFFSET.size, files.place_of(low))
-            entry = known[at : at + OFFSET.size]
-            found.append(OFFSET.unpack(entry)[0] + first if len(entry) == OFFSET.size else None)
+            following = bisect_left(blocks, low + NEIGHBOURS, place)
+            raw = read_at(files.index, (blocks[following - 1] - low + 1) * OFFSET.size, files.place_of(low))
+            starts = [start for (start,) in OFFSET.iter_unpack(raw[: len(raw) // OFFSET.size * OFFSET.size])]
+            known = len(starts)
+            found += [
+                starts[block - low] + first if block - low < known else None
+                for block, first, _ in spans[place:following]
+            ]
         return found
 
     def close(self) -> None:

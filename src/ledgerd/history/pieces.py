@@ -77,12 +77,14 @@ class Row(NamedTuple):
 class Piece:
     """A stored piece, read in part."""
 
-    __slots__ = ("_rows", "count", "raw", "tail", "times")
+    __slots__ = ("_rows", "count", "early", "late", "raw", "tail")
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
-        self.count, transactions, early, late = _HEAD.unpack_from(raw)
-        self.times: tuple[int, int] = early, late
+        self.count: int
+        self.early: int
+        self.late: int
+        self.count, transactions, self.early, self.late = _HEAD.unpack_from(raw)
         self._rows = _HEAD.size + transactions * _TRANSACTION.size
         self.tail = self._rows + self.count * _ROW.size
         """Where the virtual operations begin."""
@@ -113,8 +115,7 @@ class Piece:
 
     def timestamp(self, row: Row) -> int:
         """When an operation happened."""
-        early, late = self.times
-        return late if row[3] >= LATE else early
+        return self.late if row[3] >= LATE else self.early
 
     def virtual(self, place: int) -> tuple[int, int]:
         """The number of a virtual operation that stands at a place, and where in the piece it stands itself."""

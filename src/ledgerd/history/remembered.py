@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -28,13 +28,22 @@ class Remembered(Generic[K, V]):
         known = self._young.get(key)
         return self._old.get(key) if known is None else known
 
+    def find_all(self, keys: Iterable[K]) -> list[V | None]:
+        """What is remembered under each key."""
+        young, old = self._young.get, self._old.get
+        return [young(key) or old(key) for key in keys]
+
     def keep(self, key: K, value: V, characters: int) -> None:
         """Remember something of a size."""
+        self.keep_all(((key, value),), characters)
+
+    def keep_all(self, pairs: Iterable[tuple[K, V]], characters: int) -> None:
+        """Remember some things, of a size together."""
         if self._characters + characters > self._most:
             self._old, self._young, self._characters = self._young, {}, 0
             if characters > self._most:
                 return
-        self._young[key] = value
+        self._young.update(pairs)
         self._characters += characters
 
     def clear(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ledgerd.chain.histories import FoundOperations, HistoryView, SequenceRange, TransactionPlace, Wanted
 from ledgerd.history.account_rows import AccountRows, Reference
-from ledgerd.history.block_rows import BlockPart, extent
+from ledgerd.history.block_rows import BlockPart, extent, shown
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes, Span
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, Piece, Row
@@ -41,11 +41,11 @@ Part = tuple[int, Piece, list[Row]]
 class EmbeddedView(HistoryView):
     """The history of one commit."""
 
-    def __init__(self, transaction: Transaction, tables: Tables, log: LogBytes, shown: Shown) -> None:
+    def __init__(self, transaction: Transaction, tables: Tables, log: LogBytes, known: Shown) -> None:
         self._transaction = transaction
         self._tables = tables
         self._log = log
-        self._shown = shown
+        self._shown = known
         self._progress = read_progress(transaction, tables) or Progress()
         self._accounts = AccountRows(transaction, tables.ranges, tables.chunks)
         cursor = transaction.cursor(tables.blocks)
@@ -93,18 +93,15 @@ class EmbeddedView(HistoryView):
 
     def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
         references = list(self._accounts.references(account, first, last))
-        known = [self._shown.operations.find(each) for each in references]
+        known = self._shown.operations.find_all(references)
         missing = [reference for reference, text in zip(references, known, strict=True) if text is None]
-        if not missing:
-            return [text for text in known if text is not None]
-        read = iter(self._texts(self._parts(missing)))
-        settled, keep, texts = self._progress.settled, self._shown.operations.keep, []
-        for reference, text in zip(references, known, strict=True):
-            shown = next(read) if text is None else text
-            if text is None and reference[0] <= settled:
-                keep(reference, shown, len(shown))
-            texts.append(shown)
-        return texts
+        texts = self._texts(self._parts(missing)) if missing else []
+        if missing and missing[-1][0] <= self._progress.settled:
+            self._shown.operations.keep_all(zip(missing, texts, strict=True), sum(map(len, texts)))
+        if len(missing) == len(references):
+            return texts
+        read = iter(texts)
+        return [next(read) if text is None else text for text in known]
 
     # -- looking for some among many
 
@@ -113,7 +110,7 @@ class EmbeddedView(HistoryView):
         while low < high:
             middle = (low + high) // 2
             block = block_behind(self._transaction, self._tables, middle - 1)
-            if block is None or pieces_at(self._transaction, self._tables, block)[0].times[1] >= time:
+            if block is None or pieces_at(self._transaction, self._tables, block)[0].late >= time:
                 high = middle
             else:
                 low = block + 1
@@ -227,10 +224,8 @@ class EmbeddedView(HistoryView):
         return found
 
     def _texts(self, parts: Sequence[Part]) -> list[str]:
-        texts: list[str] = []
-        for (_, piece, rows), bytes_ in zip(parts, self._bytes(parts), strict=True):
-            texts += bytes_.shown(piece, rows)
-        return texts
+        """What clients are shown of operations."""
+        return shown((bytes_, part[1], part[2]) for part, bytes_ in zip(parts, self._bytes(parts), strict=True))
 
 
 def _thinned(parts: list[Part], is_wanted: Callable[[Piece, Row], bool]) -> list[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ledgerd.chain.histories import History, HistoryEntry, entry_text
+from ledgerd.chain.histories import History, HistoryEntry
 from ledgerd.codec.json_errors import Layer
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import UInt32
@@ -65,4 +65,5 @@ def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt3
             raise _refuse("limit <= 1000", "Limit of ${l} is greater than maxmimum allowed (1000)", l=limit)
         last = entries.last if from_ == NEWEST else from_
         first = max(entries.first, last - limit)
-        return f"[{','.join(map(entry_text, range(first, last + 1), history.entries_of(name, first, last)))}]"
+        texts = history.entries_of(name, first, last)
+        return f"[{','.join([f'[{number},{text}]' for number, text in enumerate(texts, first)])}]"

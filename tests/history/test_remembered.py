@@ -1,0 +1,29 @@
+"""What was shown is remembered within a bound, the newest of it in any case."""
+
+from __future__ import annotations
+
+from ledgerd.history.remembered import Remembered
+
+
+def test_what_is_kept_is_found_until_two_generations_have_passed() -> None:
+    remembered = Remembered[int, str](10)
+    for key in range(3):
+        remembered.keep(key, "12345", 5)
+    assert remembered.find_all(range(4)) == ["12345", "12345", "12345", None]
+    remembered.keep_all([(3, "12345"), (4, "12345")], 10)
+    assert remembered.find(0) is None
+    assert remembered.find(2) == remembered.find(4) == "12345"
+    assert len(remembered) <= 4
+
+
+def test_what_is_larger_than_all_is_not_kept() -> None:
+    remembered = Remembered[int, str](10)
+    remembered.keep(1, "x" * 11, 11)
+    assert remembered.find(1) is None
+
+
+def test_nothing_is_found_after_it_was_cleared() -> None:
+    remembered = Remembered[int, str](10)
+    remembered.keep(1, "x", 1)
+    remembered.clear()
+    assert remembered.find(1) is None
