@@ -6,6 +6,20 @@ const viz = require(require.resolve('viz-js-lib', { paths: [process.cwd()] }));
 const KEY = '5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ';
 const PUBLIC = 'VIZ5zTAE2hiGcqYaDTQeEBqTtPeoWtSNjpznwmbvqJXesrK1Qn3e8';
 const AUTHORITY = { weight_threshold: 1, account_auths: [], key_auths: [[PUBLIC, 1]] };
+const PROPERTIES = {
+  account_creation_fee: '1.000 VIZ', maximum_block_size: 131072, create_account_delegation_ratio: 10,
+  create_account_delegation_time: 2592000, min_delegation: '0.001 VIZ', min_curation_percent: 0,
+  max_curation_percent: 10000, bandwidth_reserve_percent: 1000, bandwidth_reserve_below: '500.000000 SHARES',
+  flag_energy_additional_cost: 0, vote_accounting_min_rshares: 500000, committee_request_approve_min_percent: 1000,
+};
+const NEWER_PROPERTIES = {
+  inflation_witness_percent: 2000, inflation_ratio_committee_vs_reward_fund: 5000, inflation_recalc_period: 806400,
+  data_operations_cost_additional_bandwidth: 0, witness_miss_penalty_percent: 100,
+  witness_miss_penalty_duration: 86400, create_invite_min_balance: '10.000 VIZ',
+  committee_create_request_fee: '100.000 VIZ', create_paid_subscription_fee: '100.000 VIZ',
+  account_on_sale_fee: '10.000 VIZ', subaccount_on_sale_fee: '100.000 VIZ', witness_declaration_fee: '10.000 VIZ',
+  withdraw_intervals: 28,
+};
 const [, , url] = process.argv;
 
 const secrets = ['one', 'two', 'three'].map((each) => viz.auth.toWif('invite', each, 'active'));
@@ -22,6 +36,9 @@ function operations(now) {
     ['accountUpdate', 'dan', undefined, undefined, undefined, PUBLIC, '{}'],
     ['accountMetadata', 'dan', '{"name":"Dan"}'],
     ['witnessUpdate', 'dan', 'http://dan', PUBLIC],
+    ['accountWitnessVote', 'dan', 'viz', true],
+    ['chainPropertiesUpdate', 'dan', PROPERTIES],
+    ['versionedChainPropertiesUpdate', 'dan', [3, { ...PROPERTIES, ...NEWER_PROPERTIES }]],
     ['accountWitnessProxy', 'frank', 'dan'],
     ['custom', [], ['dan'], 'test', '{}'],
     ['setWithdrawVestingRoute', 'dan', 'bob', 100, false],
@@ -75,6 +92,8 @@ async function main() {
     getAccounts: await viz.api.getAccountsAsync(['dan', 'newcomer']),
     getAccountHistory: await viz.api.getAccountHistoryAsync('dan', -1, 5),
     getKeyReferences: await viz.api.getKeyReferencesAsync([PUBLIC]),
+    getWitnessByAccount: await viz.api.getWitnessByAccountAsync('dan'),
+    getActiveWitnesses: await viz.api.getActiveWitnessesAsync(),
     getPaidSubscriptions: await viz.api.getPaidSubscriptionsAsync(0, 10),
   };
   process.stdout.write(JSON.stringify({ sent, answers }), () => process.exit(0));

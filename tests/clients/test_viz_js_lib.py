@@ -8,17 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.speaking import CLIENTS, development_node, operations_in, speak
+from tests.clients.speaking import CLIENTS, development_node, is_left_out, operations_in, speak
 
 INSTALLED = CLIENTS / "js"
 PROGRAM = Path(__file__).with_name("speak_js.js")
 NODE_JS = shutil.which("node")
-RENAMED = {"witness_update": "validator_update", "account_witness_proxy": "account_validator_proxy"}
+RENAMED = {
+    "witness_update": "validator_update",
+    "account_witness_proxy": "account_validator_proxy",
+    "account_witness_vote": "account_validator_vote",
+}
 """Operations that the library knows by the names they had, and the node accepts by both."""
 
 pytestmark = pytest.mark.skipif(
-    NODE_JS is None or not (INSTALLED / "made-from").exists(),
-    reason="viz-js-lib is not installed: run scripts/clients where there is Node.js",
+    is_left_out("js"), reason="viz-js-lib is not installed: run scripts/clients where there is Node.js"
 )
 
 
@@ -34,4 +37,6 @@ def test_what_it_broadcasts_comes_into_blocks(kind: str, tmp_path: Path) -> None
         answers = spoken["answers"]
         assert [each["name"] for each in answers["getAccounts"]] == ["dan", "newcomer"]
         assert "newcomer" in answers["getKeyReferences"][0]
+        assert answers["getWitnessByAccount"]["props"]["inflation_validator_percent"] == 2_000
+        assert answers["getActiveWitnesses"] == ["viz"]
         assert answers["getPaidSubscriptions"][0]["creator"] == "charlie"

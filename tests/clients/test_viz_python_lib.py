@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.speaking import CLIENTS, development_node, operations_in, speak
+from tests.clients.speaking import CLIENTS, development_node, is_left_out, operations_in, speak
 
 INSTALLED = CLIENTS / "python"
 PROGRAM = Path(__file__).with_name("speak_python.py")
 
-pytestmark = pytest.mark.skipif(
-    not (INSTALLED / "made-from").exists(), reason="viz-python-lib is not installed: run scripts/clients"
-)
+pytestmark = pytest.mark.skipif(is_left_out("python"), reason="viz-python-lib is not installed: run scripts/clients")
 
 
 @pytest.mark.parametrize("kind", ["http", "ws"])
@@ -30,3 +28,14 @@ def test_every_operation_it_offers_comes_into_a_block(kind: str, tmp_path: Path)
         assert answers["get_active_validators"] == ["viz"]
         assert [each["name"] for each in answers["get_accounts"]] == ["alice", "bob"]
         assert answers["get_withdraw_routes"][0]["to_account"] == "bob"
+        assert answers["get_validators_by_vote"][0]["owner"] == answers["get_validator_by_account"]["owner"] == "viz"
+        made = spoken["made"]
+        assert made["spent"] > 15
+        assert made["history"] == ["award", "proposal_delete", "proposal_create"]
+        assert made["stream"] == ["proposal_delete"]
+        assert made["rewards"] == ["validator_reward"] * 2
+        assert [each.partition(": ")[2] for each in made["wrong"]] == [
+            "Cannot transfer a negative amount (aka: stealing)",
+            "Account does not have sufficient funds for transfer.",
+        ]
+        assert made["info"]

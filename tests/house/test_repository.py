@@ -243,7 +243,16 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
 def test_ci_ends_with_the_test_command_of_the_readme() -> None:
     stages = re.findall(r"^stage (\w+) (.+)$", read(".ci/run"), re.MULTILINE)
 
-    assert [name for name, _ in stages] == ["setup", "tools", "lint", "format", "types", "layering", "test"]
+    assert [name for name, _ in stages] == [
+        "setup",
+        "tools",
+        "lint",
+        "format",
+        "types",
+        "layering",
+        "clients",
+        "test",
+    ]
     assert f"\n{stages[-1][1]} " in read("README.md")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,10 +34,10 @@ def node(tmp_path: Path) -> Iterator[NodeProcess]:
         yield node
 
 
-def send(node: NodeProcess, memo: str) -> object:
+def send(node: NodeProcess, memo: str, lifetime: int = 600) -> Any:
     """A transfer by one of the accounts whose keys are known."""
     head = node.call("database_api", "get_dynamic_global_properties")
-    expiration = node.call("dev_api", "head")["time"] + 600
+    expiration = node.call("dev_api", "head")["time"] + lifetime
     draft = unsigned_transaction(
         BlockId(bytes.fromhex(head["head_block_id"])), expiration, (Transfer(ALICE, BOB, tokens(1_000), memo),)
     )
@@ -78,6 +79,11 @@ def test_a_transaction_that_breaks_a_rule_makes_no_block(node: NodeProcess) -> N
 
     assert send(node, "x" * 3_000) != {}
     assert node.head == before
+
+
+def test_a_transaction_that_expires_before_its_block_is_refused(node: NodeProcess) -> None:
+    assert "the chain's clock is ahead of yours" in send(node, "one", lifetime=2)["message"]
+    assert send(node, "one", lifetime=10) == {}
 
 
 def test_blocks_are_made_when_asked_for(node: NodeProcess) -> None:

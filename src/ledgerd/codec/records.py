@@ -37,8 +37,9 @@ class RecordKind(Kind):
     """A class of annotated fields, in the order of the wire.
 
     A class may have a JSON form of its own (`json_text`, `from_json`), may be `TRANSPARENT` (its JSON is that of
-    its only field), may state its size in the reference's memory (`MEMORY`), and may want to keep the bytes that it
-    was read from (`KEEPS_PACKED`, with a cached property `packed`).
+    its only field), may know fields by `FORMER_NAMES` where JSON has none of their name, may state its size in the
+    reference's memory (`MEMORY`), and may want to keep the bytes that it was read from (`KEEPS_PACKED`, with a cached
+    property `packed`).
     """
 
     def __init__(self, record: type[msgspec.Struct], resolve: Callable[[], list[Field]]) -> None:
@@ -223,15 +224,17 @@ class RecordKind(Kind):
         if self.is_transparent:
             return self.record(self.fields[0].kind.parse(value))
         given = as_object(value)
+        former: dict[str, str] = getattr(self.record, "FORMER_NAMES", {})
         made = []
         for field in self.fields:
-            if field.name not in given:
+            name = field.name if field.name in given else former.get(field.name, field.name)
+            if name not in given:
                 made.append(field.default())
                 continue
             try:
-                made.append(field.kind.parse(given[field.name]))
+                made.append(field.kind.parse(given[name]))
             except DecodeError as problem:
-                raise problem.within(field.name) from None
+                raise problem.within(name) from None
         return self.record(*made)
 
     def default(self) -> Any:

@@ -165,10 +165,17 @@ class Development:
 
     # -- what a developer asks for
 
-    def take(self, _chain: Chain, _transaction: Transaction) -> None:
-        """A transaction was taken in: without a block time, it gets its block now."""
+    def take(self, chain: Chain, transaction: Transaction) -> None:
+        """A transaction was taken in: without a block time, it gets its block now.
+
+        Each block puts the clock a slot ahead, so that it may be ahead of the clock by which the client has chosen
+        when its transaction expires.
+        """
         if self._options.block_time == 0:
             self.mine(1)
+            block = chain.blocks.at(chain.head_number)
+            is_in = block is not None and any(each.id == transaction.id for each in block.transactions)
+            require(is_in, "now < trx.expiration: the chain's clock is ahead of yours, choose a later expiration")
 
     def mine(self, count: int) -> Head:
         """Make blocks, a slot after the other."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 import msgspec
 
@@ -118,6 +118,14 @@ class ChainPropertiesInit(msgspec.Struct, frozen=True, cache_hash=True):
 
 class ChainPropertiesHf4(ChainPropertiesInit, frozen=True):
     """Hardfork 4: inflation is voted on."""
+
+    FORMER_NAMES: ClassVar = {
+        "inflation_validator_percent": "inflation_witness_percent",
+        "validator_miss_penalty_percent": "witness_miss_penalty_percent",
+        "validator_miss_penalty_duration": "witness_miss_penalty_duration",
+        "validator_declaration_fee": "witness_declaration_fee",
+    }
+    """Names of before validators were called so, here and in the later versions: published clients write them."""
 
     inflation_validator_percent: Annotated[Int16, missing(2_000)]
     inflation_ratio_committee_vs_reward_fund: Annotated[Int16, missing(5_000)]

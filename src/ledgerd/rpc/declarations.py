@@ -138,9 +138,11 @@ def _answering(function: Callable[..., object]) -> Answering:
 class Api:
     """A named group of methods: what one plugin of the node offers."""
 
-    def __init__(self, name: str, summary: str) -> None:
+    def __init__(self, name: str, summary: str, *, former_name: str = "") -> None:
         self.name = name
         self.summary = summary
+        self.former_name = former_name
+        """What published clients still call it."""
         self._methods: dict[str, Method] = {}
 
     def method(

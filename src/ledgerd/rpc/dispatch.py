@@ -81,7 +81,7 @@ class Dispatcher:
     def __init__(
         self, apis: Iterable[Api], node: Node, clock: Clock, *, cache: AnswerCache | None = None, limits: Limits
     ) -> None:
-        self.apis = {api.name: api for api in apis}
+        self.apis = {name: api for api in apis for name in (api.name, api.former_name) if name}
         self.node = node
         self.cache = cache if cache is not None else AnswerCache()
         self._clock = clock

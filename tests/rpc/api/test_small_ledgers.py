@@ -94,3 +94,13 @@ def test_votes_of_an_account_stand_in_the_order_of_text(tmp_path: Path) -> None:
         (looked_up,) = ask("database_api", "lookup_account_names", ["alice"])["result"]
     assert account["validator_votes"] == ["abcdefgha", "b", "zz"]
     assert looked_up["validator_votes"] == []
+
+
+def test_validators_are_found_under_the_name_that_their_api_had_before(tmp_path: Path) -> None:
+    ledger = fresh_ledger(tmp_path)
+    create_validator(ledger, "bob")
+    with answers_of(ledger, tmp_path) as ask:
+        record = ask("validator_api", "get_validator_by_account", "bob")
+        assert record["result"]["owner"] == "bob"
+        assert ask("witness_api", "get_witness_by_account", "bob") == record
+        assert "Could not find API witness" in ask("witness", "get_witness_count")["error"]["message"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ledgerd.codec import missing
 from ledgerd.codec.numbers import UInt16
@@ -43,6 +43,8 @@ class ValidatorUpdate(Operation, frozen=True, tag=6):
 
 class AccountValidatorVote(Operation, frozen=True, tag=7):
     """Votes for a validator, or takes the vote back."""
+
+    FORMER_NAMES: ClassVar = {"validator": "witness"}
 
     account: AccountName
     validator: AccountName

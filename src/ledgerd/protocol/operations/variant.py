@@ -15,7 +15,7 @@ OLD_NAMES = {
     "shutdown_witness": "shutdown_validator",
     "witness_reward": "validator_reward",
 }
-"""Names of before validators were called so; fields have no such second names."""
+"""Names of before validators were called so."""
 
 OPERATION_MEMORY = 396
 """Bytes that an operation takes in the reference's memory (spec 01, section 2.3)."""

@@ -38,7 +38,7 @@ from ledgerd.state.tables import ObjectId
 if TYPE_CHECKING:
     from ledgerd.state.tables import Index
 
-VALIDATOR_API = Api("validator_api", "Validators, the votes for them, and whose turn it is.")
+VALIDATOR_API = Api("validator_api", "Validators, the votes for them, and whose turn it is.", former_name="witness_api")
 
 MOST_VALIDATORS = 100
 MOST_NAMES = 1000
