@@ -165,11 +165,6 @@ def test_the_network_around_is_forgotten_after_an_error() -> None:
     assert codec_of(ChainPropertiesHf9).from_json({}).withdraw_intervals == 28
 
 
-def test_names_of_before_validators_were_called_so_are_unknown_keys() -> None:
-    old = {"inflation_witness_percent": 1, "witness_miss_penalty_percent": 1, "witness_declaration_fee": "1.000 VIZ"}
-    assert codec_of(ChainPropertiesHf13).from_json(old) == DEFAULTS
-
-
 def test_the_tag_of_a_version_is_its_place() -> None:
     codec = codec_of(VersionedChainProperties)
     for tag, version in enumerate(VERSIONS):

@@ -19,6 +19,11 @@ MAX_DATA = 4_096
 _WHITESPACE = " \t\n\v\f\r"
 _SYMBOLS = ALPHABET.encode()
 _NO_DIGIT = 0xFF
+
+# Digits are taken from a long number ten at a time, and from such a short one, which is cheap to divide, by twos.
+_PAIR = 58**2
+_LIMB = 58**10
+_PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
 _DIGITS = bytes(_SYMBOLS.find(byte) & 0xFF for byte in range(256))
 
 
@@ -27,14 +32,17 @@ def encode(data: bytes) -> str:
     if len(data) > MAX_DATA:
         raise EncodeError(f"{len(data)} bytes are too many for base58: at most {MAX_DATA}")
     number = int.from_bytes(data, "big")
-    text = bytearray()
+    pairs: list[str] = []
     while number:
-        number, digit = divmod(number, 58)
-        text.append(_SYMBOLS[digit])
+        number, limb = divmod(number, _LIMB)
+        limb, first = divmod(limb, _PAIR)
+        limb, second = divmod(limb, _PAIR)
+        limb, third = divmod(limb, _PAIR)
+        fifth, fourth = divmod(limb, _PAIR)
+        pairs += (_PAIRS[first], _PAIRS[second], _PAIRS[third], _PAIRS[fourth], _PAIRS[fifth])
+    pairs.reverse()
     zeros = len(data) - len(data.lstrip(b"\0"))
-    text.extend(_SYMBOLS[:1] * zeros)
-    text.reverse()
-    return text.decode()
+    return ALPHABET[0] * zeros + "".join(pairs).lstrip(ALPHABET[0])
 
 
 def decode(text: str) -> bytes:

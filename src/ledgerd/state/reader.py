@@ -32,8 +32,8 @@ allocated by that. Where the system cannot do so, a reader follows the growth be
 
 SPARE_TRANSACTIONS = 16
 
-MOST_DERIVED = 4096
-"""Objects whose derivations are remembered, for each function that derives."""
+MOST_DERIVED = 16_384
+"""Objects whose derivations are remembered, for each function that derives; the oldest make room."""
 
 Forms = dict[Table[Any], RecordForm[Any]]
 Derivations = dict[Callable[[Any], Any], dict[bytes, Any]]
@@ -100,7 +100,7 @@ class Snapshot(View):
             value: T = known[raw]
             return value
         if len(known) >= MOST_DERIVED:
-            known.clear()
+            del known[next(iter(known))]
         value = known[raw] = derive(self._form(index.table).decode(raw))
         return value
 
