@@ -217,8 +217,8 @@ async def compare() -> None:
     plain, kept, single, double = columns
     print(
         f"one worker does {kept.rate / plain.rate:.0%} of a bare server, and by processor time "
-        f"{plain.cost / kept.cost:.0%}; two do {double.rate / single.rate:.2f} times one "
-        f"(clients and servers share {os.cpu_count()} processors)"
+        f"{plain.cost / kept.cost:.0%}; two do {double.rate / single.rate:.2f} times one where clients and servers "
+        f"share {os.cpu_count()} processors, and by processor time {2 * single.cost / double.cost:.2f} times"
     )
 
 

@@ -87,6 +87,11 @@ class WebserverPart:
         self._settings["plugins"] += "".join(f" {api}" for api in apis)
         self.board.handlers.update(handlers)
 
+    @property
+    def addresses(self) -> list[tuple[str, int]]:
+        """Where each endpoint listens, once it does."""
+        return [] if self._workers is None else self._workers.addresses
+
     async def start(self) -> None:
         """Serve, once the chain can be read."""
         endpoints = endpoints_of(self._options)
@@ -107,7 +112,7 @@ class WebserverPart:
             limits=limits_of(self._options),
         )
         await self._workers.start()
-        for endpoint, (host, port) in zip(endpoints, self._workers.addresses, strict=True):
+        for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
             kinds = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}[endpoint.speech]
             for kind in kinds:
                 log.info("start listening for %s requests on %s:%d", kind, host, port)

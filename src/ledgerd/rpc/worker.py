@@ -7,6 +7,7 @@ function that puts its parts together, which the node names.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import sys
@@ -39,6 +40,9 @@ class Order(msgspec.Struct, frozen=True):
     link: int
     listeners: tuple[Listener, ...]
 
+
+YIELDING = 5
+"""How much a worker gives way, in the words of `nice`: where processors are short, blocks go before questions."""
 
 Parts = Callable[[Link, Limits, dict[str, str]], Service]
 
@@ -105,6 +109,8 @@ def _parts(name: str) -> Parts:
 
 def main() -> None:
     """Read the order and carry it out."""
+    if sys.platform != "win32":
+        os.nice(YIELDING)
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     run(partial(serve, order))
 

@@ -1,0 +1,229 @@
+"""A whole node: from its start to its first answer, what it holds in idleness, and its blocks while clients hammer it.
+
+A slot counts as missed when the head falls behind the slots that passed. What is timed of a block is all of
+`push_block` on the thread of the chain: its rules, the commit, and what is told of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING
+
+from bench.bench_api import request
+from bench.bench_chain import verdict
+from bench.bench_rpc import Asker
+from ledgerd.chain.skip import Skip, SkipFlags
+from ledgerd.node.configuration import Configuration, read_configuration
+from ledgerd.node.dev_founding import PUBLISHED_ACCOUNTS_KEY, dev_producer
+from ledgerd.node.development import DevOptions, DevRuntime
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.rpc.worker import run
+from tests.node.processes import NodeProcess
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.protocol.block import Block
+
+WORKERS = 2
+CLIENTS = 64
+BLOCKS = 12
+TRANSFERS = 20
+"""A second, so that the blocks have something in them."""
+
+FIRST_ANSWER_SECONDS = 1.5
+IDLE_BYTES = 250_000_000
+APPLY_SECONDS = 0.150
+PROPERTIES = ("database_api", "get_dynamic_global_properties")
+ALICE, BOB = AccountName("alice"), AccountName("bob")
+
+
+def dev(folder: Path) -> NodeProcess:
+    """A node as a user starts it."""
+    words = ("--http=127.0.0.1:0", "--ws=127.0.0.1:0", f"--workers={WORKERS}", "--block-time=3600")
+    return NodeProcess("dev", "--data-dir", str(folder), *words)
+
+
+def seconds_to_first_answer(folder: Path) -> float:
+    """From the start of the process on."""
+    began = monotonic()
+    with dev(folder) as node:
+        node.call(*PROPERTIES)
+        spent = monotonic() - began
+        node.stop()
+    return spent
+
+
+def tree(process: int) -> Iterator[int]:
+    """A process and all below it."""
+    yield process
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in children.read_text().split():
+            yield from tree(int(child))
+
+
+def proportional_bytes(process: int) -> int:
+    """What a process holds; of what it shares with others, its share."""
+    for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def show_start_and_rest(folder: Path) -> None:
+    """The first two figures; the second only where the system shows it."""
+    seconds_to_first_answer(folder)
+    spent = min(seconds_to_first_answer(folder) for _ in range(3))
+    print(f"  start to first answer, existing state  {spent:.2f} s ({verdict(spent, FIRST_ANSWER_SECONDS)} s)")
+    if not Path("/proc/self/smaps_rollup").exists():
+        return
+    with dev(folder) as node:
+        for _ in range(4 * WORKERS):
+            node.call(*PROPERTIES)
+        sizes = [proportional_bytes(process) for process in tree(node.process.pid)]
+        node.stop()
+    held = " + ".join(f"{each / 1e6:.0f}" for each in sizes)
+    target = verdict(sum(sizes) / 1e6, IDLE_BYTES / 1e6)
+    print(f"  idle memory, node and {WORKERS} workers (PSS)   {sum(sizes) / 1e6:.0f} MB = {held} ({target} MB)")
+
+
+def configured(folder: Path) -> Configuration:
+    """A chain to develop on, in real time."""
+    name, key = dev_producer()
+    return read_configuration(
+        {
+            "data-dir": [str(folder)],
+            "chain": ["testnet"],
+            "plugin": ["chain webserver json_rpc database_api validator_api block_info validator operation_history"],
+            "shared-file-size": ["256M"],
+            "webserver-http-endpoint": ["127.0.0.1:0"],
+            "webserver-thread-pool-size": [str(WORKERS)],
+            "validator": [f'"{name}"'],
+            "private-key": [key],
+            "enable-stale-production": ["true"],
+            "required-participation": ["0"],
+        },
+        folder,
+    )
+
+
+def hammer(port: int) -> None:
+    """Ask without a pause on all connections, until the process is ended: run in a process of its own."""
+    bodies = (
+        request(*PROPERTIES),
+        request("database_api", "get_accounts", ["viz", "committee", "alice", "bob", "charlie", "dan", "eve", "frank"]),
+        request("database_api", "get_block", 5),
+        request("database_api", "lookup_accounts", "", 100),
+        request("validator_api", "get_validators_by_vote", "", 50),
+        request("block_info", "get_block_info", 5, 10),
+    )
+    head = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
+    requests = [head % len(body) + body for body in bodies]
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        for _ in range(CLIENTS):
+            await loop.create_connection(lambda: Whole(requests), "127.0.0.1", port)
+        await loop.run_in_executor(None, sys.stdin.read)
+        print(Asker.answers)
+
+    os.nice(10)  # other people's clients use other people's processors
+    run(main)
+
+
+class Whole(Asker):
+    """Asks again when an answer, however many pieces it comes in, is whole."""
+
+    def __init__(self, requests: list[bytes]) -> None:
+        super().__init__(requests)
+        self._came = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._came += data
+        head, _, body = self._came.partition(b"\r\n\r\n")
+        length = next((line for line in head.split(b"\r\n") if line.startswith(b"Content-Length:")), b"")
+        if body and len(body) >= int(length.partition(b":")[2]):
+            self._came = b""
+            super().data_received(b"}")
+
+
+class Watched:
+    """A running node whose `push_block` is timed."""
+
+    def __init__(self) -> None:
+        self.applied: list[float] = []
+
+    def time(self, chain: Chain) -> None:
+        """Time every block from now on; on the thread of the chain."""
+        push = chain.push_block
+
+        def timed(block: Block, skip: SkipFlags = Skip.NOTHING, *, commit: bool = True) -> bool:
+            began = perf_counter()
+            moved = push(block, skip, commit=commit)
+            self.applied.append(perf_counter() - began)
+            return moved
+
+        chain.push_block = timed  # type: ignore[method-assign]
+
+
+def transfer(chain: Chain, number: int) -> None:
+    """A transfer from one known account to another."""
+    operation = Transfer(ALICE, BOB, tokens(1), str(number))
+    draft = unsigned_transaction(chain.head_id, chain.ledger.now + 60, (operation,))
+    chain.push_transaction(draft.signed(chain.network.chain_id, [PrivateKey.from_wif(PUBLISHED_ACCOUNTS_KEY)]))
+
+
+async def produce(folder: Path) -> None:
+    """Make blocks while clients ask, and print what became of both."""
+    runtime = DevRuntime(configured(folder), DevOptions())
+    await runtime.start()
+    chain, watched = runtime.chain.chain, Watched()
+    await runtime.chain.run(partial(watched.time, chain))
+    port = runtime.webserver.addresses[0][1]
+    asker = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        f"from bench.bench_node import hammer; hammer({port})",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    began, first, first_slot = monotonic(), chain.head_number, chain.ledger.globals.current_aslot
+    for number in count():
+        await asyncio.sleep(1 / TRANSFERS)
+        await runtime.chain.run(partial(transfer, chain, number))
+        if chain.head_number >= first + BLOCKS or monotonic() > began + 2 * BLOCKS * BLOCK_INTERVAL:
+            break
+    blocks, slots = chain.head_number - first, chain.ledger.globals.current_aslot - first_slot
+    spent = monotonic() - began
+    said, _ = await asker.communicate(b"")
+    await runtime.stop()
+    slowest = max(watched.applied)
+    print(f"  answers to {CLIENTS} clients meanwhile          {int(said) / spent:,.0f}/s by {WORKERS} workers")
+    print(f"  slots missed of {slots}                     {slots - blocks} ({verdict(slots - blocks, 0)})")
+    print(
+        f"  slowest block of {len(watched.applied)}, with {TRANSFERS * BLOCK_INTERVAL} transfers each   "
+        f"{slowest * 1000:.0f} ms ({verdict(slowest * 1000, APPLY_SECONDS * 1000)} ms)"
+    )
+
+
+def main() -> None:
+    """Print the figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        show_start_and_rest(Path(folder) / "rest")
+        run(partial(produce, Path(folder) / "busy"))
+
+
+if __name__ == "__main__":
+    main()
