@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.chain.block_log import BlockLogReader
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.histories import History
 from ledgerd.chain.rolling_block_log import RollingBlockLogReader
-from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.node.history_settings import history_settings
-from ledgerd.node.records import HISTORY_PLUGIN
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api import APIS
@@ -44,7 +40,6 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import Reader
 
 if TYPE_CHECKING:
-    from ledgerd.node.configuration import Configuration
     from ledgerd.rpc.limits import Limits
     from ledgerd.rpc.link import Link
 
@@ -56,31 +51,18 @@ _background: set[asyncio.Task[None]] = set()
 """What runs as long as the worker does; a loop holds its tasks weakly."""
 
 
-def worker_settings(configuration: Configuration) -> Settings:
-    """What a worker is told, in texts."""
-    options = configuration.webserver
-    return {
-        "data_dir": str(configuration.invocation.data_dir),
-        "state_dir": str(configuration.chain.shared_file_dir),
-        "chain": configuration.application.chain,
-        "plugins": " ".join(configuration.application.plugins),
-        "history": msgspec.json.encode(history_settings(configuration)).decode(),
-        "cache": str(options.cache_size if options.cache_enabled else 0),
-    }
-
-
 def service(link: Link, limits: Limits, settings: Settings) -> Service:
     """A worker's service over the state of the node."""
-    folder = Path(settings["data_dir"]) / STATE_FOLDER
-    reader = Reader.open(Path(settings["state_dir"]), STORED_TABLES)
-    archive = BlockArchive(BlockLogReader.open(folder), RollingBlockLogReader.open(folder))
+    logs = Path(settings["logs"])
+    reader = Reader.open(Path(settings["state"]), STORED_TABLES)
+    archive = BlockArchive(BlockLogReader.open(logs), RollingBlockLogReader.open(logs))
     services: dict[type, object] = {
         BlockArchive: archive,
-        BlockRecords: BlockRecords(folder),
-        Storage: Storage(Path(settings["state_dir"])),
+        BlockRecords: BlockRecords(logs),
+        Storage: Storage(Path(settings["state"])),
     }
     plugins = settings["plugins"].split()
-    if HISTORY_PLUGIN in plugins:
+    if settings["history"]:
         services[History] = history = _history(settings)
         services[Subscriptions] = Subscriptions()
         plugins.append(HISTORY_API.name)
@@ -107,9 +89,8 @@ def service(link: Link, limits: Limits, settings: Settings) -> Service:
 
 
 def _history(settings: Settings) -> EmbeddedHistory:
-    data_dir = Path(settings["data_dir"])
-    kept = msgspec.json.decode(settings["history"], type=HistorySettings)
-    return EmbeddedHistory.open(data_dir / HISTORY_FOLDER, data_dir / STATE_FOLDER, kept)
+    kept = msgspec.json.decode(settings["history_settings"], type=HistorySettings)
+    return EmbeddedHistory.open(Path(settings["history"]), Path(settings["logs"]), kept)
 
 
 async def _forget_what_is_reverted(link: Link, history: EmbeddedHistory) -> None:

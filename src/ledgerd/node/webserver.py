@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
-from ledgerd.node.api_worker import PARTS, worker_settings
+from ledgerd.node.api_worker import PARTS
 from ledgerd.node.chain_part import ChainPart
 from ledgerd.node.configuration import Configuration
+from ledgerd.node.worker_settings import worker_settings
 from ledgerd.rpc.http import Speech
 from ledgerd.rpc.limits import Limits
 from ledgerd.rpc.link import HEAD
