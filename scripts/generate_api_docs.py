@@ -55,6 +55,9 @@ PROBE = "open-1/probe-2718"
 
 BROADCAST = "network_broadcast_api.broadcast_transaction"
 
+EMPTY = ('"result":[],', '"result":null,', f'"block_id":"{"0" * 40}"')
+"""What stands in answers about nothing."""
+
 LONGEST = 4000
 """Characters of a request or an answer that are shown."""
 
@@ -64,6 +67,7 @@ class Exchange(NamedTuple):
 
     request: str
     answer: str
+    source: str = ""
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
@@ -83,7 +87,7 @@ def exchanges(name: str) -> Iterator[Exchange]:
         except UnicodeDecodeError:
             continue
         request = fact["body"] if "body" in fact else json.dumps(fact["request"], ensure_ascii=False)
-        yield Exchange(request, fact["answer"])
+        yield Exchange(request, fact["answer"], name)
 
 
 def called_by(exchange: Exchange) -> str:
@@ -126,10 +130,10 @@ def accepted_broadcast() -> Exchange:
     return Exchange(request, '{"jsonrpc":"2.0","result":{},"id":1}')
 
 
-def order(exchange: Exchange) -> tuple[bool, int]:
-    """Answers that say something come first, of those the short ones."""
-    says_nothing = '"result":[],' in exchange.answer or '"result":null,' in exchange.answer
-    return says_nothing, len(exchange.answer)
+def order(exchange: Exchange) -> tuple[bool, bool, bool, int]:
+    """Answers come first that say something and can be read; of those, short ones to questions not meant to be odd."""
+    says_nothing = any(empty in exchange.answer for empty in EMPTY)
+    return says_nothing, len(exchange.answer) > LONGEST, "errors" in exchange.source, len(exchange.answer)
 
 
 def shortened(text: str) -> str:

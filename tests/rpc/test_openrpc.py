@@ -20,10 +20,13 @@ from ledgerd.rpc.api.dev_api import DEV_API
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
-from ledgerd.rpc.openrpc import document_of
+from ledgerd.rpc.declarations import Method
+from ledgerd.rpc.openrpc import document_of, examples_of
 from ledgerd.rpc.schemas import Schemas
+from scripts.generate_openrpc_examples import EXAMPLES, examples
 from tests.recorded import FOLDER
 from tests.rpc.json_schema import Checker
+from tests.rpc.test_api_docs import WITHOUT_ANSWER
 
 EVERY_API = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
 META_SCHEMA = Path(__file__).parent / "meta_schema" / "openrpc.json"
@@ -75,25 +78,44 @@ def test_recorded_answers_have_the_types_that_it_says(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "method", [each for api in EVERY_API for each in api if each.examples], ids=lambda each: str(each.name)
+    "method",
+    [each for api in EVERY_API for each in api if METHODS[f"{api.name}.{each.name}"].get("examples")],
+    ids=lambda each: f"{each.api}.{each.name}",
 )
-def test_every_example_can_be_asked(method: Any) -> None:
-    for number, given in enumerate(method.examples):
+def test_every_example_can_be_asked(method: Method) -> None:
+    for given in method.examples:
         method.arguments(list(given))
-        shown = METHODS[f"{method.api}.{method.name}"]["examples"][number]["params"]
-        assert [each["value"] for each in shown] == list(given)
+    for example in METHODS[f"{method.api}.{method.name}"]["examples"]:
+        method.arguments([each["value"] for each in example["params"]])
 
 
-def test_every_method_without_parameters_that_cannot_be_made_up_has_an_example() -> None:
+def test_every_method_has_an_example_unless_its_parameters_cannot_be_made_up() -> None:
     made_up = {kind_of(Transaction), kind_of(Block)}
     without = {
         method.name
         for api in EVERY_API
         for method in api
-        if not method.examples and not made_up & {each.codec.kind for each in method.parameters}
+        if not examples_of(method) and not made_up & {each.codec.kind for each in method.parameters}
     }
 
     assert without == {"set_block_applied_callback", "verify_account_authority", "revert"}
+
+
+def test_every_method_that_was_recorded_has_an_example_with_its_result() -> None:
+    without = {
+        f"{api.name}.{method.name}"
+        for api in EVERY_API
+        for method in api
+        if api.name != "dev_api"
+        and not any("result" in each for each in METHODS[f"{api.name}.{method.name}"].get("examples", ()))
+        and not method.alias_of
+    }
+
+    assert without <= WITHOUT_ANSWER
+
+
+def test_the_recorded_examples_are_those_of_the_documents() -> None:
+    assert EXAMPLES.read_text(encoding="utf-8") == examples(), "run `make docs`"
 
 
 def test_older_names_say_which_name_is_of_today() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
+
+import msgspec
 
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.declarations import Answering, Api, Method, Parameter
@@ -25,6 +29,25 @@ WHEN = {
     Answering.LATER: "The answer comes when the main process has given it.",
     Answering.REPEATEDLY: "Answers again and again on a WebSocket, under the id of the request; over HTTP once.",
 }
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A request that a node of the reference was recorded with, and its result."""
+
+    method: str
+    chain: str
+    """One of the private networks of `tests/vectors`; empty where the state does not matter."""
+    height: int
+    """The head of the chain when it was asked."""
+    params: list[msgspec.Raw]
+    result: msgspec.Raw
+
+
+@cache
+def recorded_examples() -> dict[str, Recorded]:
+    """Those that there are, by method; `make docs` writes their file."""
+    raw = files("ledgerd.rpc").joinpath("recorded_examples.json").read_bytes()
+    return {each.method: each for each in msgspec.json.decode(raw, type=list[Recorded])}
 
 
 def document_of(apis: Iterable[Api]) -> Schema:
@@ -71,13 +94,33 @@ def method_object(method: Method, schemas: Schemas) -> Schema:
         described["description"] = description
     if method.alias_of:
         described["deprecated"] = True
-    if method.examples:
-        described["examples"] = [example(method, number) for number in range(len(method.examples))]
+    if examples := examples_of(method):
+        described["examples"] = examples
     return described
 
 
-def example(method: Method, number: int) -> Schema:
-    """Arguments that a method takes."""
-    named = zip(method.parameters, method.examples[number], strict=False)
+def examples_of(method: Method) -> list[Json]:
+    """The recorded request with its result; where there is none, arguments that the method takes."""
+    recorded = recorded_examples().get(f"{method.api}.{method.alias_of or method.name}")
+    if recorded is None:
+        return [example(method, number, given) for number, given in enumerate(method.examples, 1)]
+    shown = example(method, 1, [parsed(each) for each in recorded.params])
+    shown["result"] = {"name": "result", "value": parsed(recorded.result)}
+    if recorded.chain:
+        shown["description"] = (
+            f"Recorded from a node of the reference on a private network, {recorded.chain}, at block {recorded.height}."
+        )
+    return [shown]
+
+
+def parsed(text: msgspec.Raw) -> Json:
+    """JSON as it was recorded."""
+    value: Json = msgspec.json.decode(text)
+    return value
+
+
+def example(method: Method, number: int, given: Sequence[Json]) -> Schema:
+    """Arguments that a method takes; more than it has parameters for are ignored."""
+    named = zip(method.parameters, given, strict=False)
     params: list[Json] = [{"name": name_of(parameter), "value": value} for parameter, value in named]
-    return {"name": f"{method.name} {number + 1}", "params": params}
+    return {"name": f"{method.name} {number}", "params": params}

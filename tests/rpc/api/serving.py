@@ -20,6 +20,7 @@ from ledgerd.rpc.block_records import BlockRecorder, BlockRecords
 from ledgerd.rpc.cache import AnswerCache
 from ledgerd.rpc.dispatch import Dispatcher
 from ledgerd.rpc.limits import Limits
+from ledgerd.rpc.openrpc import recorded_examples
 from ledgerd.rpc.storage import Storage
 from ledgerd.rpc.view import Node
 from ledgerd.state.objects import STORED_TABLES
@@ -103,6 +104,20 @@ def recorded_api_answers(name: str, *files: str) -> Iterator[tuple[dict[str, Any
             fact = json.loads(line)
             if fact["request"]["params"][0] in known:
                 yield fact["request"], fact["answer"]
+
+
+def examples_that_differ(dispatcher: Dispatcher, chain: str, height: int) -> list[str]:
+    """The examples of openrpc.json that were recorded there, and get another answer here."""
+    different = []
+    for name, example in recorded_examples().items():
+        api, _, method = name.partition(".")
+        if (example.chain, example.height) == (chain, height) and api in dispatcher.apis:
+            params = ",".join(bytes(each).decode() for each in example.params)
+            asked = f'{{"jsonrpc":"2.0","method":"call","params":["{api}","{method}",[{params}]],"id":1}}'
+            wanted = f'{{"jsonrpc":"2.0","result":{bytes(example.result).decode()},"id":1}}'
+            if dispatcher.answer(asked.encode()) != wanted.encode():
+                different.append(name)
+    return different
 
 
 def without_stack(answer: str) -> str:

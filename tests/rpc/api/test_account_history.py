@@ -10,6 +10,7 @@ from ledgerd.rpc.dispatch import Dispatcher
 from tests.history.histories import recorded_histories
 from tests.recorded import CHAINS
 from tests.rpc.api.recorded_past import asked, history_dispatcher, without_places
+from tests.rpc.api.serving import examples_that_differ
 
 ACCOUNT = "viz"
 
@@ -49,6 +50,10 @@ def test_recorded_requests_get_the_recorded_answers(name: str, dispatcher: Dispa
         else:
             assert answer == recorded
     assert refused
+
+
+def test_the_examples_get_their_results(name: str, dispatcher: Dispatcher) -> None:
+    assert examples_that_differ(dispatcher, name, CHAINS[name]) == []
 
 
 def test_a_page_has_one_entry_more_than_its_limit(dispatcher: Dispatcher) -> None:

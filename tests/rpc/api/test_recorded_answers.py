@@ -11,9 +11,16 @@ import pytest
 from ledgerd.chain.chain import Chain
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
+from ledgerd.rpc.openrpc import recorded_examples
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance
 from tests.recorded import CHAINS, recorded_answers
-from tests.rpc.api.serving import dispatcher_over, followed_chain, recorded_api_answers, without_stack
+from tests.rpc.api.serving import (
+    dispatcher_over,
+    examples_that_differ,
+    followed_chain,
+    recorded_api_answers,
+    without_stack,
+)
 
 STANDS = {
     "open-1": ((200, ("api-200",)), (2718, ("api-2718", "answers-2718"))),
@@ -43,6 +50,15 @@ def go_to(chain: Chain, name: str, height: int) -> None:
         chain.push_block(codec_of(Block).decode(base64.b64decode(raw)), LIKE_THE_RECORDING)
 
 
+def test_the_examples_were_recorded_where_answers_are_looked_at() -> None:
+    places = {(each.chain, each.height) for each in recorded_examples().values()}
+
+    assert places - {("", 0)} <= {(name, height) for name, stands in STANDS.items() for height, _ in stands}
+    assert {name for name, each in recorded_examples().items() if not each.chain} == {
+        "network_broadcast_api.broadcast_transaction"
+    }
+
+
 @pytest.mark.parametrize("name", STANDS)
 def test_recorded_requests_get_the_recorded_answers(name: str, tmp_path: Path) -> None:
     for height, files in STANDS[name]:
@@ -55,3 +71,4 @@ def test_recorded_requests_get_the_recorded_answers(name: str, tmp_path: Path) -
                 ours = answer.decode("utf-8", "surrogateescape")
                 found = first_difference(without_stack(ours), without_stack(recorded))
                 assert found is None, f"{name} at {height}, {request['params']}: {found}"
+            assert examples_that_differ(dispatcher, name, height) == []
