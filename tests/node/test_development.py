@@ -175,6 +175,12 @@ def test_what_waits_for_a_block_is_seen_at_once_and_gone_when_it_is_forgotten(tm
         node.call("dev_api", "forget_pending")
         assert balance(node) == "10000.000 VIZ"
 
+        kept = node.call("dev_api", "snapshot")
         assert send(node, "three") == {}
+        assert balance(node) == "10001.000 VIZ"
+        node.call("dev_api", "revert", kept["snapshot"])
+        assert balance(node) == "10000.000 VIZ"
+
+        assert send(node, "four") == {}
         node.call("dev_api", "mine_blocks", 1)
         assert balance(node) == "10001.000 VIZ"

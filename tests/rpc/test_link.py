@@ -11,10 +11,12 @@ from contextlib import aclosing, asynccontextmanager
 import pytest
 
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.rpc import switchboard
 from ledgerd.rpc.errors import PlainError
 from ledgerd.rpc.frames import Told, frame
 from ledgerd.rpc.link import HEAD, MAX_QUEUED_EVENTS, RECOVERING, STOP, Link, Unreachable, Violation
 from ledgerd.rpc.switchboard import Line, Switchboard
+from ledgerd.rpc.topics import WAITING
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
 from tests.rpc.loopback import play, until
@@ -227,6 +229,25 @@ def test_a_worker_that_comes_later_hears_that_the_state_is_being_rebuilt() -> No
             await until(lambda: serves.is_recovering)
 
     play(scene)
+
+
+@pytest.mark.parametrize(("bound", "heard"), [(1_000, [b"three", b"four"]), (30, [])])
+def test_a_worker_that_comes_later_hears_of_all_that_waits_or_of_nothing(
+    bound: int, heard: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(switchboard, "MAX_ADDED_UP", bound)
+    board = Switchboard(HANDLERS)
+    for payload in (b"one", b"two", b"", b"three", b"four"):
+        board.publish(WAITING, payload)
+
+    async def scene() -> list[bytes]:
+        link, came = Link(), list[bytes]()
+        link.on(WAITING, came.append)
+        async with linked(board, link):
+            assert await link.ask("double", b"a") == b"aa"
+        return came
+
+    assert play(scene) == heard
 
 
 def test_a_worker_can_be_asked_to_stop() -> None:

@@ -64,9 +64,8 @@ class WaitingTeller:
         self._chain = chain
 
     def accepted(self, session: Session) -> None:
-        if self._part.board.is_heard(WAITING):
-            unsettled = Unsettled(self._chain.head_number, rows_of(session))
-            self._part.publish(WAITING, packed_topic(unsettled))
+        unsettled = Unsettled(self._chain.head_number, rows_of(session))
+        self._part.publish(WAITING, packed_topic(unsettled))
 
     def dropped(self) -> None:
         self._part.publish(WAITING, b"")
@@ -120,6 +119,7 @@ class WebserverPart:
 
     def _follow(self, chain: Chain) -> None:
         self._say_head()
+        self.publish(WAITING, b"")
         chain.subscribe(self._tell)
         chain.pending.followers.append(WaitingTeller(self, chain))
 

@@ -38,6 +38,9 @@ HEARD_BY_ALL = frozenset((HEAD, RECOVERING, STOP, WAITING))
 MAX_RUNNING = 256
 """Questions of one worker that are worked on at a time; more wait their turn in the worker's socket."""
 
+MAX_ADDED_UP = 16 * 1024 * 1024
+"""Bytes of what waits that are kept for workers to come; one that comes when there is more sees the blocks alone."""
+
 MAX_UNREAD = 64 * 1024 * 1024
 """A worker that leaves so many bytes unread is not in its right mind."""
 
@@ -130,6 +133,9 @@ class Switchboard:
         self.handlers = dict(handlers)
         self._lines: set[Line] = set()
         self._standing: dict[str, bytes] = {}
+        self._waiting: list[bytes] = []
+        """The events of `WAITING` since the last empty one: together they say what waits."""
+        self._waiting_bytes = 0
 
     def line(self, on_sign: Callable[[], None]) -> Line:
         """The protocol of a new worker's link; the function is called at each sign of life."""
@@ -140,6 +146,9 @@ class Switchboard:
         self._lines.add(line)
         for topic, payload in self._standing.items():
             line.send(frame(Event(topic, payload)))
+        if self._waiting_bytes <= MAX_ADDED_UP:
+            for framed in self._waiting:
+                line.send(framed)
 
     def leave(self, line: Line) -> None:
         """A worker is gone."""
@@ -152,10 +161,24 @@ class Switchboard:
     def publish(self, topic: str, payload: bytes) -> None:
         """Something has happened. Heads are published after their commit, and before what else a block brings."""
         listeners = [line for line in self._lines if topic in line.topics]
-        if listeners:
-            framed = frame(Event(topic, payload))
-            for line in listeners:
-                line.send(framed)
+        if not listeners and topic != WAITING:
+            return
+        framed = frame(Event(topic, payload))
+        if topic == WAITING:
+            self._add_up(framed, is_last=not payload)
+        for line in listeners:
+            line.send(framed)
+
+    def _add_up(self, framed: bytes, *, is_last: bool) -> None:
+        if is_last:
+            self._waiting.clear()
+            self._waiting_bytes = 0
+            return
+        self._waiting_bytes += len(framed)
+        if self._waiting_bytes <= MAX_ADDED_UP:
+            self._waiting.append(framed)
+        else:
+            self._waiting.clear()
 
     def set_recovering(self, is_recovering: bool) -> None:
         """Say whether the state is being rebuilt, to the workers that are there and to those that will come."""
