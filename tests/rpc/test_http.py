@@ -231,6 +231,28 @@ def test_an_oversized_body_is_refused_while_it_is_still_being_sent() -> None:
     assert play(scene) == refused(413)
 
 
+def test_all_clients_together_have_so_many_bytes_held_for_them() -> None:
+    async def scene() -> tuple[bytes, bytes, bytes, int]:
+        serves = service(limits=Limits(held_bytes=150_000))
+        async with serving(serves) as server:
+            opening = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"
+            first, second = await server.connect(), await server.connect()
+            await first.say(opening + b" " * 90_000)
+            await until(lambda: serves.held == 90_000)
+            await second.say(opening + b" " * 70_000)
+            refusal = await second.rest()
+            await second.close()
+            modest = await (await server.connect()).ask(CALL)
+            await first.say(b" " * (10_000 - len(CALL)) + CALL)
+            _, _, answer = await first.answer()
+            return refusal, modest, answer, serves.held
+
+    refusal, modest, answer, held = play(scene)
+    assert refusal == refused(503)
+    assert modest == answer
+    assert held == 0
+
+
 @settings(max_examples=25)
 @given(
     st.lists(st.binary(max_size=200) | st.sampled_from([http_request(CALL), http_request(b""), b"\r\n"]), max_size=5)

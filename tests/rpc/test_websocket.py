@@ -242,6 +242,25 @@ def test_a_message_that_is_too_large_ends_the_connection_with_its_code() -> None
     assert play(scene) == 1009
 
 
+def test_messages_that_have_not_arrived_whole_are_bounded_for_all_clients_together() -> None:
+    async def scene() -> tuple[bytes, int]:
+        serves = service(limits=Limits(held_bytes=150_000))
+        async with serving(serves) as server:
+            first, second = await raw(server), await raw(server)
+            begun = masked(Frame(Opcode.TEXT, b"x" * 90_000, fin=False))
+            await first.say(begun)
+            await until(lambda: serves.held == 90_000)
+            await second.say(begun)
+            goodbye = await second.rest()
+            await first.close()
+            await until(lambda: not serves.connections)
+            return goodbye, serves.held
+
+    goodbye, held = play(scene)
+    assert (1013).to_bytes(2, "big") in goodbye
+    assert held == 0
+
+
 def test_a_text_that_is_not_utf8_ends_the_connection_with_its_code() -> None:
     async def scene() -> bytes:
         async with serving(service()) as server:

@@ -56,6 +56,10 @@ def is_valid(text: bytes) -> bool:
     return reader.pos == len(text)
 
 
+MOST_SHOWN = 64 * 1024
+"""Bytes of a text that its error shows; the reference shows all of it, and so lets a client double what it sends."""
+
+
 def parse(text: bytes, *, unicode_escapes: bool = False) -> Json:
     r"""The first value of a text; what follows it is ignored.
 
@@ -69,7 +73,7 @@ def parse(text: bytes, *, unicode_escapes: bool = False) -> Json:
             return value
         return Reader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING).read()
     except JsonError as error:
-        raise error.under("", {"str": text_of(text)}) from None
+        raise error.under("", {"str": text_of(text[:MOST_SHOWN])}) from None
 
 
 def _check_depth(text: bytes) -> None:

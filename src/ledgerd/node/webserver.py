@@ -44,6 +44,7 @@ def limits_of(options: WebserverOptions) -> Limits:
     """The bounds on clients, as the options give them."""
     return Limits(
         body_bytes=options.max_request_size,
+        held_bytes=options.max_held_bytes,
         header_bytes=options.max_header_size,
         batch=options.max_batch_size or ANY_NUMBER,
         connections=options.max_connections or ANY_NUMBER,

@@ -51,7 +51,11 @@ Clock = Callable[[], float]
 class Later:
     """Answers that are not there yet: one, or, to a subscription, one after the other."""
 
-    def __init__(self, answers: AsyncGenerator[str, None], identity: str = NO_ID, *, is_endless: bool = False) -> None:
+    def __init__(
+        self, answers: AsyncGenerator[str, None], identity: str = NO_ID, *, is_endless: bool = False, held: int = 0
+    ) -> None:
+        self.held = held
+        """Bytes of a request that are kept until the answer is there."""
         self._answers = answers
         self._identity = identity
         self.is_endless = is_endless
@@ -86,6 +90,7 @@ class Dispatcher:
         self.cache = cache if cache is not None else AnswerCache()
         self._clock = clock
         self._batch = limits.batch
+        self._reading = asyncio.Lock()
 
     def answer(self, body: bytes) -> bytes | Later:
         """Answer a request, which is not empty."""
@@ -93,14 +98,18 @@ class Dispatcher:
         if known is not None:
             return known
         if len(body) > LARGE:
-            return Later(self._large_answer(body))
+            return Later(self._large_answer(body), held=len(body))
         answered = self._parsed(body, partial(parse, body, unicode_escapes=True))
         return answered if isinstance(answered, Later) else answer_bytes(answered)
 
     async def _large_answer(self, body: bytes) -> AsyncGenerator[str, None]:
-        """The answer to a body that takes long to read: in a thread, while others have their turns here."""
-        reading = asyncio.get_running_loop().run_in_executor(None, partial(parse, body, unicode_escapes=True))
-        await asyncio.wait([reading])
+        """The answer to a body that takes long to read: in a thread, while others have their turns here.
+
+        What is read takes many times the room of the body, so one is read after the other.
+        """
+        async with self._reading:
+            reading = asyncio.get_running_loop().run_in_executor(None, partial(parse, body, unicode_escapes=True))
+            await asyncio.wait([reading])
         answered = self._parsed(body, reading.result)
         if isinstance(answered, Later):
             async with aclosing(answered.answers()) as answers:

@@ -42,6 +42,7 @@ class HttpConnection(Connection):
             takes_handshakes=speech is not Speech.HTTP,
         )
         self._waiting: deque[Request | Refusal] = deque()
+        self._waiting_bytes = self._later_bytes = 0
         self._later: asyncio.Task[None] | None = None
         self._is_polling = False
         """The answer that is waited for is an event, which may never come."""
@@ -59,6 +60,7 @@ class HttpConnection(Connection):
         if known is None:
             for arrival in reader.feed(data):
                 self._take(arrival)
+            self._account()
             return
         body, service = reader.repeated_body(data), self.service
         if self._later is None and not self._waiting and not self.is_congested and service.is_open:
@@ -69,6 +71,13 @@ class HttpConnection(Connection):
                 self.transport.write(responses.kept_json_head(len(answer)) + answer)
         else:
             self._take(known._replace(body=body))
+            self._account()
+
+    def _account(self) -> None:
+        """Tell how much is kept here, and end what is too much for all."""
+        is_too_much = self.hold(self._reader.held + self._waiting_bytes + self._later_bytes)
+        if is_too_much and not self._is_ending:
+            self._end_after(responses.refusal(503))
 
     def eof_received(self) -> bool:
         """A client may close its side and wait for its answers."""
@@ -102,6 +111,7 @@ class HttpConnection(Connection):
             self._answer(arrival)
         else:
             self._waiting.append(arrival)
+            self._waiting_bytes += len(arrival.body) if isinstance(arrival, Request) else 0
             if len(self._waiting) >= MAX_WAITING:
                 self.transport.pause_reading()
 
@@ -126,6 +136,7 @@ class HttpConnection(Connection):
     def _give(self, request: Request, answer: bytes | Later) -> None:
         if isinstance(answer, Later):
             self._is_polling = answer.is_endless
+            self._later_bytes = answer.held
             self._later = self.service.loop.create_task(self._answer_later(request, answer))
         else:
             self._send_answer(request, answer)
@@ -133,6 +144,7 @@ class HttpConnection(Connection):
     async def _answer_later(self, request: Request, later: Later) -> None:
         answer = await later.first()
         self._later = None
+        self._later_bytes = 0
         self._send_answer(request, answer)
         self._go_on()
 
@@ -144,7 +156,10 @@ class HttpConnection(Connection):
     def _go_on(self) -> None:
         """Answer the requests that had to wait for the answer before theirs."""
         while self._waiting and self._later is None and not self.is_congested:
-            self._answer(self._waiting.popleft())
+            request = self._waiting.popleft()
+            self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
+            self._answer(request)
+        self._account()
         if self._later is not None or self._waiting or self.transport.is_closing():
             return
         if self._is_ending or self.service.is_stopping:
@@ -225,6 +240,7 @@ class HttpConnection(Connection):
             self._end_after(responses.refusal(400))
             return
         self._is_ending = True
+        self.hold(0)
         self.transport.write(responses.switching(accept))
         successor = WebSocketConnection(self.service, self.transport, self.address)
         self.service.replace(self, successor)

@@ -145,6 +145,11 @@ class RequestReader:
         self._parser = httptools.HttpRequestParser(self)
         return b"%b %b HTTP/%b\r\n%b\r\n%b" % (method, self._path, version, b"".join(lines), rest)
 
+    @property
+    def held(self) -> int:
+        """The bytes of a body that has not arrived whole."""
+        return self._body_bytes if self.place is BODY else 0
+
     def repeated(self, data: bytes) -> Request | None:
         """The request of known head that these bytes are from their first to their last, if they are one."""
         if len(data) != self._known_bytes or self.place is not BETWEEN or not data.startswith(self._known_head):

@@ -13,6 +13,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     body_bytes: int = 32_000_000
     """A request, over HTTP as over WebSocket."""
+    held_bytes: int = 256_000_000
+    """Of requests of all clients that have not arrived whole, or wait for their turn."""
     header_bytes: int = 16_000
     """Request line and headers."""
     batch: int = 1_000

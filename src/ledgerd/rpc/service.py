@@ -22,6 +22,9 @@ Routes = Mapping[bytes, Callable[[], Page]]
 
 LONGEST_ROUND = 1.0
 
+ALWAYS_HELD = 64 * 1024
+"""Bytes of requests that a connection may keep here however much others keep."""
+
 
 class Connection(asyncio.Protocol):
     """A client's connection, as the watch sees it."""
@@ -36,6 +39,7 @@ class Connection(asyncio.Protocol):
         self.steps = 0
         """Grows with everything that the client achieves, so that the watch sees who stands still."""
         self.seen = (-1, 0.0)
+        self._held = 0
 
     def progress(self) -> int:
         """How far the client has come; a number that stays means that it stands still."""
@@ -54,7 +58,15 @@ class Connection(asyncio.Protocol):
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
+        self.hold(0)
         self.service.leave(self)
+
+    def hold(self, held: int) -> bool:
+        """So many bytes of requests are kept here now; whether that is too much, with those of all others."""
+        service = self.service
+        service.held += held - self._held
+        self._held = held
+        return held > ALWAYS_HELD and service.held > service.limits.held_bytes
 
     def pause_writing(self) -> None:
         self.is_congested = True
@@ -89,6 +101,8 @@ class Service:
         self.is_stopping = False
         self.addresses = Addresses(limits.address_connections, limits.address_rate)
         self.connections: dict[Connection, None] = {}
+        self.held = 0
+        """Bytes of requests that are kept for all of them."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._left = asyncio.Event()

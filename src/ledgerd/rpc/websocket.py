@@ -69,7 +69,13 @@ class WebSocketConnection(Connection):
             if isinstance(event, Frame):
                 self.steps += 1
                 self._take(event)
+        if self._account():
+            self._end(CloseCode.TRY_AGAIN_LATER, "the node holds too much of what has not arrived whole")
         self._flush()
+
+    def _account(self) -> bool:
+        late = sum(each.held for each in self._late.values())
+        return self.hold(len(self._frames.reader.buffer) + sum(map(len, self._fragments)) + late)
 
     def eof_received(self) -> bool:
         self._frames.receive_eof()
@@ -139,6 +145,7 @@ class WebSocketConnection(Connection):
 
     def _is_answered(self, task: asyncio.Task[None]) -> None:
         del self._late[task]
+        self._account()
         if self.service.is_stopping and not self._late:
             self.finish()
 

@@ -19,6 +19,7 @@ class WebserverOptions(msgspec.Struct, frozen=True):
     cache_enabled: bool
     cache_size: int
     max_request_size: int
+    max_held_bytes: int
     max_header_size: int
     max_batch_size: int
     max_connections: int
@@ -80,6 +81,14 @@ WEBSERVER = Section(
             SIZE,
             "The most bytes of a request's body, or of a WebSocket message.",
             default="32000000",
+            ours=True,
+        ),
+        "max_held_bytes": Option(
+            "webserver-max-held-bytes",
+            SIZE,
+            "The most bytes of requests that one of the processes holds while they arrive or wait for their turn; who "
+            "sends more is refused until there is room.",
+            default="256000000",
             ours=True,
         ),
         "max_header_size": Option(
