@@ -285,6 +285,37 @@ def test_a_snapshot_that_is_not_newer_than_the_head_is_left_alone(
     in_time(main)
 
 
+def test_a_state_that_is_overtaken_while_it_is_built_is_not_taken(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(stalls, "ANNOUNCED_SECONDS", 0.05)
+    begun_with(tmp_path, made.older)
+    block = made.source.chain.blocks.at(made.heads()[0] + 1)
+    assert block is not None
+    looked = asyncio.Event()
+
+    async def overtaken(_configuration: Configuration, chain: ChainPart, *_: object, above: int) -> int | None:
+        if looked.is_set():
+            return None
+        await chain.run(lambda: chain.chain.push_block(block))
+        looked.set()
+        return above + 1
+
+    monkeypatch.setattr(snapshots, "fetched_state", overtaken)
+
+    async def main() -> None:
+        options = {"enable_stalled_sync_detection": "true", "stalled_sync_timeout_minutes": "0"}
+        runtime = Runtime(configured(tmp_path, [9], **options))
+        await runtime.start()
+        await looked.wait()
+        await runtime.chain.run(lambda: None)
+        assert not runtime.is_renewed
+        await runtime.stop()
+
+    in_time(main)
+
+
 def test_another_node_begins_in_the_place_of_one_that_was_renewed(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,7 +99,7 @@ class BootstrapPart:
     async def _fetched(self) -> int | None:
         peers = trusted_peers(self._options)
         log.info("no state yet: asking %d trusted peers for a snapshot", len(peers))
-        return await fetched_state(self._configuration, self._chain.files, peers)
+        return await fetched_state(self._configuration, self._chain, peers)
 
     async def _keep_trying(self) -> None:
         """A state that is found now is that of another life of the node, which the renewal brings about."""
@@ -109,7 +109,8 @@ class BootstrapPart:
             await self._sleep(minutes * MINUTE)
             if not await self._chain.run(self._is_empty):
                 break
-            if await self._fetched() is not None:
+            number = await self._fetched()
+            if number is not None and number > await self._chain.run(lambda: self._chain.chain.head_number):
                 self._renewal.set()
                 break
         await asyncio.Event().wait()
@@ -127,11 +128,18 @@ class BootstrapPart:
 
 
 async def fetched_state(
-    configuration: Configuration, files: StateFiles, peers: tuple[Peer, ...], above: int = 0
+    configuration: Configuration, chain: ChainPart, peers: tuple[Peer, ...], above: int = 0
 ) -> int | None:
     """Build the state of the newest snapshot above a block beside the one there is; its number, or nothing."""
+    async with chain.building:
+        await asyncio.to_thread(ready_directory, configuration.snapshot.directory)
+        return await _newest_state(configuration, chain.files, peers, above)
+
+
+async def _newest_state(
+    configuration: Configuration, files: StateFiles, peers: tuple[Peer, ...], above: int
+) -> int | None:
     directory = configuration.snapshot.directory
-    await asyncio.to_thread(ready_directory, directory)
     refused: set[bytes] = set()
     while len(refused) < MOST_REFUSED:
         fetched = await fetch_newest(peers, directory, above, refused=refused)

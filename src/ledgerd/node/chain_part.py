@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -43,6 +44,8 @@ class ChainPart:
         self.folder = self.files.logs
         """Where the logs are, and what was noted down of the blocks."""
         self.origin = Origin.STANDING
+        self.building = asyncio.Lock()
+        """Held by whoever builds a state that is to replace this one: there is room for one."""
         self.is_made_anew = False
         """Whether its thread is busy for long, and by right."""
 

@@ -121,7 +121,7 @@ class SnapshotsPart:
         if not isinstance(event, BlockApplied):
             return
         self._watch.restart(self._time.seconds())
-        if self._is_outrun(chain):
+        if self._is_outrun(chain) and (self._writing is None or self._writing.done()):
             self._triggers.wants_fresh = True
         now = self._time.wall() // MICRO
         number = self._triggers.applied(event.block.number, event.block.timestamp, now, partial(self._own_slot, now))
@@ -197,8 +197,9 @@ class SnapshotsPart:
         """Fetch and build a newer state, while everything else goes on."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
         log.warning("the chain stands still at block %d: looking for a newer snapshot", head)
-        number = await fetched_state(self._configuration, self._chain.files, trusted_peers(self._options), above=head)
-        if number is None:
+        number = await fetched_state(self._configuration, self._chain, trusted_peers(self._options), above=head)
+        has_moved = head != await self._chain.run(lambda: self._chain.chain.head_number)
+        if number is None or has_moved:
             self._watch.restart(self._time.seconds())
             return False
         log.warning("the node begins anew with the state of block %d", number)
