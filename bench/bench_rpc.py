@@ -33,7 +33,7 @@ from ledgerd.rpc.responses import json_head
 from ledgerd.rpc.service import Service
 from ledgerd.rpc.switchboard import Switchboard
 from ledgerd.rpc.view import ApiView, Node, nothing_to_read
-from ledgerd.rpc.worker import run
+from ledgerd.rpc.worker import YIELDING, run
 from ledgerd.rpc.workers import Endpoint, Workers
 
 CONNECTIONS = 32
@@ -99,6 +99,9 @@ def serve_bare(descriptor: int) -> None:
     answer = Dispatcher([DATABASE], node, time, limits=Limits()).answer(CALL % (KEPT, 1))
     if isinstance(answer, bytes):
         Bare.answer = answer
+
+    if sys.platform != "win32":
+        os.nice(YIELDING)  # as the workers beside which it is measured
 
     async def main() -> None:
         plug = socket.socket(fileno=descriptor)
