@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.node.recovery import MOST_FAILURES, Recovery
+from ledgerd.node.recovery import MOST_FAILURES, Recovery, spare_processors
 from ledgerd.protocol import block
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import TESTNET
@@ -35,6 +35,13 @@ def run(main: Callable[[Recovery], Awaitable[None]], **more: float) -> None:
         assert recovery.processes == []
 
     asyncio.run(body())
+
+
+@pytest.mark.parametrize(("processors", "spare"), [(1, 0), (2, 1), (3, 2), (64, 2)])
+def test_the_chain_keeps_a_processor_to_itself(monkeypatch: pytest.MonkeyPatch, processors: int, spare: int) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    assert spare_processors() == spare
 
 
 def test_blocks_come_back_with_their_signers(monkeypatch: pytest.MonkeyPatch) -> None:
