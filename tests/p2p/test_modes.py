@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.p2p.messages import (
+    BlockRangeReply,
     BlockReply,
     ForkStatus,
     GapFillRequest,
@@ -149,6 +150,7 @@ def test_a_producer_that_asks_at_every_tick_does_not_stop_the_sync_that_it_asked
     assert talk.is_in(Mode.SYNC)
     assert asked(talk.sent[peer]) == [(107, 122)]
     assert sum(isinstance(message, Hello) for message in talk.sent[peer]) == 2
+    talk.say(peer, BlockRangeReply((), 0, False))
     talk.now += 30
     talk.network.resync_from_lib(talk.now)
     talk.settle()

@@ -283,7 +283,8 @@ class NetworkState:
         It says so four times a second, for as long as that holds; what is under way is not begun anew each time.
         """
         self.core.now = now
-        if now - self._resynced_at < RESYNC_SECONDS:
+        is_under_way = self.core.mode is Mode.SYNC and not self.intake.ranges.is_idle
+        if is_under_way or now - self._resynced_at < RESYNC_SECONDS:
             return
         self._resynced_at = now
         self.intake.forks.reset()
