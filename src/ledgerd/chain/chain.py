@@ -23,8 +23,9 @@ from ledgerd.chain.log_keeping import ROLLING_BLOCKS, open_log, trim, write_sett
 from ledgerd.chain.pending import Clock, Pending
 from ledgerd.chain.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.trunk import Trunk
-from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
@@ -33,7 +34,6 @@ from ledgerd.state.store import Store
 if TYPE_CHECKING:
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.keys import PrivateKey, PublicKey
-    from ledgerd.protocol.names import AccountName
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.protocol.transaction import Transaction
 
@@ -153,6 +153,18 @@ class Chain:
     def branch_order(self, first: BlockId, second: BlockId) -> int:
         """Which of two branches has more votes behind it: 1, -1, or 0 where it cannot be said (hardfork 12)."""
         return self._choice.compare(first, second)
+
+    def is_signed(self, block: Block) -> bool:
+        """Whether whom a block names signed it, with the key that is in force on the trunk.
+
+        In another branch the key may be another, so that a block that is not signed proves nothing. Candidates are
+        taken in before they can be judged: whoever acts on one that is not applied should ask this first.
+        """
+        validator = self.ledger.find_validator(AccountName(block.validator))
+        try:
+            return validator is not None and block.signee == validator.signing_key
+        except RuleViolation:
+            return False
 
     # -- in
 

@@ -18,7 +18,6 @@ from ledgerd.chain.rolling_block_log import ROLLING_LOG
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
@@ -244,13 +243,7 @@ class ChainPeers:
 
     def is_signed(self, block: Block) -> bool:
         """A key that has changed since, or changes inside the branch, is not known here: that proves nothing."""
-        validator = self._chain.ledger.find_validator(AccountName(block.validator))
-        if validator is None:
-            return False
-        try:
-            return bool(block.signee == validator.signing_key)
-        except RuleViolation:
-            return False
+        return self._chain.is_signed(block)
 
     def is_anchored(self, transaction: Transaction) -> bool:
         """By the same table as the chain's own check; number zero always passes (spec 04, section 14.1)."""

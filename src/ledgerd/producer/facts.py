@@ -111,8 +111,11 @@ def _slots_that_count(chain: Chain) -> int:
 
 
 def _recent_producers(chain: Chain, count: int) -> tuple[AccountName, ...]:
+    """Down from the longest branch; from our own, where nobody with a right to it signed the end of the longest one."""
     producers: list[AccountName] = []
     item = chain.forks.head
+    if item is not None and item.id != chain.head_id and not chain.is_signed(item.block):
+        item = next((each for each in chain.forks.items_at(chain.head_number) if each.id == chain.head_id), None)
     while item is not None and len(producers) < count:
         producers.append(AccountName(item.block.validator))
         item = chain.forks.parent_of(item)
@@ -120,10 +123,12 @@ def _recent_producers(chain: Chain, count: int) -> tuple[AccountName, ...]:
 
 
 def _rivals(chain: Chain) -> tuple[Rival, ...]:
+    """Blocks of nobody are none: anybody can put one beside our head, and must not end production with it."""
     head = chain.head_id
     return tuple(
         Rival(item.id, item.block.previous, AccountName(item.block.validator), chain.branch_order(item.id, head))
         for item in chain.forks.items_at(chain.head_number + 1)
+        if chain.is_signed(item.block)
     )
 
 
