@@ -58,6 +58,18 @@ def test_a_forged_branch_does_not_hide_who_made_the_last_blocks(network: Network
     assert read_facts(network.chain, ()).recent_producers == before
 
 
+def test_what_is_forged_on_top_of_a_longer_branch_does_not_hide_that_branch(network: Network) -> None:
+    blocks = beside(network, 9, network.keys[ALICE])
+    tip = sign_block(
+        BlockHeader(blocks[-1].id, blocks[-1].timestamp + 3, OTHERS[1], MerkleRoot(bytes(20)), ()),
+        (),
+        PrivateKey(b"\7" * 32),
+    )
+    for block in (*blocks, tip):
+        network.chain.forks.push(block)
+    assert set(read_facts(network.chain, ()).recent_producers) == {ALICE}
+
+
 def test_a_longer_branch_that_was_signed_is_what_a_producer_goes_by(network: Network) -> None:
     for block in beside(network, 9, network.keys[ALICE]):
         network.chain.forks.push(block)

@@ -14,6 +14,7 @@ from ledgerd.protocol.names import AccountName
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.fork_database import ForkItem
 
 
 class Rival(NamedTuple):
@@ -111,15 +112,24 @@ def _slots_that_count(chain: Chain) -> int:
 
 
 def _recent_producers(chain: Chain, count: int) -> tuple[AccountName, ...]:
-    """Down from the longest branch; from our own, where nobody with a right to it signed the end of the longest one."""
     producers: list[AccountName] = []
-    item = chain.forks.head
-    if item is not None and item.id != chain.head_id and not chain.is_signed(item.block):
-        item = next((each for each in chain.forks.items_at(chain.head_number) if each.id == chain.head_id), None)
+    item = _longest_signed(chain)
     while item is not None and len(producers) < count:
         producers.append(AccountName(item.block.validator))
         item = chain.forks.parent_of(item)
     return tuple(producers)
+
+
+def _longest_signed(chain: Chain) -> ForkItem | None:
+    """The end of the longest branch, leaving out what nobody with a right to it has put on top."""
+    longest = chain.forks.head
+    if longest is None or longest.id == chain.head_id or chain.is_signed(longest.block):
+        return longest
+    for number in range(longest.number, chain.head_number, -1):
+        for item in chain.forks.items_at(number):
+            if chain.is_signed(item.block):
+                return item
+    return next((item for item in chain.forks.items_at(chain.head_number) if item.id == chain.head_id), None)
 
 
 def _rivals(chain: Chain) -> tuple[Rival, ...]:
