@@ -116,9 +116,36 @@ def test_when_both_dial_at_once_the_smaller_id_decides(talk_with: Begin, other: 
     (outgoing,) = talk.dialled
     talk.network.connected(talk.now, outgoing, seed.host)
     talk.say(outgoing, talk.hello(outgoing, node_id=node))
+    assert talk.closed == {}, "a reference node closes one of them itself"
+
+    talk.wait(10)
 
     closed = incoming if survivor == "outgoing" else outgoing
     assert talk.closed == {closed: "duplicate node_id"}
+
+
+def test_when_the_other_side_has_closed_one_of_two_crossed_connections_the_other_stays(talk_with: Begin) -> None:
+    seed = Endpoint("62.1.1.1", 2001)
+    talk = talk_with(Settings(seeds=(seed,)))
+    node = NodeId(b"\1" * 33)
+    incoming = talk.meet("62.1.1.1", node_id=node)
+    talk.wait(5)
+    (outgoing,) = talk.dialled
+    talk.network.connected(talk.now, outgoing, seed.host)
+    talk.say(outgoing, talk.hello(outgoing, node_id=node))
+    talk.network.lost(talk.now, incoming)
+    talk.wait(20)
+    assert talk.closed == {}
+    assert talk.network.core[outgoing].is_connected
+
+
+def test_who_was_greeted_during_the_sync_hears_of_its_end_even_before_he_has_answered(talk: Talk) -> None:
+    stranger = talk.accept()
+    assert stranger is not None
+    talk.meet()
+    assert talk.is_in(Mode.FORWARD)
+    (status,) = (message for message in talk.sent[stranger] if isinstance(message, ForkStatus))
+    assert status.node_status == Mode.FORWARD
 
 
 def test_a_handshake_has_a_deadline(talk: Talk) -> None:

@@ -7,12 +7,14 @@ from ledgerd.p2p.chain_access import ChainAccess
 from ledgerd.p2p.core import Core
 from ledgerd.p2p.messages import NO_NODE, ForkStatus, Hello, HelloReply
 from ledgerd.p2p.modes import Mode
-from ledgerd.p2p.peer import Life, Peer
+from ledgerd.p2p.peer import Peer
 from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 
 FRESH_SECONDS = 15
 """Two connections between the same nodes within this time came of both dialling at once."""
+CROSSING_SECONDS = 5
+"""What the other side is given to close one of them."""
 ALIVE_SECONDS = 120
 """Who has said nothing for so long does not keep a place from somebody with the same id."""
 
@@ -80,23 +82,46 @@ def _knows_head(chain: ChainAccess, hello: Hello) -> bool:
 def loser_of_duplicates(core: Core, peer: Peer) -> Peer | None:
     """Which connection to close when a node is connected twice, if it is (spec 04, sections 7.4 and 27.2).
 
-    When both sides dialled at once, both keep the connection that the node with the smaller id began. Otherwise the
-    older one stays, unless it is silent, or came from elsewhere with the id of a seed that we have dialled.
+    The older one stays, unless it is silent, or came from elsewhere with the id of a seed that we have dialled. When
+    both sides dialled at once, that is decided later.
     """
-    if peer.node_id == NO_NODE:
+    other = _twin(core, peer)
+    if other is None or _have_crossed(peer, other):
+        return None
+    is_from_elsewhere = other.is_incoming and not peer.is_incoming and peer.address != other.address
+    if is_from_elsewhere and peer.endpoint in core.settings.seeds:
+        return other
+    return other if core.now - other.heard_at > ALIVE_SECONDS else peer
+
+
+def loser_of_crossing(core: Core, peer: Peer) -> Peer | None:
+    """Which of two connections to close when both sides dialled at once, and both still stand after a while.
+
+    The reference closes one of them as soon as it is greeted, and which one cannot be known: to close one too might
+    leave none. A node of our kind waits as well, and both then keep the one that the node with the smaller id began.
+    """
+    other = _twin(core, peer)
+    if other is None or not _have_crossed(peer, other):
+        return None
+    if core.now - max(peer.connected_at or 0.0, other.connected_at or 0.0) < CROSSING_SECONDS:
+        return None
+    is_ours_kept = core.node_id < peer.node_id
+    return peer if peer.is_incoming is is_ours_kept else other
+
+
+def _twin(core: Core, peer: Peer) -> Peer | None:
+    """Another connection to the same node, past its hello."""
+    if peer.node_id == NO_NODE or not peer.is_connected:
         return None
     twins = (other for other in core.peers() if other.node_id == peer.node_id and other is not peer)
-    other = next((twin for twin in twins if twin.life not in (Life.CONNECTING, Life.CLOSED)), None)
-    if other is None:
-        return None
-    if other.is_incoming != peer.is_incoming:
-        opened = other.connected_at if other.connected_at is not None else core.now
-        if core.now - opened <= FRESH_SECONDS:
-            is_ours_kept = core.node_id < peer.node_id
-            return peer if peer.is_incoming is is_ours_kept else other
-        if other.is_incoming and peer.endpoint in core.settings.seeds and peer.address != other.address:
-            return other
-    return other if core.now - other.heard_at > ALIVE_SECONDS else peer
+    return next((twin for twin in twins if twin.is_connected), None)
+
+
+def _have_crossed(one: Peer, other: Peer) -> bool:
+    """Whether two connections between the same nodes were begun by either side, at about the same time."""
+    if one.is_incoming == other.is_incoming or one.connected_at is None or other.connected_at is None:
+        return False
+    return abs(one.connected_at - other.connected_at) <= FRESH_SECONDS
 
 
 def may_go_on(core: Core, hello: Hello, *, is_aligned: bool) -> bool:

@@ -79,7 +79,8 @@ class Intake:
             if is_unsure and core.chain.is_known(peer.head_id):
                 peer.exchange = peer.is_aligned = True
         status = our_status(core)
-        for peer in core.live():
+        for peer in core.peers():
+            # Also those in their handshake: our hello told them that we sync, and nothing else would tell them better.
             core.send(peer, status)
         self.mempool.confirm()
 

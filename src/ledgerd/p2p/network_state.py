@@ -16,7 +16,7 @@ from ledgerd.p2p.core import Core
 from ledgerd.p2p.dialogue import Dialogue
 from ledgerd.p2p.endpoints import Endpoint, plain_address, subnet_of
 from ledgerd.p2p.faults import FrameTooLarge, PeerFault, UnknownType
-from ledgerd.p2p.handshake import our_hello
+from ledgerd.p2p.handshake import loser_of_crossing, our_hello
 from ledgerd.p2p.intake import Intake
 from ledgerd.p2p.messages import BlockReply, NodeId, TransactionMessage, block_frame
 from ledgerd.p2p.modes import Cause, Mode
@@ -170,6 +170,7 @@ class NetworkState:
         core.now = now
         self._dial()
         self._time_out()
+        self._uncross()
         intake.ranges.expire()
         intake.mempool.clean(now, drops_unanchored=core.mode is Mode.FORWARD)
         if not core.is_paused:
@@ -192,6 +193,13 @@ class NetworkState:
             if core.settings.is_isolated and not contact.is_seed:
                 continue
             contact.peer = core.dial(contact.endpoint).id
+
+    def _uncross(self) -> None:
+        """Of two connections to one node that has dialled us while we dialled it, one is enough."""
+        for peer in self.core.peers():
+            loser = loser_of_crossing(self.core, peer)
+            if loser is not None:
+                self.core.close(loser, "duplicate node_id")
 
     def _time_out(self) -> None:
         core = self.core
