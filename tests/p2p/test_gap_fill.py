@@ -5,7 +5,17 @@
 from __future__ import annotations
 
 from ledgerd.chain.slots import scheduled_validator
-from ledgerd.p2p.messages import BlockRangeReply, ForkStatus, GapFillReply, GapFillRequest, GetBlockRange, Message
+from ledgerd.p2p.messages import (
+    BlockRangeReply,
+    BlockReply,
+    ForkStatus,
+    GapFillReply,
+    GapFillRequest,
+    GetBlock,
+    GetBlockRange,
+    Message,
+    range_reply_frame,
+)
 from ledgerd.p2p.modes import Mode
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
@@ -66,6 +76,47 @@ def test_blocks_that_do_not_link_are_asked_for_again_from_the_irreversible_one(t
 
     lib = talk.chain.irreversible
     assert asked(answers) == [tuple(range(lib, 123))]
+    talk.say(peer, GapFillReply(tuple(branch)))
+    assert talk.chain.head_id == branch[-1].id
+
+
+def test_a_peer_that_serves_no_ranges_is_asked_block_by_block_at_once(talk: Talk, others: Network) -> None:
+    """As the reference does with what its fork database has lost, when it is not pruned (spec 04, section 5, quirk)."""
+    blocks = others.produce(20)
+    talk.now += 63
+    tip = blocks[-1]
+    peer = talk.meet(head_block_num=tip.number, head_block_id=tip.id, dlt_latest_block=tip.number)
+    answers = talk.say(peer, BlockRangeReply((), 0, False))
+    assert asked(answers) == [tuple(range(112, 133))]
+    talk.say(peer, GapFillReply(tuple(blocks)))
+    assert talk.chain.head_id == tip.id
+    assert talk.is_in(Mode.FORWARD)
+    assert talk.network.core[peer].strikes == 0
+
+
+def test_above_the_range_of_a_pruned_peer_blocks_are_asked_for_singly_at_once(talk: Talk, others: Network) -> None:
+    """Its ranges end at its irreversible block, which it says is the last (spec 04, section 10.3)."""
+    blocks = others.produce(20)
+    talk.now += 63
+    tip = blocks[-1]
+    peer = talk.meet(head_block_num=tip.number, head_block_id=tip.id, dlt_latest_block=127, dlt_earliest_block=100)
+    before = len(talk.sent[peer])
+    talk.send_bytes(peer, range_reply_frame([block.packed for block in blocks[:15]], 0, is_last=True))
+    assert talk.chain.head_number == 127
+    assert asked(talk.sent[peer][before:]) == [tuple(range(127, 133))]
+    talk.say(peer, GapFillReply(tuple(blocks[14:])))
+    assert talk.chain.head_id == tip.id
+
+
+def test_a_push_of_a_branch_beside_ours_leads_to_all_of_that_branch(talk: Talk, others: Network) -> None:
+    peer = talk.meet()
+    branch = two_branches(talk, others, ours=6, theirs=7)
+    assert talk.say(peer, BlockReply(branch[-1], 0, True)) == [GetBlock(branch[-2].number, NO_BLOCK)]
+
+    answers = talk.say(peer, BlockReply(branch[-2], 0, True))
+
+    lib = talk.chain.irreversible
+    assert asked(answers) == [tuple(range(lib, branch[-1].number + 1))]
     talk.say(peer, GapFillReply(tuple(branch)))
     assert talk.chain.head_id == branch[-1].id
 

@@ -140,13 +140,17 @@ class Intake:
             core.strike(peer, f"dead-fork block #{block.number}")
         if outcome is Acceptance.ACCEPTED:
             self._accepted(peer, message)
-        elif outcome is Acceptance.FORK_DB_ONLY and block.number > head + 1:
+        elif outcome in (Acceptance.FORK_DB_ONLY, Acceptance.DEAD_FORK) and not is_beside:
             self._ask_below(peer, block)
 
     def _ask_below(self, peer: Peer, block: Block) -> None:
         """A block whose parent is missing: of its branch not all is known here, whatever was thought before."""
-        if not self._core.chain.is_linked(block.id):
-            peer.beaten_until = 0.0
+        core = self._core
+        if core.chain.is_linked(block.id):
+            return
+        peer.beaten_until = 0.0
+        if block.number <= core.chain.head_number < core.height_of(peer):
+            self.gaps.go_back()
         self.hear_of_height()
 
     def hear_of_height(self) -> None:
