@@ -136,8 +136,8 @@ OTHERS = tuple(AccountName(f"validator-{letter}") for letter in "abcdef")
 STAKE = tokens(1_500_000_000)
 
 
-def start_seven(folder: Path, parameters: ChainParameters = SEVEN) -> Network:
-    """Seven validators with equal votes, past all hardforks."""
+def start_seven(folder: Path, parameters: ChainParameters = SEVEN, blocks: int = 112) -> Network:
+    """Seven validators with equal votes, past all hardforks; the same blocks each time."""
     network = Network(folder, parameters)
     network.produce()
     network.send(
@@ -156,7 +156,7 @@ def start_seven(folder: Path, parameters: ChainParameters = SEVEN) -> Network:
             AccountValidatorVote(name, name, approve=True),
             key=network.keys[name],
         )
-    network.produce(110)
+    network.produce(blocks - 2)
     return network
 
 

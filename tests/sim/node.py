@@ -1,26 +1,37 @@
-"""A node of the simulator: a chain, the state machine of its peers, and the keys that it makes blocks with."""
+"""A node of the simulator: a chain, the state machine of its peers, and a producer; all of it the real thing.
+
+Only the sockets and the clock are the world's.
+"""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from random import Random
 
-from ledgerd.chain.chain import Chain
-from ledgerd.chain.slots import scheduled_validator, slot_at, slot_time
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.slots import participation
+from ledgerd.p2p.actions import Action
 from ledgerd.p2p.chain_access import ChainPeers
-from ledgerd.p2p.frames import HEADER, MAX_PAYLOAD
-from ledgerd.p2p.mempool import REMEMBERED
+from ledgerd.p2p.endpoints import Endpoint
 from ledgerd.p2p.messages import NodeId
-from ledgerd.p2p.modes import Mode
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.pause import MOST_BLOCKS
 from ledgerd.p2p.settings import Settings
+from ledgerd.producer.clock import SECOND, TICK, SteadyClock
+from ledgerd.producer.decision import HEALTHY_PARTICIPATION
+from ledgerd.producer.double_sign import LastSigned
+from ledgerd.producer.loop import Producer
+from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import SEVEN, SMALL
+from tests.sim.clocks import NodeClock
 
-MOST_PIECES = 64
+FEW_PEERS = 2
+"""With fewer, a producer looks for more (spec 06, section 10.5)."""
 
 
 class Node:
@@ -34,50 +45,119 @@ class Node:
         settings: Settings,
         node_id: NodeId,
         random: Random,
-        now: float,
+        clock: NodeClock,
     ) -> None:
         self.name = name
+        self.clock = clock
+        self.made: list[Block] = []
+        """Blocks of its own, by all its runs."""
         self.keys = keys
         self._folder = folder
         self._settings = settings
         self._node_id = node_id
         self._random = random
+        self.allows_stale = False
+        """Whether its operator has it go on although few take part."""
         self.is_up = False
-        self.start(now)
+        self.runs = 0
+        self.start()
 
-    def start(self, now: float) -> None:
+    def start(self) -> None:
         """As a new process on the same data."""
         self.chain = Chain.open(self._folder, SEVEN, clock=lambda: 0.0, genesis_time=1_800_000_000, space=SMALL)
-        access = ChainPeers(self.chain, now)
-        self.network = NetworkState(access, self._settings, self._node_id, self._random, now)
-        self.is_up, self.is_working = True, False
+        access = ChainPeers(self.chain, self.clock())
+        self.network = NetworkState(access, self._settings, self._node_id, self._random, self.clock())
+        production = ProducerSettings(
+            names=tuple(sorted(self.keys)), keys=keyring(self.keys.values()), allows_stale=self.allows_stale
+        )
+        signed = LastSigned(self._folder, SEVEN.chain_id)
+        steady = SteadyClock(self.clock.monotonic, self.clock.wall)
+        self.producer = Producer(self.chain, production, signed, steady, peers=self)
+        self.is_up = True
+        self.runs += 1
+        if self.keys:
+            self.producer.begin()
 
-    def crash(self) -> None:
+    def take_state_of(self, folder: Path) -> None:
+        """As when its operator puts an old state in, that he trusts; the record of what was signed stays."""
+        shutil.rmtree(self._folder / STATE_FOLDER)
+        shutil.copytree(folder / STATE_FOLDER, self._folder / STATE_FOLDER)
+
+    def stop(self) -> None:
         """What was not committed is lost."""
         self.chain.close()
         self.is_up = False
 
-    def produce(self, now: float) -> Block | None:
-        """Make the block of this slot, if it is ours and we are in step with the others."""
-        ledger = self.chain.ledger
-        slot = slot_at(ledger, int(now))
-        if not self.keys or slot == 0 or self.network.core.mode is not Mode.FORWARD:
-            return None
-        name = scheduled_validator(ledger, slot)
-        if name not in self.keys:
-            return None
-        block = self.chain.generate_block(slot_time(ledger, slot), name, self.keys[name])
-        assert self.chain.push_block(block)
-        return block
+    @property
+    def waits_for_others(self) -> bool:
+        """Whether it has stopped producing, since all of the latest blocks are its own (spec 06, section 10.5, 6)."""
+        return self.producer.streaks.is_recovering
 
-    def check_bounds(self) -> None:
-        """Nothing that peers can fill grows without an end."""
-        network = self.network
-        assert network.core.connections <= network.core.settings.max_connections
-        assert len(network.contacts) <= 200
-        assert len(network.intake.ranges) <= MOST_PIECES
-        assert len(network.intake.paused) <= MOST_BLOCKS
-        assert len(network.intake.admission) <= 64
-        assert network.intake.mempool.remembered <= REMEMBERED
-        for peer in network.core.peers():
-            assert peer.buffered <= HEADER.size + MAX_PAYLOAD
+    @property
+    def misses_others(self) -> bool:
+        """Whether it has stopped producing, since too few take part (spec 06, section 10.5, 4)."""
+        filled = self.chain.ledger.globals.recent_slots_filled
+        return not self.allows_stale and participation(filled) < HEALTHY_PARTICIPATION
+
+    # -- as a station
+
+    def accepted(self, endpoint: Endpoint) -> int | None:
+        return self.network.accepted(self.clock(), endpoint)
+
+    def connected(self, peer: int, address: str) -> bool:
+        return self.network.connected(self.clock(), peer, address)
+
+    def lost(self, peer: int) -> None:
+        self.network.lost(self.clock(), peer)
+
+    def received(self, peer: int, data: bytes) -> None:
+        self.network.received(self.clock(), peer, data)
+
+    def tick(self) -> None:
+        self.network.tick(self.clock())
+
+    def look(self) -> float | None:
+        """As the producer wants it, but not in the seconds in which nothing can come of it (spec 06, section 10.5, 13).
+
+        A look costs as much as the work on a block, and of twelve in a slot eight find that it is too late or too soon.
+        """
+        if not self.keys:
+            return None
+        pause = self.producer.tick()
+        until = (self.clock.wall() + pause + TICK) // SECOND
+        return (pause + -until % BLOCK_INTERVAL * SECOND) / SECOND
+
+    def work(self) -> bool:
+        return self.network.work(self.clock())
+
+    def actions(self) -> list[Action]:
+        return self.network.actions()
+
+    # -- as the producer's peers
+
+    @property
+    def count(self) -> int:
+        return self.network.core.connections
+
+    @property
+    def is_catching_up(self) -> bool:
+        return self.network.is_catching_up
+
+    def broadcast_block(self, block: Block) -> None:
+        self.made.append(block)
+        self.network.broadcast_block(self.clock(), block)
+        if self.count < FEW_PEERS:
+            self.network.reconnect_seeds(self.clock())
+
+    def resync(self) -> None:
+        self.network.resync_from_lib(self.clock())
+
+    def stop_catching_up(self) -> None:
+        self.network.core.is_catching_up = False
+
+    # -- as a client's
+
+    def broadcast(self, transaction: Transaction) -> None:
+        """A transaction of a client of this node."""
+        self.chain.push_transaction(transaction)
+        self.network.broadcast_transaction(self.clock(), transaction)

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from ledgerd.p2p.modes import Mode
-from tests.sim.chaos import NAMES, SECONDS_A_BLOCK, Grounds, chaos
+from tests.sim.chaos import chaos
+from tests.sim.conftest import Build
+from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds
 from tests.sim.world import World
 
 
-@pytest.fixture(scope="session")
-def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
-    return Grounds(tmp_path_factory.mktemp("grounds"))
+def lowest_head(world: World) -> int:
+    return min(node.chain.head_number for node in world.nodes.values())
 
 
-Build = Callable[..., World]
-
-
-@pytest.fixture
-def build(tmp_path: Path, grounds: Grounds) -> Iterator[Build]:
-    """Worlds of nodes that all know the first blocks, and share the validators' keys; each dials those before it."""
-    worlds: list[World] = []
-
-    def world(seed: int, count: int, **bad: float) -> World:
-        worlds.append(grounds.world(seed, tmp_path / str(len(worlds)), count, **bad))
-        return worlds[-1]
-
-    yield world
-    for each in worlds:
-        each.close()
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_fresh_node_syncs_from_the_others(build: Build, grounds: Grounds, tmp_path: Path, seed: int) -> None:
-    world = build(seed, 3)
+def test_a_fresh_node_syncs_from_the_others(build: Build, grounds: Grounds, tmp_path: Path) -> None:
+    world = build(1, 3)
     world.run(30 * SECONDS_A_BLOCK)
     fresh = world.add("zoe", tmp_path / "zoe", {}, NAMES[:3])
     assert fresh.chain.head_number == 0
@@ -46,22 +28,36 @@ def test_a_fresh_node_syncs_from_the_others(build: Build, grounds: Grounds, tmp_
     assert fresh.network.core.mode is Mode.FORWARD
     assert world.heads() == {fresh.chain.head_id}
     assert fresh.chain.head_number > grounds.head + 30
+    world.check_states()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_an_undisturbed_network_makes_a_block_a_slot(build: Build, seed: int) -> None:
     world = build(seed, 5)
     world.run(20)
-    first = max(node.chain.head_number for node in world.nodes.values())
+    first = lowest_head(world)
 
     world.calm(40 * SECONDS_A_BLOCK)
 
     assert len(world.heads()) == 1
-    assert min(node.chain.head_number for node in world.nodes.values()) >= first + 39
+    assert lowest_head(world) >= first + 39
     assert all(peer.strikes == 0 for node in world.nodes.values() for peer in node.network.core.peers())
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_clocks_that_are_half_a_second_wrong_cost_no_slot(build: Build) -> None:
+    world = build(3, 5)
+    for number, node in enumerate(world.nodes.values()):
+        node.clock.set_wrong(0.25 * number - 0.5, 1e-4 * (number - 2))
+    world.run(20)
+    first = lowest_head(world)
+
+    world.calm(40 * SECONDS_A_BLOCK)
+
+    assert len(world.heads()) == 1
+    assert lowest_head(world) >= first + 38
+
+
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_network_that_was_split_is_one_again(build: Build, seed: int) -> None:
     world = build(seed, 5)
     world.run(20 * SECONDS_A_BLOCK)
@@ -73,31 +69,27 @@ def test_a_network_that_was_split_is_one_again(build: Build, seed: int) -> None:
     world.calm(180)
 
     assert len(world.heads()) == 1
+    assert world.invariants.switches > 0
+    world.check_states()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_connections_that_break_again_and_again_lose_nothing(build: Build, seed: int) -> None:
-    world = build(seed, 5, resets=0.01, delay=0.4)
+@pytest.mark.parametrize(
+    "weather",
+    [
+        {"resets": 0.01, "delay": 0.4},
+        {"losses": 0.05},
+        {"silences": 0.002},
+    ],
+)
+def test_bad_weather_loses_nothing(build: Build, weather: dict[str, float]) -> None:
+    world = build(1, 4, **weather)
     world.run(60 * SECONDS_A_BLOCK)
-    world.resets = 0.0
+    world.weather.clear_up()
 
     world.calm(150)
 
     assert len(world.heads()) == 1
-
-
-def test_the_same_seed_gives_the_same_run_to_the_byte(build: Build) -> None:
-    traces = []
-    for _ in range(2):
-        world = build(7, 4, resets=0.01)
-        world.run(60)
-        traces.append(world.trace.hexdigest())
-    assert traces[0] == traces[1]
-
-
-@pytest.mark.parametrize("seed", range(1, 7))
-def test_whatever_happens_in_a_while_all_agree_again(grounds: Grounds, tmp_path: Path, seed: int) -> None:
-    assert len(chaos(grounds, seed, tmp_path)) == 1
+    world.check_states()
 
 
 def test_a_crashed_node_goes_on_from_what_it_had(build: Build) -> None:
@@ -111,3 +103,19 @@ def test_a_crashed_node_goes_on_from_what_it_had(build: Build) -> None:
     world.calm(90)
 
     assert len(world.heads()) == 1
+    made = [block.timestamp for block in world.nodes["ben"].made]
+    assert len(made) == len(set(made)), "no slot is signed twice"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 23, 104, 330])
+def test_whatever_happens_in_a_while_all_agree_again(grounds: Grounds, tmp_path: Path, seed: int) -> None:
+    """All but one are seeds that once did not: a forger stopped production (1), a sync was begun anew for ever (2), a
+    branch of equal height was never asked for (23), halves grew beside each other (104) or stood still (330).
+    """
+    assert chaos(grounds, seed, tmp_path).is_good
+
+
+def test_the_same_seed_gives_the_same_run_to_the_byte(grounds: Grounds, tmp_path: Path) -> None:
+    one, two = (chaos(grounds, 7, tmp_path / name) for name in ("one", "two"))
+    assert one == two
+    assert one.trace != chaos(grounds, 8, tmp_path / "three").trace

@@ -1,4 +1,4 @@
-"""A world of nodes in virtual time: real chains, real peer state machines, and a network that is as bad as its seed.
+"""A world of nodes in virtual time: real chains, producers and peer state machines, and a network as bad as its seed.
 
 The same seed gives the same run, to the byte: time, delays, resets and every node's own generator come from it.
 """
@@ -20,64 +20,59 @@ from ledgerd.p2p.settings import Settings
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
+from tests.sim.clocks import NodeClock
+from tests.sim.invariants import Invariants
 from tests.sim.node import Node
+from tests.sim.station import Station, address_of, endpoint_of
+from tests.sim.wires import SILENCE_SECONDS, Connection, Weather, Wire
 
 APPLY_SECONDS = 0.002
 """What the work on one block takes."""
-PORT = 2001
-
-
-class Wire:
-    """One direction of a connection: bytes arrive in order, each piece some time after it was sent."""
-
-    def __init__(self, target: Node, peer: int) -> None:
-        self.target = target
-        self.peer = peer
-        self.arrives = 0.0
-
-
-class Connection:
-    """Two nodes, and what each calls the other."""
-
-    def __init__(self, dialer: Node, dialer_peer: int, listener: Node, listener_peer: int) -> None:
-        self.ends = {
-            (dialer.name, dialer_peer): Wire(listener, listener_peer),
-            (listener.name, listener_peer): Wire(dialer, dialer_peer),
-        }
-        self.nodes = frozenset({dialer.name, listener.name})
-        self.is_open = True
 
 
 class World:
-    """Nodes, the connections between them, and everything that is going to happen."""
+    """Stations, the connections between them, and everything that is going to happen."""
 
-    def __init__(self, seed: int, now: float, *, delay: float = 0.2, resets: float = 0.0) -> None:
+    def __init__(self, seed: int, now: float, weather: Weather | None = None) -> None:
         self.random = Random(seed)  # noqa: S311 - the seed is the point
         self.now = now
-        self.delay = delay
-        self.resets = resets
+        self.weather = weather or Weather()
         self.nodes: dict[str, Node] = {}
+        self.stations: dict[str, Station] = {}
+        self.invariants = Invariants()
         self.trace = hashlib.sha256()
         self._happening: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
-        self._connections: list[Connection] = []
+        self._connections: dict[Connection, None] = {}
         self._by_end: dict[tuple[str, int], Connection] = {}
         self._islands: list[frozenset[str]] = []
-        self._final: dict[int, BlockId] = {}
-        self._checked: dict[str, int] = {}
+        self._working: set[str] = set()
 
     # -- building
 
-    def add(self, name: str, folder: Path, keys: dict[AccountName, PrivateKey], friends: tuple[str, ...] = ()) -> Node:
+    def add(
+        self,
+        name: str,
+        folder: Path,
+        keys: dict[AccountName, PrivateKey],
+        friends: tuple[str, ...] = (),
+        kind: type[Node] = Node,
+    ) -> Node:
         """A node that has the data of a folder, produces with these keys, and dials these friends."""
-        seeds = tuple(Endpoint(address_of(friend), PORT) for friend in friends)
+        settings = Settings(seeds=tuple(endpoint_of(friend) for friend in friends))
         node_id = NodeId(b"\2" + hashlib.sha256(name.encode()).digest())
-        node = Node(name, folder, keys, Settings(seeds=seeds), node_id, Random(self.random.random()), self.now)  # noqa: S311
+        random = Random(self.random.random())  # noqa: S311 - the seed is the point
+        node = kind(name, folder, keys, settings, node_id, random, NodeClock(lambda: self.now))
         self.nodes[name] = node
-        self._checked[name] = node.chain.irreversible
-        self.after(self.random.random() * TICK_SECONDS, lambda: self._tick(node))
-        self.after(0.0, lambda: self._slot(node))
+        self.invariants.joined(node)
+        self.join(node)
         return node
+
+    def join(self, station: Station) -> None:
+        """Somebody new, whom everybody can reach."""
+        self.stations[station.name] = station
+        self.after(self.random.random() * TICK_SECONDS, lambda: self._tick(station))
+        self.after(0.0, lambda: self._look(station))
 
     def split(self, *islands: set[str]) -> None:
         """From now on only those of one island hear each other; connections between islands break."""
@@ -92,21 +87,22 @@ class World:
 
     def crash(self, name: str) -> None:
         """A node stops in the middle of whatever it did."""
-        node = self.nodes[name]
-        node.crash()
+        station = self.stations[name]
+        station.stop()
         for connection in [each for each in self._connections if name in each.nodes]:
-            self._break(connection, but=node)
+            self._break(connection, but=station)
 
     def restart(self, name: str) -> None:
         """It comes back with what it had committed."""
         node = self.nodes[name]
-        node.start(self.now)
-        self._checked[name] = min(self._checked[name], node.chain.irreversible)
+        node.start()
+        self.invariants.joined(node)
+        self._settle(node)
 
     def close(self) -> None:
-        for node in self.nodes.values():
-            if node.is_up:
-                node.chain.close()
+        for station in self.stations.values():
+            if station.is_up:
+                station.stop()
 
     # -- time
 
@@ -125,131 +121,139 @@ class World:
         """Let at least this much time go by, and stop when the latest block has reached everybody."""
         self.run(seconds + 5.5 - (self.now + seconds) % 3)
 
-    def _tick(self, node: Node) -> None:
-        if node.is_up:
-            node.network.tick(self.now)
-            self._settle(node)
-        self.after(TICK_SECONDS, lambda: self._tick(node))
+    def _tick(self, station: Station) -> None:
+        if station.is_up:
+            station.tick()
+            self._settle(station)
+        self.after(TICK_SECONDS, lambda: self._tick(station))
 
-    def _slot(self, node: Node) -> None:
-        """Whoever's turn it is makes a block; the node asks itself at every slot."""
-        block = node.produce(self.now) if node.is_up else None
-        if block is not None:
-            self._note(f"{node.name} makes {block.number} {block.id.hex()}")
-            node.network.broadcast_block(self.now, block)
-            self._settle(node)
-        self.after(3 - self.now % 3 or 3, lambda: self._slot(node))
+    def _look(self, station: Station) -> None:
+        """Whoever's turn it is makes a block; a producer says itself when it wants to look again."""
+        pause: float | None = TICK_SECONDS
+        if station.is_up:
+            pause = station.look()
+            self._settle(station)
+        if pause is not None:
+            self.after(pause, lambda: self._look(station))
 
     # -- the network
 
-    def _settle(self, node: Node) -> None:
-        """Carry out what a node asks for, and let it work on if it has blocks to apply."""
-        if not node.is_up:
-            return
-        for action in node.network.actions():
+    def settle(self, name: str) -> None:
+        """Carry out what a station asks for after something was done to it from outside."""
+        self._settle(self.stations[name])
+
+    def _settle(self, station: Station) -> None:
+        """Carry out what a station asks for, and let it work on if it has blocks to apply."""
+        for action in station.actions():
             match action:
                 case Dial(peer, endpoint):
-                    self._dial(node, peer, endpoint)
+                    self._dial(station, peer, endpoint)
                 case Send(peer, _, frame):
-                    self._send(node, peer, frame)
+                    self._send(station, peer, frame)
                 case Close(peer, _):
-                    connection = self._by_end.get((node.name, peer))
+                    connection = self._by_end.get((station.name, peer))
                     if connection is not None:
-                        self._break(connection, but=node)
-        self._check(node)
-        if node.network.intake.is_busy and not node.is_working:
-            node.is_working = True
-            self.after(APPLY_SECONDS, lambda: self._work(node))
+                        self._break(connection, but=station)
+        if isinstance(station, Node):
+            self.invariants.check(station)
+            if station.network.intake.is_busy and station.name not in self._working:
+                self._working.add(station.name)
+                self.after(APPLY_SECONDS, lambda: self._work(station))
 
-    def _work(self, node: Node) -> None:
-        if node.is_up:
-            node.is_working = False
-            node.network.work(self.now)
-            self._settle(node)
+    def _work(self, station: Station) -> None:
+        self._working.discard(station.name)
+        if station.is_up:
+            station.work()
+            self._settle(station)
 
-    def _latency(self) -> float:
-        return self.delay * (0.5 + self.random.random())
-
-    def _dial(self, dialer: Node, peer: int, endpoint: Endpoint) -> None:
-        listener = next((each for each in self.nodes.values() if address_of(each.name) == endpoint.host), None)
+    def _dial(self, dialer: Station, peer: int, endpoint: Endpoint) -> None:
+        listener = next((each for each in self.stations.values() if address_of(each.name) == endpoint.host), None)
+        is_lost, run = self.random.random() < self.weather.losses, dialer.runs
 
         def arrive() -> None:
             found = None
-            if not dialer.is_up:
+            if not dialer.is_up or dialer.runs != run:
                 return
-            is_there = listener is not None and listener is not dialer and listener.is_up
+            is_there = listener is not None and listener is not dialer and listener.is_up and not is_lost
             if listener is not None and is_there and self._may_talk(dialer.name, listener.name):
-                found = listener.network.accepted(self.now, Endpoint(address_of(dialer.name), 40_000 + peer))
+                found = listener.accepted(Endpoint(address_of(dialer.name), 40_000 + peer % 20_000))
             if listener is None or found is None:
-                dialer.network.lost(self.now, peer)
+                dialer.lost(peer)
                 return
             connection = Connection(dialer, peer, listener, found)
-            self._connections.append(connection)
+            self._connections[connection] = None
             self._by_end |= dict.fromkeys(connection.ends, connection)
-            if not dialer.network.connected(self.now, peer, endpoint.host):
+            if not dialer.connected(peer, endpoint.host):
                 self._break(connection)
             self._settle(dialer)
             self._settle(listener)
 
-        self.after(self._latency(), arrive)
+        self.after(self.weather.latency(self.random), arrive)
 
-    def _send(self, node: Node, peer: int, frame: bytes) -> None:
-        connection = self._by_end.get((node.name, peer))
+    def _send(self, station: Station, peer: int, frame: bytes) -> None:
+        connection = self._by_end.get((station.name, peer))
         if connection is None:
             return
-        if self.random.random() < self.resets:
+        if self.random.random() < self.weather.resets:
             self._break(connection)
             return
-        wire = connection.ends[node.name, peer]
-        wire.arrives = max(wire.arrives, self.now + self._latency())
+        if self.random.random() < self.weather.silences and not connection.is_silent:
+            connection.is_silent = True
+            self.after(SILENCE_SECONDS * self.random.random(), lambda: self._break(connection))
+        wire = connection.ends[station.name, peer]
+        wire.arrives = max(wire.arrives, self.now + self.weather.latency(self.random))
         self.after(wire.arrives - self.now, lambda: self._arrive(connection, wire, frame))
 
     def _arrive(self, connection: Connection, wire: Wire, frame: bytes) -> None:
-        if not connection.is_open:
+        if not connection.is_open or connection.is_silent:
             return
-        self._note(f"{wire.target.name} hears {frame[:8].hex()} {hashlib.sha256(frame).hexdigest()}")
+        self.note(f"{wire.target.name} hears {frame[:8].hex()} {hashlib.sha256(frame).hexdigest()}")
         cut = self.random.randrange(len(frame) + 1)
         for piece in (frame[:cut], frame[cut:]):
-            wire.target.network.received(self.now, wire.peer, piece)
+            wire.target.received(wire.peer, piece)
         self._settle(wire.target)
 
-    def _break(self, connection: Connection, but: Node | None = None) -> None:
+    def _break(self, connection: Connection, but: Station | None = None) -> None:
         """What is under way is lost, and both sides notice, but for the one that has closed it."""
         connection.is_open = False
-        if connection in self._connections:
-            self._connections.remove(connection)
+        self._connections.pop(connection, None)
         for end, wire in connection.ends.items():
-            self._by_end.pop(end, None)
-            if wire.target is not but:
-                self.after(self._latency(), lambda wire=wire: self._hang_up(wire))  # type: ignore[misc]
+            if self._by_end.get(end) is connection:
+                del self._by_end[end]
+                if wire.target is not but:
+                    self.after(self.weather.latency(self.random), lambda wire=wire: self._hang_up(wire))  # type: ignore[misc]
 
     def _hang_up(self, wire: Wire) -> None:
-        if wire.target.is_up:
-            wire.target.network.lost(self.now, wire.peer)
+        if wire.target.is_up and wire.target.runs == wire.run:
+            wire.target.lost(wire.peer)
             self._settle(wire.target)
 
     def _may_talk(self, one: str, other: str) -> bool:
-        return not self._islands or any({one, other} <= island for island in self._islands)
+        if not self._islands:
+            return True
+        return any({one, other} <= island for island in self._islands) or not self._is_on_island(one, other)
 
-    # -- what must hold after every event
+    def _is_on_island(self, *names: str) -> bool:
+        """Strangers live nowhere, and reach everybody."""
+        return all(any(name in island for island in self._islands) for name in names)
 
-    def _check(self, node: Node) -> None:
-        for number in range(self._checked[node.name] + 1, node.chain.irreversible + 1):
-            block_id = node.chain.blocks.id_at(number)
-            assert self._final.setdefault(number, block_id) == block_id, f"two irreversible blocks {number}"
-        self._checked[node.name] = max(self._checked[node.name], node.chain.irreversible)
-        node.check_bounds()
-
-    def _note(self, fact: str) -> None:
+    def note(self, fact: str) -> None:
         self.trace.update(f"{self.now:.6f} {fact}\n".encode())
 
     # -- what a test asks
 
-    def heads(self) -> set[BlockId]:
-        return {node.chain.head_id for node in self.nodes.values() if node.is_up}
+    @property
+    def islands(self) -> list[frozenset[str]]:
+        """Those who can hear each other."""
+        return self._islands or [frozenset(self.nodes)]
 
+    def heads(self, island: frozenset[str] | None = None) -> set[BlockId]:
+        """Of all nodes, or of those of an island."""
+        named = self.nodes if island is None else island
+        return {node.chain.head_id for name, node in self.nodes.items() if node.is_up and name in named}
 
-def address_of(name: str) -> str:
-    """Every node has a public address of its own neighbourhood, which its name says."""
-    number = hashlib.sha256(name.encode()).digest()
-    return f"62.{number[0]}.{number[1]}.{number[2] | 1}"
+    def check_states(self) -> None:
+        """Whoever has the same head has the same state."""
+        for node in self.nodes.values():
+            if node.is_up:
+                self.invariants.check_state(node)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.sim.grounds import Grounds
+from tests.sim.wires import Weather
+from tests.sim.world import World
+
+Build = Callable[..., World]
+
+
+@pytest.fixture(scope="session")
+def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
+    return Grounds(tmp_path_factory.mktemp("sim") / "grounds")
+
+
+@pytest.fixture
+def build(tmp_path: Path, grounds: Grounds) -> Iterator[Build]:
+    """Worlds of nodes that all know the first blocks, and share the validators' keys; each dials those before it."""
+    worlds: list[World] = []
+
+    def world(seed: int, count: int, **weather: float) -> World:
+        worlds.append(grounds.world(seed, tmp_path / str(len(worlds)), count, Weather(**weather)))
+        return worlds[-1]
+
+    yield world
+    for each in worlds:
+        each.close()
