@@ -90,7 +90,7 @@ def _await_agreement(world: World, grounds: Grounds) -> int:
 
 
 def _see_to_producers(world: World, grounds: Grounds) -> None:
-    """An operator's part: where by the rules every producer has stopped, somebody must tell one to go on.
+    """An operator's part: where by the rules a producer has stopped for good, somebody must tell it to go on.
 
     Where fewer than a third of the slots have blocks, that is the leave to be stale (spec 06, section 10.5, step 4).
 
@@ -102,14 +102,12 @@ def _see_to_producers(world: World, grounds: Grounds) -> None:
     """
     for island in world.islands:
         producers = [node for node in world.nodes.values() if node.keys and node.name in island]
-        if not all(node.waits_for_others or node.misses_others for node in producers):
-            continue
         few = [node for node in producers if node.misses_others]
         for node in few:
             world.crash(node.name)
             node.allows_stale = True
             world.restart(node.name)
-        if not few and len(producers) > 1:
+        if not few and len(producers) > 1 and all(node.waits_for_others for node in producers):
             oldest = min(producers, key=lambda node: node.chain.ledger.now)
             world.crash(oldest.name)
             oldest.take_state_of(grounds.folder)
