@@ -16,8 +16,14 @@ def thread() -> Iterator[ChainThread]:
 
 
 def test_jobs_that_wait_are_done_by_rank(thread: ChainThread) -> None:
-    gate, done = threading.Event(), list[str]()
-    thread.submit(gate.wait)
+    begun, gate, done = threading.Event(), threading.Event(), list[str]()
+
+    def hold() -> None:
+        begun.set()
+        gate.wait()
+
+    thread.submit(hold)
+    assert begun.wait(10)
     for name, rank in (("first", Rank.OTHER), ("second", Rank.OTHER), ("block", Rank.BLOCK), ("own", Rank.PRODUCTION)):
         last = thread.submit(lambda name=name: done.append(name), rank)  # type: ignore[misc]
     gate.set()
