@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ledgerd.chain.chain import Chain
@@ -15,7 +14,6 @@ from ledgerd.node.chain_thread import ChainThread, Rank
 from ledgerd.node.configuration import Configuration
 from ledgerd.node.opening import Opening, files_of
 from ledgerd.node.origin import Origin
-from ledgerd.node.state_import import import_state
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import BlockId
@@ -67,11 +65,6 @@ class ChainPart:
         opening = Opening(self._configuration, self.files, self.network, self._open)
         self._chain = opening.open()
         self.origin = opening.origin
-
-    def begin_anew(self, snapshot: Path) -> None:
-        """Put the state of a snapshot in the place of this one, and open it; on the thread of the chain."""
-        self.reopen(lambda: import_state(self.files, snapshot, self.network))
-        self.origin = Origin.RECOVERY
 
     def take_new(self) -> None:
         """Open the state that was built beside this one, in its place; on the thread of the chain."""
