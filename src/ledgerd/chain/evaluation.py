@@ -26,11 +26,6 @@ def evaluates(operation: type[O]) -> Callable[[Evaluator[O]], Evaluator[O]]:
     return register
 
 
-def evaluated_operations() -> frozenset[type[Operation]]:
-    """The operations that have a rule."""
-    return frozenset(_evaluators)
-
-
 def apply_operation(ledger: Ledger, operation: Operation) -> None:
     """Report an operation, then carry it out; its checks and authorities were looked at before."""
     ledger.report(operation)

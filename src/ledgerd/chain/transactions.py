@@ -15,7 +15,7 @@ from ledgerd.protocol.authority_check import (
 )
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
 from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_TIME_UNTIL_EXPIRATION
-from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.accounts import AccountCreate, AccountMetadata, AccountUpdate
 from ledgerd.protocol.operations.custom import Custom
@@ -25,12 +25,6 @@ from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIO
 
 DATA_OPERATIONS = (AccountUpdate, Custom, EscrowTransfer, AccountCreate, AccountMetadata)
 """Operations that carry data of any size, for which more bandwidth is counted since hardfork 6."""
-
-
-class TransactionRefused(RuleViolation):
-    """A transaction that refers to another chain, or comes too late or too early."""
-
-    code, name, what = 4030000, "transaction_exception", "transaction validation exception"
 
 
 def apply_transaction(

@@ -52,7 +52,6 @@ class Core:
         self.bans = Bans()
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
-        self.last_network_block_at: float | None = None
         self.recovers_ahead = False
         """Whether somebody recovers the keys of blocks that wait: `Recover` is carried out."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
@@ -193,4 +192,4 @@ class Core:
 
     def heard_block(self) -> None:
         """A block from the network was accepted."""
-        self.last_block_at = self.last_network_block_at = self.now
+        self.last_block_at = self.now

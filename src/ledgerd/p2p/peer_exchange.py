@@ -21,7 +21,8 @@ from ledgerd.p2p.peer import Life, Peer
 
 log = logging.getLogger(__name__)
 
-SPREAD_SECONDS, FEW_PEERS = 100, 20
+SPREAD_MICROSECONDS, FEW_PEERS = 100_000_000, 20
+"""Where there are few, they are asked one after the other within this time (spec 04, section 16)."""
 MOST_TAKEN = 20
 
 
@@ -45,7 +46,7 @@ class PeerExchange:
         ]
         if not able:
             return
-        if len(able) < FEW_PEERS and core.now - self._asked_at < 100_000_000 // len(able) / 1e6:
+        if len(able) < FEW_PEERS and core.now - self._asked_at < SPREAD_MICROSECONDS // len(able) / 1e6:
             return
         peer = core.random.choice(able)
         peer.asked_it.count(core.now)

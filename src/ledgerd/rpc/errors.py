@@ -19,9 +19,6 @@ UNRESOLVED = -32002
 ASSERTED = -32003
 OTHER = -32000
 
-WRAPPED = 13
-"""The code of what a library of the reference threw; its name and its text are its own."""
-
 CODEC_EXCEPTIONS: dict[int, tuple[str, str]] = {
     0: ("exception", "unspecified"),
     2: ("timeout_exception", "Timeout"),

@@ -99,7 +99,6 @@ UINT32 = _unsigned(4)
 UINT64 = _unsigned(8)
 UINT128 = _unsigned(16)
 INT16 = _signed(2)
-INT32 = _signed(4)
 INT64 = _signed(8)
 TIME = UINT32
 BOOL = Order("bool", _boolean)

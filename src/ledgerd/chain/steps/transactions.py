@@ -7,16 +7,10 @@ from ledgerd.chain.progress import Progress
 from ledgerd.chain.skip import Skip
 from ledgerd.chain.transactions import apply_transaction
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
-from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.errors import require
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, TRANSACTION_BY_EXPIRATION
 
 SUMMARIES = 0xFFFF
-
-
-class InvalidBlock(RuleViolation):
-    """A block whose contents are not what its header says."""
-
-    code, name, what = 4020000, "block_validate_exception", "block validation exception"
 
 
 def check_contents(ledger: Ledger, progress: Progress) -> None:
