@@ -13,7 +13,7 @@ from pathlib import Path
 from time import process_time
 
 from bench.bench_chain import recovery_seconds, verdict
-from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.call.dispatch import Dispatcher
 from tests.chain.recorded_chains import advance
 from tests.rpc.api.serving import asking, dispatcher_over, followed_chain
 

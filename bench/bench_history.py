@@ -26,10 +26,10 @@ from bench.bench_chain import (
     users,
     verdict,
 )
-from ledgerd.chain.block_log import BlockLog
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.events import Event, IrreversibleAdvanced
-from ledgerd.chain.histories import History
+from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.histories import History
 from ledgerd.codec import codec_of
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.reader import EmbeddedHistory
@@ -40,11 +40,11 @@ from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
-from ledgerd.rpc.cache import AnswerCache
-from ledgerd.rpc.dispatch import Dispatcher
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.link import Link
-from ledgerd.rpc.view import Node, nothing_to_read
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node, nothing_to_read
+from ledgerd.rpc.link.link import Link
 from ledgerd.state.disk import MAX_DATABASES
 from tests.chain.networks import Network
 from tests.history.made_blocks import block_on, told

@@ -20,14 +20,14 @@ from time import perf_counter, sleep, time
 from typing import NamedTuple
 
 from bench.bench_chain import TRANSFERS, recovery_seconds, send_transfers, users, verdict
-from ledgerd.p2p.chain_access import ChainPeers
 from ledgerd.p2p.driver import Driver
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.frames import FrameReader
-from ledgerd.p2p.messages import BlockReply, Hello, HelloReply, NodeId, read_message
-from ledgerd.p2p.modes import Mode
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.frames import FrameReader
+from ledgerd.p2p.wire.messages import BlockReply, Hello, HelloReply, NodeId, read_message
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from tests.chain.networks import Network
 from tests.node.processes import LOOPBACK, NodeProcess
@@ -50,8 +50,8 @@ REPLAY = """
 import sys, time
 from pathlib import Path
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.log_source import LogSource
-from ledgerd.chain.replay import replay
+from ledgerd.chain.log.source import LogSource
+from ledgerd.chain.offline.replay import replay
 from ledgerd.protocol.parameters import TESTNET
 with LogSource(Path(sys.argv[1])) as log, Chain.open(Path(sys.argv[2]), TESTNET, clock=time.monotonic) as chain:
     replay(chain, log, to=int(sys.argv[3]))

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from bench.bench_api import request
 from bench.bench_chain import verdict
 from bench.bench_rpc import Asker
-from ledgerd.chain.skip import Skip, SkipFlags
-from ledgerd.node.configuration import Configuration, read_configuration
-from ledgerd.node.dev_founding import PUBLISHED_ACCOUNTS_KEY, dev_producer
-from ledgerd.node.development import DevOptions, DevRuntime
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.dev.development import DevOptions, DevRuntime
+from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_producer
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.keys import PrivateKey

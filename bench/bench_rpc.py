@@ -22,17 +22,17 @@ from typing import NamedTuple, cast
 import httptools
 
 from ledgerd.protocol.parameters import MAINNET
-from ledgerd.rpc.counts import UNCOUNTED
-from ledgerd.rpc.declarations import Api, Whatever
-from ledgerd.rpc.dispatch import Dispatcher
-from ledgerd.rpc.http import Speech
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.link import Link
-from ledgerd.rpc.listeners import listen
-from ledgerd.rpc.responses import json_head
-from ledgerd.rpc.service import Service
-from ledgerd.rpc.switchboard import Switchboard
-from ledgerd.rpc.view import ApiView, Node, nothing_to_read
+from ledgerd.rpc.call.counts import UNCOUNTED
+from ledgerd.rpc.call.declarations import Api, Whatever
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import ApiView, Node, nothing_to_read
+from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.http.listeners import listen
+from ledgerd.rpc.http.responses import json_head
+from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.link.link import Link
+from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.worker import YIELDING, run
 from ledgerd.rpc.workers import Endpoint, Workers
 

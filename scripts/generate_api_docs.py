@@ -27,9 +27,9 @@ from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
-from ledgerd.rpc.declarations import Api, Method
-from ledgerd.rpc.openrpc import name_of, words_of
-from ledgerd.rpc.schemas import Schemas
+from ledgerd.rpc.call.declarations import Api, Method
+from ledgerd.rpc.describe.openrpc import name_of, words_of
+from ledgerd.rpc.describe.schemas import Schemas
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "api.md"

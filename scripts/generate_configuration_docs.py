@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ledgerd.node.kind import Argument
-from ledgerd.node.options import SECTIONS
-from ledgerd.node.options.declaration import Option, Section
-from ledgerd.node.templates import TEMPLATES
+from ledgerd.node.config.options import SECTIONS
+from ledgerd.node.config.options.declaration import Option, Section
+from ledgerd.node.config.templates import TEMPLATES
+from ledgerd.node.config.values.kind import Argument
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "configuration.md"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scripts.generate_api_docs import LONGEST, ROOT, best_exchanges
 
-EXAMPLES: Path = ROOT / "src" / "ledgerd" / "rpc" / "recorded_examples.json"
+EXAMPLES: Path = ROOT / "src" / "ledgerd" / "rpc" / "describe" / "recorded_examples.json"
 
 
 def examples() -> str:

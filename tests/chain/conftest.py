@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from tests.chain.ledgers import close_all, fresh_ledger
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import Skip, SkipFlags
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.protocol.block import Block, BlockHeader, HeaderExtensions, sign_block
 from ledgerd.protocol.hashing import sha256
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot

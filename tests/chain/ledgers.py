@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from ledgerd.chain.evaluation import apply_operation
 from ledgerd.chain.evaluators import FAMILIES
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress, Step
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.ledger.evaluation import apply_operation
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress, Step
+from ledgerd.chain.ledger.skip import Skip
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, BUILT_IN_ACCOUNTS, COMMITTEE_ACCOUNT

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.block_log import BlockLog, BlockLogReader
+from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot
 from ledgerd.protocol.signatures import Signature

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.slots import scheduled_validator, slot_at, slot_time
+from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation

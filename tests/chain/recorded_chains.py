@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.skip import Skip, SkipFlags
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.chain_file import load_parameters

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
-from ledgerd.chain.invariants import check
+from ledgerd.chain.offline.invariants import check
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block, BlockHeader, sign_block

@@ -18,7 +18,7 @@ from random import Random
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.invariants import check
+from ledgerd.chain.offline.invariants import check
 from ledgerd.protocol.errors import OperatorError
 from tests.chain.networks import start_seven
 from tests.chain.victims import (
@@ -192,7 +192,7 @@ def test_a_block_that_the_log_has_no_room_for_is_there_when_it_has(
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("ledgerd.chain.block_log.write_at", no_room)
+            patch.setattr("ledgerd.chain.log.block_log.write_at", no_room)
             with pytest.raises(OperatorError, match="No space left on device"):
                 bring_to(height + 1)
         assert chain.head_number == height + 1

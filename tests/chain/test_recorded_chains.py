@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
-from ledgerd.chain.invariants import check
+from ledgerd.chain.offline.invariants import check
 from ledgerd.codec import codec_of
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.time_text import time_text

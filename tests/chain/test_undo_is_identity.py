@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.chain import applying
-from ledgerd.chain.applying import STEPS, apply_block
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import VERIFIED_BEFORE, Skip
-from ledgerd.chain.transactions import apply_transaction
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
+from ledgerd.chain.rules.transactions.transactions import apply_transaction
+from ledgerd.chain.steps import applying
+from ledgerd.chain.steps.applying import STEPS, apply_block
 from ledgerd.codec import CodecError, codec_of
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block

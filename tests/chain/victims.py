@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ledgerd.chain import replay as replaying
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.log_source import LogSource
-from ledgerd.chain.replay import replay
+from ledgerd.chain.log.source import LogSource
+from ledgerd.chain.offline import replay as replaying
+from ledgerd.chain.offline.replay import replay
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation

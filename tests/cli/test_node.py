@@ -8,8 +8,8 @@ import pytest
 
 from ledgerd.cli import main
 from ledgerd.cli.node import BLOCKCHAIN_VERSION
-from ledgerd.node.options import every_option
-from ledgerd.node.templates import TEMPLATES
+from ledgerd.node.config.options import every_option
+from ledgerd.node.config.templates import TEMPLATES
 from ledgerd.protocol.parameters import NETWORKS
 from ledgerd.protocol.versions import version_text
 from tests.node.configurations import COMMITTEE_KEY, COMMITTEE_WIF
@@ -135,7 +135,8 @@ def test_a_template_that_is_not_there_is_wrong(capsys: pytest.CaptureFixture[str
 def test_reading_a_configuration_loads_neither_keys_nor_networks() -> None:
     heavy = ["coincurve", "lmdb", "ledgerd.chain", "ledgerd.protocol.keys", "ledgerd.codec", "asyncio"]
     program = (
-        "import sys; from pathlib import Path; from ledgerd.node.configuration import read_configuration as read; "
+        "import sys; from pathlib import Path; "
+        "from ledgerd.node.config.configuration import read_configuration as read; "
         f"read({{}}, Path('.')); print([name for name in {heavy} if name in sys.modules])"
     )
 

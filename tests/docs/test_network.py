@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ledgerd.p2p import admission, bans, driver, frames, gap_fill, network_state, peer_exchange, range_sync, serving
-from ledgerd.p2p.messages import MESSAGES
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p import driver, network_state
+from ledgerd.p2p.shared import bans
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.sync import admission, gap_fill, range_sync, serving
+from ledgerd.p2p.talk import peer_exchange
+from ledgerd.p2p.wire import frames
+from ledgerd.p2p.wire.messages import MESSAGES
 from ledgerd.protocol.chain_file import load_parameters
 from tests.docs.guides import DOCUMENTS, Reader, steps_of
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledgerd.node.configuration import read_configuration
+from ledgerd.node.config.configuration import read_configuration
 from ledgerd.protocol.keys import NULL_KEY, PrivateKey, public_key_text
 from tests.docs.guides import DOCUMENTS, PATIENCE, Reader, Step, steps_of
 from tests.docs.ports import free_base

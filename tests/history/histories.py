@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.histories import HistoryView
+from ledgerd.chain.log.histories import HistoryView
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import follow
 from ledgerd.history.log_bytes import LogBytes

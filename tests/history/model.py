@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ledgerd.chain.events import AppliedOperation, BlockApplied, BlocksUndone, Event
-from ledgerd.chain.histories import HistoryView, RecordedOperation
+from ledgerd.chain.log.histories import HistoryView, RecordedOperation
 from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.touched import touched

@@ -9,9 +9,9 @@ from typing import Self
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.chain.block_log import BlockLog
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.events import BlocksUndone, Event, IrreversibleAdvanced
+from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.block import Block

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from ledgerd.chain.histories import Direction
+from ledgerd.chain.log.histories import Direction
 from ledgerd.history.directions import GIVERS, TAKERS, concerned, incoming, outgoing
 from ledgerd.history.touched import touched
 from ledgerd.protocol.assets import shares, tokens

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.skip import VERIFIED_BEFORE
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from tests.chain.networks import GENESIS, SMALL, Clock, start_seven
 from tests.history.histories import followed, view_of
 from tests.history.model import Model, assert_same

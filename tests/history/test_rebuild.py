@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain import replay
+from ledgerd.chain.offline import replay
 from ledgerd.history.rebuild import REBUILD_FOLDER, rebuild
 from ledgerd.history.settings import HistorySettings
 from tests.chain.networks import SMALL, start_seven

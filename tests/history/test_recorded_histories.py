@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ledgerd.chain.histories import HistoryView, entry_text
+from ledgerd.chain.log.histories import HistoryView, entry_text
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from tests.chain.recorded_chains import advance, open_chain

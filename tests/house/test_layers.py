@@ -52,7 +52,7 @@ def test_the_rooms_that_stand_are_read() -> None:
         ("state/objects/__init__.py", "from ...chain import forks", "state imports chain"),
         ("chain/steps.py", "def step():\n    from ledgerd.node import wiring", "chain imports node"),
         ("chain/steps.py", "if TYPE_CHECKING:\n    import ledgerd.rpc", "chain imports rpc"),
-        ("chain/steps.py", "importlib.import_module('ledgerd.p2p.peer')", "chain imports p2p"),
+        ("chain/steps.py", "importlib.import_module('ledgerd.p2p.shared.peer')", "chain imports p2p"),
         ("rpc/api/blocks.py", "import ledgerd.history", "rpc imports history"),
         ("history/store.py", "from ledgerd.rpc import server", "history imports rpc"),
         ("p2p/driver.py", "from ..producer import safety", "p2p imports producer"),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.configuration import Configuration, read_configuration
-from ledgerd.node.given import ConfigurationError
+from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.config.given import ConfigurationError
 
 COMMITTEE_WIF = "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC"
 COMMITTEE_KEY = "VIZ6Yt7d6LsngBoXQr47aLv97bJVs7jyr7esZTM4UUSpLUf3nbRKS"

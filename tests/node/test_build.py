@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from ledgerd.node.build import FILE, INDEXING_PLUGINS, THIS_BUILD, Build, read_build
-from ledgerd.node.options import application
-from ledgerd.node.options.application import DEPENDENCIES
+from ledgerd.node.config.options import application
+from ledgerd.node.config.options.application import DEPENDENCIES
 from tests.node.configurations import problems, read
 
 SMALL = Build(low_memory=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.node.config.options import BY_NAME
 from ledgerd.node.lifecycle import STOP_PATIENCE
-from ledgerd.node.options import BY_NAME
-from ledgerd.node.stuck import CALL_EVERY, MOST_UNANSWERED
-from ledgerd.rpc.routes import LINKS
+from ledgerd.node.parts.stuck import CALL_EVERY, MOST_UNANSWERED
+from ledgerd.rpc.http.routes import LINKS
 from tests.node.processes import LOOPBACK, NodeProcess, run_to_end
 
 ROOT = Path(__file__).resolve().parents[2]

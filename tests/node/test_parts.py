@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.configuration import Configuration, read_configuration
-from ledgerd.node.peers import peer_settings
-from ledgerd.node.production import asks_for_time, producer_settings
-from ledgerd.node.webserver import ANY_NUMBER, endpoints_of, limits_of
-from ledgerd.rpc.http import Speech
+from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.parts.peers import peer_settings
+from ledgerd.node.parts.production import asks_for_time, producer_settings
+from ledgerd.node.parts.webserver import ANY_NUMBER, endpoints_of, limits_of
+from ledgerd.rpc.http.connection import Speech
 from tests.chain.networks import COMMITTEE_KEY
 
 

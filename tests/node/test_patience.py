@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node import lifecycle
-from ledgerd.node.configuration import read_configuration
+from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.lifecycle import FATAL, STOPPED, live
 from ledgerd.node.runtime import Runtime
 from ledgerd.state.errors import StoreCorrupt

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.kind import Kind, WrongValue
-from ledgerd.node.options import every_option
-from ledgerd.node.options.declaration import Option
+from ledgerd.node.config.options import every_option
+from ledgerd.node.config.options.declaration import Option
+from ledgerd.node.config.values.kind import Kind, WrongValue
 from tests.node.configurations import problems
 
 NONSENSE = ("?", "", "%", "-", "[", "99999999999999999999999", "a b", ":", "999.0.0.1:1", "x:99999")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p.shared.settings import Settings
 from tests.chain.networks import OTHERS, SEVEN, SMALL, Network, key_of, start_seven
-from tests.p2p.talk import Talk
+from tests.p2p.scripted_talk import Talk
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.rolling_block_log import RollingBlockLog
-from ledgerd.p2p.frames import pack_frame
+from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.p2p.wire.frames import pack_frame
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot

@@ -14,10 +14,11 @@ from pathlib import Path
 from random import Random
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.contacts import CONTACTS
-from ledgerd.p2p.endpoints import WireEndpoint
-from ledgerd.p2p.frames import HEADER, MAX_PAYLOAD
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.talk.contacts import CONTACTS
+from ledgerd.p2p.wire.endpoints import WireEndpoint
+from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
+from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
     BlockReply,
     ForkStatus,
@@ -39,12 +40,11 @@ from ledgerd.p2p.messages import (
     SoftBan,
     TransactionMessage,
 )
-from ledgerd.p2p.settings import Settings
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import SEVEN, SMALL, start_seven
-from tests.p2p.talk import Talk
+from tests.p2p.scripted_talk import Talk
 
 PEERS = 12
 LIMIT = 1 << 32

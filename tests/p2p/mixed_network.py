@@ -8,13 +8,13 @@ from collections.abc import Callable
 from random import Random
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.slots import scheduled_validator, slot_at, slot_time
-from ledgerd.p2p.actions import Close, Dial, Send
-from ledgerd.p2p.chain_access import ChainPeers
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.messages import NodeId
+from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p.shared.actions import Close, Dial, Send
+from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName

@@ -11,8 +11,8 @@ from typing import Any
 
 from ledgerd.chain.chain import Chain
 from ledgerd.codec.varint import pack_varint
-from ledgerd.p2p.chain_access import Acceptance
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.shared.chain_access import Acceptance
+from ledgerd.p2p.wire.messages import (
     FORWARD,
     NO_NODE,
     SYNC,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.chain_access import ChainPeers
-from ledgerd.p2p.frames import FrameReader
-from ledgerd.p2p.messages import NO_NODE, SYNC, Message, NodeId, SoftBan
+from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.wire.frames import FrameReader
+from ledgerd.p2p.wire.messages import NO_NODE, SYNC, Message, NodeId, SoftBan
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 
 HANDSHAKING, SYNCING, ACTIVE = range(3)

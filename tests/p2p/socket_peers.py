@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec.structs import replace
 
 from ledgerd.codec import codec_of
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.frames import FrameReader
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.frames import FrameReader
+from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
     GapFillReply,
     GapFillRequest,
@@ -22,7 +23,6 @@ from ledgerd.p2p.messages import (
     range_reply_frame,
     read_message,
 )
-from ledgerd.p2p.modes import Mode
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.signatures import sign

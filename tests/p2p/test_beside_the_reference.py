@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.messages import FORWARD
+from ledgerd.p2p.wire.messages import FORWARD
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.transfers import Transfer
 from tests.chain.networks import SEVEN, SMALL, VIZ, Network

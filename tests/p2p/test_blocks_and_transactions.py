@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.p2p.bans import Bans
-from ledgerd.p2p.frames import HEADER, MAX_PAYLOAD
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.shared.bans import Bans
+from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
+from ledgerd.p2p.wire.messages import (
     SYNC,
     BlockRangeReply,
     BlockReply,
@@ -26,7 +26,7 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.signatures import sign
 from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import VIZ, VIZ_KEY, Network
-from tests.p2p.talk import Talk
+from tests.p2p.scripted_talk import Talk
 
 
 def pushed(messages: list[Message]) -> list[Message]:
@@ -115,7 +115,7 @@ def test_answers_that_nobody_asked_for_are_not_used(talk: Talk, others: Network)
 def test_answers_that_nobody_asked_for_are_not_even_read(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
     peer = talk.meet()
     read: list[int] = []
-    monkeypatch.setattr("ledgerd.p2p.peer.read_message", lambda frame: read.append(frame.number))
+    monkeypatch.setattr("ledgerd.p2p.shared.peer.read_message", lambda frame: read.append(frame.number))
     for number in (BlockRangeReply.NUMBER, GapFillReply.NUMBER):
         talk.send_bytes(peer, HEADER.pack(3, number) + b"\xff\xff\xff")
     assert read == []

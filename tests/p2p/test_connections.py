@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.p2p.contacts import CONTACTS
-from ledgerd.p2p.endpoints import Endpoint, is_public, plain_address, subnet_of, wire_endpoint
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.talk.contacts import CONTACTS
+from ledgerd.p2p.wire.endpoints import Endpoint, is_public, plain_address, subnet_of, wire_endpoint
+from ledgerd.p2p.wire.messages import (
     NO_NODE,
     GetBlockRange,
     KnownPeer,
@@ -14,10 +15,9 @@ from ledgerd.p2p.messages import (
     PeerExchangeRequest,
     range_reply_frame,
 )
-from ledgerd.p2p.settings import Settings
 from tests.chain.networks import Network
 from tests.p2p.conftest import Begin
-from tests.p2p.talk import OWN_ID, Talk
+from tests.p2p.scripted_talk import OWN_ID, Talk
 
 SEED = Endpoint("62.200.1.1", 2001)
 

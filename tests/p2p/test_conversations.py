@@ -13,11 +13,14 @@ from random import Random
 
 import pytest
 
-from ledgerd.p2p.actions import Dial, Send
-from ledgerd.p2p.chain_access import ChainPeers
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.frames import Frame
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.network_state import NetworkState
+from ledgerd.p2p.shared.actions import Dial, Send
+from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.frames import Frame
+from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
     BlockReply,
     Hello,
@@ -27,9 +30,6 @@ from ledgerd.p2p.messages import (
     range_reply_frame,
     read_message,
 )
-from ledgerd.p2p.modes import Mode
-from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.settings import Settings
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK

@@ -11,14 +11,14 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.p2p.batches import Batch, Origin
-from ledgerd.p2p.chain_access import ChainPeers
 from ledgerd.p2p.driver import QUEUED_BYTES, Driver
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.messages import Hello, NodeId
-from ledgerd.p2p.modes import Mode
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p.shared.batches import Batch, Origin
+from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.messages import Hello, NodeId
 from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
 
 PATIENCE = 20

@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.frames import HEADER, MAX_PAYLOAD, pack_frame
-from ledgerd.p2p.messages import MESSAGES, BlockRangeReply, GetBlockRange
+from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD, pack_frame
+from ledgerd.p2p.wire.messages import MESSAGES, BlockRangeReply, GetBlockRange
 from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.p2p.hostile import Hostile
-from tests.p2p.talk import Talk
+from tests.p2p.scripted_talk import Talk
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

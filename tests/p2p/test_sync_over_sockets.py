@@ -10,11 +10,11 @@ from random import Random
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.p2p.chain_access import ChainPeers
 from ledgerd.p2p.driver import Driver
-from ledgerd.p2p.messages import NodeId
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.block import Block
 from tests.chain.recorded_chains import open_chain
 from tests.p2p.socket_peers import SocketPeer, honest, lying, stalling
@@ -26,8 +26,8 @@ BLOCKS = 330
 
 
 def test_a_peer_that_stalls_and_one_that_lies_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledgerd.p2p.range_sync.PIECE", 20)
-    monkeypatch.setattr("ledgerd.p2p.range_sync.IMPATIENT_SECONDS", 0.2)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECE", 20)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.IMPATIENT_SECONDS", 0.2)
     monkeypatch.setattr("ledgerd.p2p.driver.SYNC_SECONDS", 0.1)
     packed = recorded_blocks("open-2")[:BLOCKS]
     last = codec_of(Block).decode(packed[-1])

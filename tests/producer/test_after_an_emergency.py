@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.chain.slots import participation
+from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION, Gates, Guards, decide
 from ledgerd.producer.facts import Facts, read_facts
 from ledgerd.producer.outcome import Outcome

@@ -12,8 +12,8 @@ from typing import TypeVar
 if sys.platform != "win32":
     import uvloop
 
-from ledgerd.rpc.http import HttpConnection, Speech
-from ledgerd.rpc.service import Connection, Service
+from ledgerd.rpc.http.connection import HttpConnection, Speech
+from ledgerd.rpc.http.service import Connection, Service
 
 PATIENCE = 20.0
 """Seconds after which a scene has failed; none takes as many tenths."""

@@ -14,15 +14,15 @@ from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import TESTNET
-from ledgerd.rpc.cache import AnswerCache
-from ledgerd.rpc.counts import UNCOUNTED, exactly
-from ledgerd.rpc.declarations import Api, Nothing, Whatever
-from ledgerd.rpc.dispatch import Dispatcher
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.link import Link, Subscription
-from ledgerd.rpc.responses import Page
-from ledgerd.rpc.service import Service
-from ledgerd.rpc.view import ApiView, Node, nothing_to_read
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.counts import UNCOUNTED, exactly
+from ledgerd.rpc.call.declarations import Api, Nothing, Whatever
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import ApiView, Node, nothing_to_read
+from ledgerd.rpc.http.responses import Page
+from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.link.link import Link, Subscription
 
 NOW = 1_800_000_000
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.rpc.dispatch import Dispatcher, Later
+from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from tests.rpc.api.recorded_past import history_dispatcher
 from tests.rpc.loopback import play
 
@@ -29,7 +29,7 @@ def dispatcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dispatcher]
 def test_a_request_gets_the_answers_below_it(
     dispatcher: Dispatcher, exchange: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.rpc.history_stream.secrets.token_hex", lambda _: NAME)
+    monkeypatch.setattr("ledgerd.rpc.api.history.stream.secrets.token_hex", lambda _: NAME)
     request, *expected = exchange
     assert expected
     answered = dispatcher.answer(request.encode())

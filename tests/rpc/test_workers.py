@@ -14,11 +14,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.rpc.http import Speech
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.link import HEAD
-from ledgerd.rpc.listeners import listen, resolve
-from ledgerd.rpc.switchboard import Switchboard
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.http.listeners import listen, resolve
+from ledgerd.rpc.link.link import HEAD
+from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import Endpoint, Workers
 from tests.house.source_tree import ROOT
 from tests.rpc.loopback import Client, Server, clients_of, play, until

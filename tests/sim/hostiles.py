@@ -6,9 +6,9 @@ from random import Random
 
 from msgspec.structs import replace
 
-from ledgerd.p2p.actions import Action, Send
-from ledgerd.p2p.frames import HEADER, MAX_PAYLOAD
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.shared.actions import Action, Send
+from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
+from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
     BlockReply,
     ForkStatus,

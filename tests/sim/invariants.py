@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.contacts import CONTACTS
-from ledgerd.p2p.frames import HEADER, MAX_PAYLOAD
-from ledgerd.p2p.mempool import REMEMBERED
-from ledgerd.p2p.pause import MOST_BLOCKS
+from ledgerd.p2p.sync.pause import MOST_BLOCKS
+from ledgerd.p2p.talk.contacts import CONTACTS
+from ledgerd.p2p.talk.mempool import REMEMBERED
+from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT

@@ -10,13 +10,13 @@ from pathlib import Path
 from random import Random
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.slots import participation
-from ledgerd.p2p.actions import Action
-from ledgerd.p2p.chain_access import ChainPeers
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.messages import NodeId
+from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p.shared.actions import Action
+from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.producer.clock import SECOND, TICK, SteadyClock
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
 from ledgerd.producer.double_sign import LastSigned

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Protocol
 
-from ledgerd.p2p.actions import Action
-from ledgerd.p2p.endpoints import Endpoint
+from ledgerd.p2p.shared.actions import Action
+from ledgerd.p2p.wire.endpoints import Endpoint
 
 
 class Station(Protocol):

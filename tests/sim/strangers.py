@@ -9,10 +9,11 @@ import itertools
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.p2p.actions import Action, Close, Dial, Send
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.frames import FrameReader
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.frames import FrameReader
+from ledgerd.p2p.wire.messages import (
     BlockReply,
     GapFillRequest,
     GetBlock,
@@ -23,7 +24,6 @@ from ledgerd.p2p.messages import (
     NodeId,
     read_message,
 )
-from ledgerd.p2p.modes import Mode
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.sim.station import endpoint_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.p2p.modes import Mode
+from ledgerd.p2p.shared.modes import Mode
 from tests.sim.chaos import chaos
 from tests.sim.conftest import Build
 from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from ledgerd.p2p.actions import Close, Dial, Send
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.messages import NodeId
 from ledgerd.p2p.network_state import TICK_SECONDS
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p.shared.actions import Close, Dial, Send
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName

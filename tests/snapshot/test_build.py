@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.rolling_block_log import RollingBlockLog, RollingBlockLogReader
-from ledgerd.p2p.chain_access import ChainPeers
+from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
+from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.create import create
 from ledgerd.snapshot.directory import name_of

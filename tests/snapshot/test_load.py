@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from ledgerd.chain.audit import excess_tokens, excess_votes
-from ledgerd.chain.discrepancies import noted
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.discrepancies import noted
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.offline.audit import excess_tokens, excess_votes
 from ledgerd.protocol.identifiers import NO_BLOCK, ChainId
 from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.snapshot.errors import SnapshotError

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from ledgerd.chain.block_log import BlockLog
-from ledgerd.chain.blocks import Blocks
-from ledgerd.chain.emergency import mend_schedule
 from ledgerd.chain.events import Event
-from ledgerd.chain.fork_choice import ForkChoice
-from ledgerd.chain.fork_database import ForkDatabase
-from ledgerd.chain.generation import generate_block
-from ledgerd.chain.genesis import create_genesis
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.log_keeping import ROLLING_BLOCKS, open_log, trim, write_settled
-from ledgerd.chain.pending import Clock, Pending
-from ledgerd.chain.skip import VERIFIED_BEFORE, Skip, SkipFlags
-from ledgerd.chain.trunk import Trunk
+from ledgerd.chain.forks.blocks import Blocks
+from ledgerd.chain.forks.choice import ForkChoice
+from ledgerd.chain.forks.database import ForkDatabase
+from ledgerd.chain.forks.trunk import Trunk
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
+from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.keeping import ROLLING_BLOCKS, open_log, trim, write_settled
+from ledgerd.chain.migrations.genesis import create_genesis
+from ledgerd.chain.pending.generation import generate_block
+from ledgerd.chain.pending.pending import Clock, Pending
+from ledgerd.chain.rules.validators.emergency import mend_schedule
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.names import AccountName

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.protocol.operations import Operation
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger import Ledger
+    from ledgerd.chain.ledger.ledger import Ledger
 
 Follower = Callable[["Ledger", Any], AbstractContextManager[None]]
 """Entered before an operation is carried out, left when it has been."""

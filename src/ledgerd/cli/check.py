@@ -25,7 +25,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Check, and name all that is wrong."""
-    from ledgerd.chain.invariants import CHECKS, check  # noqa: PLC0415 - the chain is not loaded for `--help`
+    from ledgerd.chain.offline.invariants import CHECKS, check  # noqa: PLC0415 - the chain is not loaded for `--help`
 
     with opened_chain(chosen, must_exist=True) as chain:
         problems = check(chain)

@@ -13,7 +13,7 @@ from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.node.configuration import Configuration
+    from ledgerd.node.config.configuration import Configuration
     from ledgerd.state.disk import Space
 
 
@@ -36,7 +36,7 @@ def add_data_directory(arguments: argparse.ArgumentParser) -> None:
 
 def configuration_of(chosen: argparse.Namespace) -> Configuration:
     """What the node would be configured as."""
-    from ledgerd.node.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
 
     given = {
         "data-dir": [str(chosen.data_dir)],
@@ -58,8 +58,8 @@ def space_of(configuration: Configuration) -> Space:
 def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Chain]:
     """The chain of the directory."""
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.node.network import network_of  # noqa: PLC0415
-    from ledgerd.node.opening import space_of  # noqa: PLC0415
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415
+    from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
     from ledgerd.protocol.identifiers import BlockId  # noqa: PLC0415
 
     configuration = configuration_of(chosen)

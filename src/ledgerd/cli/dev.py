@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
-    from ledgerd.node.configuration import Configuration
+    from ledgerd.node.config.configuration import Configuration
 
 HTTP = "127.0.0.1:8090"
 WEBSOCKET = "127.0.0.1:8091"
@@ -89,7 +89,7 @@ def run(chosen: argparse.Namespace) -> int:
     folder = Path.cwd() / (chosen.data_dir or default_directory())
     _prepare(folder, fresh=chosen.fresh)
     configuration = _configuration(chosen, folder)
-    from ledgerd.node.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
+    from ledgerd.node.dev.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
     from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
 
     options = DevOptions(chosen.block_time, chosen.fast_forward)
@@ -109,8 +109,8 @@ def _prepare(folder: Path, *, fresh: bool) -> None:
 
 
 def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
-    from ledgerd.node.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.node.dev_founding import dev_producer  # noqa: PLC0415
+    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.node.dev.founding import dev_producer  # noqa: PLC0415
 
     name, key = dev_producer()
     level = "warn" if chosen.quiet else "info"
@@ -142,7 +142,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
 
 def greeting(chosen: argparse.Namespace) -> str:
     """What a developer wants to know first."""
-    from ledgerd.node.dev_founding import dev_accounts  # noqa: PLC0415
+    from ledgerd.node.dev.founding import dev_accounts  # noqa: PLC0415
     from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
 
     pace = "a block with each transaction" if chosen.block_time == 0 else f"a block every {chosen.block_time:g} s"

@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ledgerd.node.endpoints import Endpoint
-    from ledgerd.node.options.webserver import WebserverOptions
+    from ledgerd.node.config.options.webserver import WebserverOptions
+    from ledgerd.node.config.values.endpoints import Endpoint
 
 HEALTHY = 0
 UNHEALTHY = 1

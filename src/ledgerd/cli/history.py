@@ -35,7 +35,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.cli.replay import progress_bar  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.history.rebuild import rebuild  # noqa: PLC0415
     from ledgerd.node.build import THIS_BUILD  # noqa: PLC0415
-    from ledgerd.node.history_settings import history_settings  # noqa: PLC0415
+    from ledgerd.node.config.history_settings import history_settings  # noqa: PLC0415
 
     if PLUGIN in THIS_BUILD.excluded_plugins:
         raise OperatorError("this program was built for low memory, and keeps no history")
@@ -52,7 +52,7 @@ def run(chosen: argparse.Namespace) -> int:
 def recorded(chosen: argparse.Namespace, chain: Chain) -> Iterator[None]:
     """Record what happens to a chain meanwhile, where the node is configured to."""
     from ledgerd.history.following import HISTORY_FOLDER, open_history  # noqa: PLC0415
-    from ledgerd.node.history_settings import history_settings  # noqa: PLC0415
+    from ledgerd.node.config.history_settings import history_settings  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     if PLUGIN not in configuration.application.plugins:

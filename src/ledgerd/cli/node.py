@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ledgerd.cli.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
 from ledgerd.node.build import THIS_BUILD
-from ledgerd.node.configuration import Configuration, read_configuration, read_invocation, write_default_file
-from ledgerd.node.environment import PRIVATE_KEY
-from ledgerd.node.given import ConfigurationError
+from ledgerd.node.config.configuration import Configuration, read_configuration, read_invocation, write_default_file
+from ledgerd.node.config.environment import PRIVATE_KEY
+from ledgerd.node.config.given import ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 
 BLOCKCHAIN_VERSION = "3.2.0"
@@ -35,7 +35,7 @@ def run(words: Sequence[str], commands: Sequence[str]) -> int:
     try:
         invocation = read_invocation(command_line, here)
         if invocation.print_template:
-            from ledgerd.node.templates import TEMPLATES  # noqa: PLC0415 - for this alone
+            from ledgerd.node.config.templates import TEMPLATES  # noqa: PLC0415 - for this alone
 
             sys.stdout.write(TEMPLATES[invocation.print_template].text())
         elif invocation.check_config:
@@ -68,7 +68,7 @@ def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
 
 def checked(configuration: Configuration) -> Configuration:
     """The same, once its network has proved to be one."""
-    from ledgerd.node.network import network_of  # noqa: PLC0415 - not needed for what is printed sooner
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415 - not needed for what is printed sooner
 
     network_of(configuration)
     return configuration

@@ -34,9 +34,9 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Replay, and say how far it went."""
-    from ledgerd.chain.log_source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
-    from ledgerd.chain.replay import replay  # noqa: PLC0415
-    from ledgerd.chain.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
+    from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
+    from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
+    from ledgerd.chain.offline.replay import replay  # noqa: PLC0415
 
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
     with (

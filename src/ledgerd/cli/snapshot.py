@@ -32,7 +32,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run_export(chosen: argparse.Namespace) -> int:
     """Write a snapshot into a file that does not exist yet."""
-    from ledgerd.node.state_export import write_snapshot  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.node.datadir.state_export import write_snapshot  # noqa: PLC0415 - not loaded for `--help`
 
     if chosen.file.exists():
         raise OperatorError(f"{chosen.file} exists already: choose another name, or remove it")
@@ -44,9 +44,9 @@ def run_export(chosen: argparse.Namespace) -> int:
 
 def run_import(chosen: argparse.Namespace) -> int:
     """Begin a chain where the snapshot stands; a failure leaves no state behind."""
-    from ledgerd.node.network import network_of  # noqa: PLC0415
-    from ledgerd.node.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.node.state_import import import_state  # noqa: PLC0415
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415
+    from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.node.datadir.state_import import import_state  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     files = files_of(configuration)

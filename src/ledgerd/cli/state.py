@@ -33,7 +33,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Print the state as it was at the last commit; a node may be running on it meanwhile."""
     from pathlib import Path  # noqa: PLC0415 - none of these is loaded for `--help`
 
-    from ledgerd.node.configuration import read_configuration  # noqa: PLC0415
+    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415
     from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
     from ledgerd.state.reader import Reader  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 
-from ledgerd.chain.histories import SequenceRange
+from ledgerd.chain.log.histories import SequenceRange
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.state.disk import Database, Transaction
 

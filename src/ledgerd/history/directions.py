@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.histories import Direction
+from ledgerd.chain.log.histories import Direction
 from ledgerd.history.touched import touched
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation

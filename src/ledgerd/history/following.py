@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain, Recorder
 from ledgerd.chain.events import Event
-from ledgerd.chain.rolling_block_log import RollingBlockLog
+from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.interface import HistoryStore

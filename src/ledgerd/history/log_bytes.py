@@ -8,8 +8,8 @@ from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 
-from ledgerd.chain.block_log import FULL_LOG
-from ledgerd.chain.log_files import OFFSET, LogFiles, LogKind, read_at
+from ledgerd.chain.log.block_log import FULL_LOG
+from ledgerd.chain.log.files import OFFSET, LogFiles, LogKind, read_at
 
 NEIGHBOURS = 2_048
 """Blocks whose places are read from the index at once."""

@@ -13,9 +13,9 @@ from typing import Self
 
 import lmdb
 
-from ledgerd.chain.block_log import FULL_LOG
-from ledgerd.chain.histories import History, HistoryView
-from ledgerd.chain.log_files import LogKind
+from ledgerd.chain.log.block_log import FULL_LOG
+from ledgerd.chain.log.files import LogKind
+from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.settings import HistorySettings

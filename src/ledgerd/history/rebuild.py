@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.replay import replay
-from ledgerd.chain.skip import VERIFIED_BEFORE
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
+from ledgerd.chain.offline.replay import replay
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, follow
 from ledgerd.history.settings import HistorySettings

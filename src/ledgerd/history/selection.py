@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.histories import Direction, Wanted
+from ledgerd.chain.log.histories import Direction, Wanted
 from ledgerd.history.directions import concerned
 from ledgerd.history.pieces import Piece, Row
 from ledgerd.protocol.names import AccountName

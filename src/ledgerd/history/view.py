@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ledgerd.chain.histories import FoundOperations, HistoryView, SequenceRange, TransactionPlace, Wanted
+from ledgerd.chain.log.histories import FoundOperations, HistoryView, SequenceRange, TransactionPlace, Wanted
 from ledgerd.history.account_rows import AccountRows, Reference
 from ledgerd.history.block_rows import BlockPart, extent, shown
 from ledgerd.history.errors import HistoryDamaged

@@ -12,9 +12,9 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.node.bootstrap import trusted_peers
-from ledgerd.node.logging_setup import set_up_logging
-from ledgerd.node.opening import is_unusable
+from ledgerd.node.config.logging.setup import set_up_logging
+from ledgerd.node.datadir.opening import is_unusable
+from ledgerd.node.parts.bootstrap import trusted_peers
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
@@ -22,7 +22,7 @@ from ledgerd.protocol.versions import version_text
 from ledgerd.snapshot.peer_table import run_probe
 
 if TYPE_CHECKING:
-    from ledgerd.node.configuration import Configuration
+    from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.parameters import ChainParameters
 
 log = logging.getLogger(__name__)

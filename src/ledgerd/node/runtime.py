@@ -10,22 +10,22 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from ledgerd.node.bootstrap import BootstrapPart
-from ledgerd.node.broadcasts import Broadcasts
-from ledgerd.node.chain_part import ChainPart
-from ledgerd.node.configuration import Configuration
-from ledgerd.node.guard import GuardPart
-from ledgerd.node.network import network_of
-from ledgerd.node.peers import PeersPart
-from ledgerd.node.production import ProductionPart
-from ledgerd.node.records import BlockInfoPart, HistoryPart
-from ledgerd.node.replaying import ReplayPart
-from ledgerd.node.snapshot_errand import SnapshotErrand
-from ledgerd.node.snapshots import SnapshotsPart
-from ledgerd.node.stuck import StuckPart
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.config.network import network_of
+from ledgerd.node.parts.bootstrap import BootstrapPart
+from ledgerd.node.parts.broadcasts import Broadcasts
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.guard import GuardPart
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
+from ledgerd.node.parts.replaying import ReplayPart
+from ledgerd.node.parts.snapshot_errand import SnapshotErrand
+from ledgerd.node.parts.snapshots import SnapshotsPart
+from ledgerd.node.parts.stuck import StuckPart
+from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.node.webserver import WebserverPart
-from ledgerd.rpc.switchboard import Handler
+from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.state.lock import lock_writer
 
 log = logging.getLogger(__name__)

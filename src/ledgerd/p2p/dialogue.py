@@ -6,13 +6,19 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ledgerd.p2p.budget import Budget
-from ledgerd.p2p.contacts import Contacts
-from ledgerd.p2p.core import Core
-from ledgerd.p2p.handshake import answer, loser_of_duplicates, may_go_on
-from ledgerd.p2p.intake import Intake
-from ledgerd.p2p.mempool import Admitted
-from ledgerd.p2p.messages import (
+from ledgerd.p2p.shared.budget import Budget
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.shared.modes import Cause, Mode
+from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.sync.intake import Intake
+from ledgerd.p2p.sync.serving import serve_block, serve_gap, serve_probe, serve_range
+from ledgerd.p2p.sync.watch import BEHIND_BLOCKS
+from ledgerd.p2p.talk.contacts import Contacts
+from ledgerd.p2p.talk.handshake import answer, loser_of_duplicates, may_go_on
+from ledgerd.p2p.talk.mempool import Admitted
+from ledgerd.p2p.talk.peer_exchange import PeerExchange
+from ledgerd.p2p.talk.relay import push_transaction
+from ledgerd.p2p.wire.messages import (
     FORWARD,
     SYNC,
     BlockRangeReply,
@@ -34,12 +40,6 @@ from ledgerd.p2p.messages import (
     SoftBan,
     TransactionMessage,
 )
-from ledgerd.p2p.modes import Cause, Mode
-from ledgerd.p2p.peer import Life, Peer, Step
-from ledgerd.p2p.peer_exchange import PeerExchange
-from ledgerd.p2p.relay import push_transaction
-from ledgerd.p2p.serving import serve_block, serve_gap, serve_probe, serve_range
-from ledgerd.p2p.watch import BEHIND_BLOCKS
 
 log = logging.getLogger(__name__)
 

@@ -13,14 +13,14 @@ import socket
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ledgerd.p2p.actions import Close, Dial, Recover, Send
-from ledgerd.p2p.endpoints import Endpoint
-from ledgerd.p2p.messages import ForkStatus, TransactionMessage
 from ledgerd.p2p.network_state import TICK_SECONDS
+from ledgerd.p2p.shared.actions import Close, Dial, Recover, Send
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 
 if TYPE_CHECKING:
-    from ledgerd.p2p.batches import Batch
     from ledgerd.p2p.network_state import NetworkState
+    from ledgerd.p2p.shared.batches import Batch
     from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)

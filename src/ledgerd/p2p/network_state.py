@@ -8,21 +8,21 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ledgerd.p2p.actions import Action
-from ledgerd.p2p.batches import Batch, Origin
-from ledgerd.p2p.chain_access import ChainAccess
-from ledgerd.p2p.contacts import Contacts
-from ledgerd.p2p.core import Core
 from ledgerd.p2p.dialogue import Dialogue
-from ledgerd.p2p.endpoints import Endpoint, plain_address, subnet_of
-from ledgerd.p2p.faults import FrameTooLarge, PeerFault, UnknownType
-from ledgerd.p2p.handshake import loser_of_crossing, our_hello
-from ledgerd.p2p.intake import Intake
-from ledgerd.p2p.messages import BlockReply, NodeId, TransactionMessage, block_frame
-from ledgerd.p2p.modes import Cause, Mode
-from ledgerd.p2p.peer import Life, Peer, Step
-from ledgerd.p2p.relay import push_block, push_transaction
-from ledgerd.p2p.settings import Settings
+from ledgerd.p2p.shared.actions import Action
+from ledgerd.p2p.shared.batches import Batch, Origin
+from ledgerd.p2p.shared.chain_access import ChainAccess
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.shared.modes import Cause, Mode
+from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.sync.intake import Intake
+from ledgerd.p2p.talk.contacts import Contacts
+from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
+from ledgerd.p2p.talk.relay import push_block, push_transaction
+from ledgerd.p2p.wire.endpoints import Endpoint, plain_address, subnet_of
+from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
+from ledgerd.p2p.wire.messages import BlockReply, NodeId, TransactionMessage, block_frame
 
 if TYPE_CHECKING:
     from random import Random

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.chain.rolling_block_log import RollingBlockLog
-from ledgerd.chain.slots import SLOTS_REMEMBERED, participation, slot_time
+from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, participation, slot_time
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
@@ -14,7 +14,7 @@ from ledgerd.protocol.names import AccountName
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.chain.fork_database import ForkItem
+    from ledgerd.chain.forks.database import ForkItem
 
 
 class Rival(NamedTuple):

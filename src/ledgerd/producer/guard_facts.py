@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.slots import participation, scheduled_validator
+from ledgerd.chain.rules.validators.slots import participation, scheduled_validator
 from ledgerd.producer.guard import GuardFacts, OnChain, Seen, Update, Watched
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import ValidatorUpdate

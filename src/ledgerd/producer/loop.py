@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.chain.fork_database import UnlinkableBlock
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.forks.database import UnlinkableBlock
+from ledgerd.chain.ledger.skip import Skip
 from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
 from ledgerd.producer.decision import OWN_FORK, Gates, Guards, decide
 from ledgerd.producer.facts import Facts, next_own_slot, read_facts

@@ -17,10 +17,10 @@ from importlib import import_module
 
 import msgspec
 
-from ledgerd.rpc.http import HttpConnection, Speech
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.link import HEAD, RECOVERING, STOP, Link
-from ledgerd.rpc.service import Service
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.http.connection import HttpConnection, Speech
+from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.link.link import HEAD, RECOVERING, STOP, Link
 
 
 class Listener(msgspec.Struct, frozen=True):

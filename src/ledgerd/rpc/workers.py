@@ -13,12 +13,12 @@ from typing import NamedTuple
 import msgspec
 
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.rpc.frames import Event, frame
-from ledgerd.rpc.http import Speech
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.link import STOP
-from ledgerd.rpc.listeners import listen
-from ledgerd.rpc.switchboard import Line, Switchboard
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.http.listeners import listen
+from ledgerd.rpc.link.frames import Event, frame
+from ledgerd.rpc.link.link import STOP
+from ledgerd.rpc.link.switchboard import Line, Switchboard
 from ledgerd.rpc.worker import Listener, Order
 
 log = logging.getLogger(__name__)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.chain.audit import accept_discrepancies
 from ledgerd.chain.chain import CHAIN_ID
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import NO_NAME, AccountName

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.keys import NULL_KEY

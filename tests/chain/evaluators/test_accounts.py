@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import Authority, authority_of
 from ledgerd.protocol.constants import INVITE_ACCOUNT

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.content import Content, ContentPayoutBeneficiaries, DeleteContent

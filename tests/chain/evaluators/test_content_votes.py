@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.content import Content, Vote
 from ledgerd.protocol.times import LATEST

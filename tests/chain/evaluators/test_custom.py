@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.operations.custom import Custom
 from tests.chain.ledgers import ALICE, BOB, HEAD, carry_out, create_account, refuses
 

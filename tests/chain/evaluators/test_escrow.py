@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.escrow import EscrowApprove, EscrowDispute, EscrowRelease, EscrowTransfer

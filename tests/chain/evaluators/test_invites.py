@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol import base58
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import authority_of

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import Asset, tokens
 from ledgerd.protocol.operations.paid_subscriptions import PaidSubscribe, SetPaidSubscription
 from ledgerd.protocol.operations.virtual import PaidSubscriptionAction

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import Asset, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.votes import votes_of
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.validators.votes import votes_of
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.validators import AccountValidatorProxy, AccountValidatorVote
 from ledgerd.state.objects.validators import VALIDATOR_VOTES

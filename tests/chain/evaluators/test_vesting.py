@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.constants import NULL_ACCOUNT
 from ledgerd.protocol.names import NO_NAME, AccountName

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf4 import end_content_era
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS, Content, ContentType, ContentVote

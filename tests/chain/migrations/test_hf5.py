@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf5 import make_votes_fair
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, ValidatorVote
 from tests.chain.ledgers import create_account, create_validator

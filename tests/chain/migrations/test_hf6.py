@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf6 import convert_shares
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, ValidatorVote
 from ledgerd.state.objects.vesting import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf7 import remove_invalid_accounts
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import NO_NAME, AccountName

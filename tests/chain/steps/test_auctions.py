@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.auctions import end_auctions
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import authority_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.confirmations import advance_by_confirmations, remember_for_confirmation
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.names import NO_NAME

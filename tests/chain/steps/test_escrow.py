@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.escrow import expire_escrows
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual import ExpireEscrowRatification

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.skip import Skip, SkipFlags
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.steps.globals import UndoHistoryExhausted, count_slots, update_globals
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import Skip, SkipFlags
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.steps.header import (
     WrongScheduledValidator,
     check_header,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.housekeeping import clear_closed_committee_requests, clear_used_invites
 from ledgerd.state.objects.committee import (
     ACTIVE,

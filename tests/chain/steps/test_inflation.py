@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.steps.inflation import first_inflation, pay_inflation, recalculate_inflation
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.constants import BLOCKS_PER_YEAR, COMMITTEE_ACCOUNT

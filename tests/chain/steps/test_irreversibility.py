@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.irreversibility import update_last_irreversible_block
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.proposals import expire_proposals
 from ledgerd.protocol.operations.proposals import ProposalDelete
 from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS

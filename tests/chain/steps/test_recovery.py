@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.recovery import process_account_recovery
 from ledgerd.state.objects.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import Skip
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.steps.schedule import update_schedule
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.keys import NULL_KEY

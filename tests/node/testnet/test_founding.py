@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.invariants import check
+from ledgerd.chain.offline.invariants import check
 from ledgerd.history.following import open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.testnet.files import chain_text

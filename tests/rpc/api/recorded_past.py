@@ -8,22 +8,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.block_log import BlockLogReader
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.histories import History
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.histories import History
 from ledgerd.codec.json_text import Json
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
-from ledgerd.rpc.block_archive import BlockArchive
-from ledgerd.rpc.cache import AnswerCache
-from ledgerd.rpc.dispatch import Dispatcher
-from ledgerd.rpc.history_stream import Subscriptions
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.link import Link
-from ledgerd.rpc.view import Node
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.link.link import Link
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import Reader
 from tests.chain.recorded_chains import advance, network_of, open_chain

@@ -9,20 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.block_log import BlockLogReader
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.custom_protocols import custom_followers
-from ledgerd.chain.key_references import KEY_FOLLOWERS
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
+from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.block_archive import BlockArchive
-from ledgerd.rpc.block_records import BlockRecorder, BlockRecords
-from ledgerd.rpc.cache import AnswerCache
-from ledgerd.rpc.dispatch import Dispatcher
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.openrpc import recorded_examples
-from ledgerd.rpc.storage import Storage
-from ledgerd.rpc.view import Node
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.records import BlockRecorder, BlockRecords
+from ledgerd.rpc.blocks.storage import Storage
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.describe.openrpc import recorded_examples
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import Reader
 from tests.chain.ledgers import close_all

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ledgerd.codec.json_text import Json
-from ledgerd.rpc import history_pages
-from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.api.history import pages as history_pages
+from ledgerd.rpc.call.dispatch import Dispatcher
 from tests.recorded import CHAINS, recorded_answers
 from tests.rpc.api.recorded_past import asked, history_dispatcher
 

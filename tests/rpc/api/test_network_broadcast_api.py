@@ -21,10 +21,11 @@ from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.protocol.properties import ChainPropertiesHf9
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.cache import AnswerCache
-from ledgerd.rpc.dispatch import Dispatcher, Later
-from ledgerd.rpc.limits import Limits
-from ledgerd.rpc.topics import (
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher, Later
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node, nothing_to_read
+from ledgerd.rpc.link.topics import (
     APPLIED_BLOCK,
     BROADCAST_BLOCK,
     BROADCAST_TRANSACTION,
@@ -34,7 +35,6 @@ from ledgerd.rpc.topics import (
     broadcast_of,
     packed_topic,
 )
-from ledgerd.rpc.view import Node, nothing_to_read
 from tests.recorded import recorded_blocks
 
 EXPIRATION = 1_800_000_100

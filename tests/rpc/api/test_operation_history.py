@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from ledgerd.codec.json_text import Json
-from ledgerd.rpc.dispatch import Dispatcher
+from ledgerd.rpc.call.dispatch import Dispatcher
 from tests.recorded import CHAINS, recorded_answers
 from tests.rpc.api.recorded_past import asked, history_dispatcher
 

@@ -11,7 +11,7 @@ import pytest
 from ledgerd.chain.chain import Chain
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
-from ledgerd.rpc.openrpc import recorded_examples
+from ledgerd.rpc.describe.openrpc import recorded_examples
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance
 from tests.recorded import CHAINS, recorded_answers
 from tests.rpc.api.serving import (

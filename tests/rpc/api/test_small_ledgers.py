@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.paid_subscriptions import (
     PAID_SUBSCRIBES,

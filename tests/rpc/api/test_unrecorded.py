@@ -13,7 +13,7 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.database_api.globals import PLUGIN_TABLES, TABLE_NAMES
-from ledgerd.rpc.declarations import Answering
+from ledgerd.rpc.call.declarations import Answering
 from ledgerd.state.objects import TABLES
 from tests.chain.recorded_chains import advance
 from tests.recorded import recorded_blocks

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.account_sales import clear_auction, close_offer, return_bid
-from ledgerd.chain.arithmetic import uint32
-from ledgerd.chain.balances import pay_committee
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.account_sales import clear_auction, close_offer, return_bid
+from ledgerd.chain.rules.money.balances import pay_committee
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.account_market import SetAccountPrice, SetSubaccountPrice, TargetAccountSale

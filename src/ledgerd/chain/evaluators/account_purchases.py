@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.account_sales import give_to_buyer, reserve_bid, return_bid
-from ledgerd.chain.arithmetic import share
-from ledgerd.chain.auction_clock import earliest_end
-from ledgerd.chain.balances import adjust_balance
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.new_accounts import open_account
-from ledgerd.chain.vesting import create_vesting
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.account_sales import give_to_buyer, reserve_bid, return_bid
+from ledgerd.chain.rules.accounts.auction_clock import earliest_end
+from ledgerd.chain.rules.accounts.new_accounts import open_account
+from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import ACCOUNT_AUCTION_MIN_STEP, HUNDRED_PERCENT
 from ledgerd.protocol.errors import RuleViolation, require

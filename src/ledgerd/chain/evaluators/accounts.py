@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import share, uint32
-from ledgerd.chain.authorities import require_members, update_master_authority
-from ledgerd.chain.energy import energy_now, spend_energy_with_shares
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.metadata import store_metadata
-from ledgerd.chain.vesting import create_vesting
+from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.authorities import require_members, update_master_authority
+from ledgerd.chain.rules.accounts.energy import energy_now, spend_energy_with_shares
+from ledgerd.chain.rules.accounts.metadata import store_metadata
+from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.constants import INVITE_ACCOUNT
 from ledgerd.protocol.errors import require

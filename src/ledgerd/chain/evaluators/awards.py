@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import DivideByZero, fits_uint64, int16, share, uint32, uint128
-from ledgerd.chain.discrepancies import note
-from ledgerd.chain.energy import energy_now
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.rewards import award_worth, claim_award
-from ledgerd.chain.vesting import create_vesting
+from ledgerd.chain.ledger.arithmetic import DivideByZero, fits_uint64, int16, share, uint32, uint128
+from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.energy import energy_now
+from ledgerd.chain.rules.money.rewards import award_worth, claim_award
+from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import MAX_AMOUNT, shares, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_COMMENT_BENEFICIARIES
 from ledgerd.protocol.errors import RuleViolation, require

@@ -5,10 +5,10 @@ What becomes of a request is in `chain.steps.committee`.
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import uint32
-from ledgerd.chain.balances import pay_committee
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.balances import pay_committee
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.committee import (

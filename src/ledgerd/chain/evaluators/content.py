@@ -5,10 +5,10 @@ Votes on content are in `content_votes`; what it is paid is in `chain.steps.cont
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import uint32
-from ledgerd.chain.content_tree import count_reply
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.content_tree import count_reply
 from ledgerd.protocol.constants import (
     CASHOUT_WINDOW_SECONDS,
     MAX_COMMENT_BENEFICIARIES,

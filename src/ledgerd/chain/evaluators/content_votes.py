@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import fits_uint64, int16, share, uint32, uint64, uint128
-from ledgerd.chain.content_tree import change_reward_shares
-from ledgerd.chain.energy import energy_now
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int16, share, uint32, uint64, uint128
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.energy import energy_now
+from ledgerd.chain.rules.money.content_tree import change_reward_shares
 from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_VOTE_CHANGES
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.content import Vote

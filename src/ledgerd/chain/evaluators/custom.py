@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import uint64
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.arithmetic import uint64
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.operations.custom import Custom
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import share
-from ledgerd.chain.balances import adjust_balance
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName

@@ -5,11 +5,11 @@ Used invites are forgotten in `chain.steps.housekeeping`.
 
 from __future__ import annotations
 
-from ledgerd.chain.balances import adjust_balance
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.new_accounts import open_account
-from ledgerd.chain.vesting import create_vesting
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.new_accounts import open_account
+from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import NULL_KEY, PrivateKey, wif_secret
 from ledgerd.protocol.names import AccountName

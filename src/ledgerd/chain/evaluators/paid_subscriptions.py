@@ -5,10 +5,10 @@ Renewals are in `chain.steps.subscriptions`.
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import fits_uint64, int64, share, truncated, uint32, uint128
-from ledgerd.chain.balances import adjust_balance, pay_committee
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, share, truncated, uint32, uint128
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.balances import adjust_balance, pay_committee
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.paid_subscriptions import PaidSubscribe, SetPaidSubscription

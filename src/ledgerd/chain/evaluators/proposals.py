@@ -9,10 +9,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.proposal_execution import PROPOSED, execute, is_authorized, remove_proposal, try_out
-from ledgerd.chain.proposal_relevance import require_relevant
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.transactions.proposal_execution import (
+    PROPOSED,
+    execute,
+    is_authorized,
+    remove_proposal,
+    try_out,
+)
+from ledgerd.chain.rules.transactions.proposal_relevance import require_relevant
 from ledgerd.protocol.authority import key_order
 from ledgerd.protocol.authority_check import in_word_order, required_authorities
 from ledgerd.protocol.constants import MAX_PROPOSAL_DEPTH, MAX_PROPOSAL_LIFETIME_SEC

@@ -5,10 +5,10 @@ What runs out or takes effect with time is in `steps.recovery`.
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import uint32
-from ledgerd.chain.authorities import require_members, update_master_authority
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.authorities import require_members, update_master_authority
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.constants import ACCOUNT_RECOVERY_REQUEST_EXPIRATION_PERIOD
 from ledgerd.protocol.errors import RuleViolation, require

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.anonymous_accounts import receive_anonymously
-from ledgerd.chain.balances import adjust_balance, balance_of
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.anonymous_accounts import receive_anonymously
+from ledgerd.chain.rules.money.balances import adjust_balance, balance_of
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.transfers import Transfer

@@ -5,10 +5,15 @@ How shares become votes is in `chain.votes`.
 
 from __future__ import annotations
 
-from ledgerd.chain.balances import pay_committee
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.votes import adjust_proxied_votes_by_depth, adjust_validator_vote, clear_votes, votes_of
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.balances import pay_committee
+from ledgerd.chain.rules.validators.votes import (
+    adjust_proxied_votes_by_depth,
+    adjust_validator_vote,
+    clear_votes,
+    votes_of,
+)
 from ledgerd.protocol.constants import (
     MAX_ACCOUNT_VALIDATOR_VOTES,
     MAX_ACCOUNT_VALIDATOR_VOTES_PRE_HF4,

@@ -5,12 +5,12 @@ Withdrawals are paid by `steps.withdrawals`; lent shares come back by `steps.del
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import share, truncated, uint32
-from ledgerd.chain.balances import adjust_balance, balance_of
-from ledgerd.chain.energy import energy_now, spend_energy_with_shares
-from ledgerd.chain.evaluation import evaluates
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.vesting import create_vesting
+from ledgerd.chain.ledger.arithmetic import share, truncated, uint32
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.energy import energy_now, spend_energy_with_shares
+from ledgerd.chain.rules.money.balances import adjust_balance, balance_of
+from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import TOKEN_SYMBOL, shares
 from ledgerd.protocol.constants import CASHOUT_WINDOW_SECONDS, HUNDRED_PERCENT, MAX_WITHDRAW_ROUTES
 from ledgerd.protocol.errors import require

@@ -17,7 +17,7 @@ from ledgerd.chain.migrations.hf9 import remove_spam
 from ledgerd.chain.migrations.hf11 import make_accounts_valid
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger import Ledger
+    from ledgerd.chain.ledger.ledger import Ledger
 
 MIGRATIONS: Mapping[int, Callable[[Ledger], None]] = {
     4: end_content_era,

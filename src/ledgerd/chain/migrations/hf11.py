@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ledgerd.state.objects.accounts import ACCOUNTS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger import Ledger
+    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def make_accounts_valid(ledger: Ledger) -> None:

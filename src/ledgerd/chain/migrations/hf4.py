@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.chain.arithmetic import share, uint128
-from ledgerd.chain.rewards import FITS_AN_AMOUNT
+from ledgerd.chain.ledger.arithmetic import share, uint128
+from ledgerd.chain.rules.money.rewards import FITS_AN_AMOUNT
+from ledgerd.chain.rules.validators.votes import adjust_validator_vote
 from ledgerd.chain.steps.content_payout import cash_out_due
-from ledgerd.chain.votes import adjust_validator_vote
 from ledgerd.protocol.assets import MAX_AMOUNT
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.accounts import ACCOUNTS
@@ -15,7 +15,7 @@ from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_TYPES, CON
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger import Ledger
+    from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.state.tables import Table
 
 OF_CONTENT: tuple[Table[Any], ...] = (CONTENT_VOTES, CONTENTS, CONTENT_TYPES)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.arithmetic import share, truncated
+from ledgerd.chain.ledger.arithmetic import share, truncated
 from ledgerd.chain.migrations.hf5 import recount_votes
-from ledgerd.chain.votes import adjust_proxied_votes_by_depth
+from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth
 from ledgerd.protocol.assets import Price, shares, tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts import ACCOUNTS, Account
@@ -21,7 +21,7 @@ from ledgerd.state.objects.vesting import (
 )
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger import Ledger
+    from ledgerd.chain.ledger.ledger import Ledger
 
 NEW_PRICE = Price(tokens(1_000), shares(1_000_000))
 SCALE = 1_000

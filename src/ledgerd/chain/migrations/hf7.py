@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.chain.arithmetic import share
-from ledgerd.chain.discrepancies import note
-from ledgerd.chain.validator_removal import remove_penalties, remove_votes_for
-from ledgerd.chain.votes import adjust_proxied_votes_by_depth, adjust_validator_vote, votes_of
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.rules.validators.removal import remove_penalties, remove_votes_for
+from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth, adjust_validator_vote, votes_of
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.accounts import ACCOUNTS, AUTHORITY_BY_ACCOUNT, METADATA_BY_ACCOUNT, Account
@@ -41,7 +41,7 @@ from ledgerd.state.objects.vesting import (
 )
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger import Ledger
+    from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.state.tables import Index
 
 BY_NAME_FIRST: tuple[Index[Any], ...] = (MASTER_HISTORY_BY_ACCOUNT, METADATA_BY_ACCOUNT, AUTHORITY_BY_ACCOUNT)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.arithmetic import share
+from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.vesting import VESTING_DELEGATION_EXPIRATIONS, VESTING_DELEGATIONS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger import Ledger
+    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def recount_delegations(ledger: Ledger) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.account_sales import clear_auction, close_offer, give_to_buyer, return_bid
-from ledgerd.chain.arithmetic import share
-from ledgerd.chain.balances import adjust_balance
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.accounts.account_sales import clear_auction, close_offer, give_to_buyer, return_bid
+from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.virtual import AccountSale

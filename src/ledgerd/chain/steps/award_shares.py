@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import uint128
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.arithmetic import uint128
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
 from ledgerd.state.objects.awards import AWARD_SHARES_BY_EXPIRATION
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
 from ledgerd.protocol.constants import BANDWIDTH_RESERVE_ACTIVE_TIME, BLOCKS_PER_HOUR
 from ledgerd.state.objects.accounts import ACCOUNT_BY_LAST_BANDWIDTH_UPDATE
 

@@ -6,9 +6,9 @@ and the block before the head becomes irreversible here.
 
 from __future__ import annotations
 
-from ledgerd.chain.emergency import is_emergency
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.chain.steps.irreversibility import make_irreversible
 from ledgerd.protocol.constants import HUNDRED_PERCENT, IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
 from ledgerd.protocol.names import NO_NAME

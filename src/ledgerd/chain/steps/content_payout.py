@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ledgerd.chain.arithmetic import fits_uint64, int64, share, uint128
-from ledgerd.chain.balances import adjust_balance
-from ledgerd.chain.content_tree import change_reward_shares
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.rewards import claim_content_reward
-from ledgerd.chain.vesting import create_vesting
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, share, uint128
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.chain.rules.money.content_tree import change_reward_shares
+from ledgerd.chain.rules.money.rewards import claim_content_reward
+from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import (

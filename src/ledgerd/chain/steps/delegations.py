@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import share
-from ledgerd.chain.energy import spend_energy_with_shares
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.operations.virtual import ReturnVestingDelegation
 from ledgerd.state.objects.vesting import RETURN_BY_EXPIRATION

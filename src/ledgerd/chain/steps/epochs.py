@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import fits_uint64, uint32, uint128
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.vesting import create_vesting
+from ledgerd.chain.ledger.arithmetic import fits_uint64, uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.constants import MIN_STAKEHOLDER_REWARD_PAYOUT
 from ledgerd.protocol.operations.virtual import StakeholderReward, ValidatorReward

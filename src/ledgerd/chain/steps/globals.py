@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import MAX_UINT128, uint32, uint64
-from ledgerd.chain.emergency import begin_emergency_after_silence, is_emergency
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import Skip
-from ledgerd.chain.slots import SLOTS_REMEMBERED, scheduled_validator, slot_at
-from ledgerd.chain.votes import counted_votes
+from ledgerd.chain.ledger.arithmetic import MAX_UINT128, uint32, uint64
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.rules.validators.emergency import begin_emergency_after_silence, is_emergency
+from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, scheduled_validator, slot_at
+from ledgerd.chain.rules.validators.votes import counted_votes
 from ledgerd.protocol.constants import (
     BANDWIDTH_PRECISION,
     BLOCK_INTERVAL,

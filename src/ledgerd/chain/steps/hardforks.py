@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.hardforks import apply_next_hardfork, is_hardfork_due
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.migrations.hardforks import apply_next_hardfork, is_hardfork_due
 
 
 def process_hardforks(ledger: Ledger, _progress: Progress) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.emergency import is_emergency
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import Skip
-from ledgerd.chain.slots import scheduled_validator, slot_at
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.rules.validators.emergency import is_emergency
+from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
 from ledgerd.protocol.block import HardforkVote, RunningVersion
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import RuleViolation, require

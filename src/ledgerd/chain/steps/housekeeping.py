@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
 from ledgerd.state.objects.committee import COMMITTEE_VOTE_BY_REQUEST, REQUEST_BY_CONCLUSION
 from ledgerd.state.objects.invites import INVITE_BY_CLAIM_TIME
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ledgerd.chain.arithmetic import fits_uint64, share, uint32, uint128
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.vesting import create_vesting
+from ledgerd.chain.ledger.arithmetic import fits_uint64, share, uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.constants import (
     BLOCKS_PER_YEAR,

@@ -5,9 +5,9 @@ Only the state is here: what becomes irreversible is committed and logged by who
 
 from __future__ import annotations
 
-from ledgerd.chain.emergency import is_emergency
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.protocol.constants import HUNDRED_PERCENT, IRREVERSIBLE_THRESHOLD
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.proposal_execution import execute, is_authorized, remove_proposal
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.transactions.proposal_execution import execute, is_authorized, remove_proposal
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.objects.proposals import PROPOSAL_BY_EXPIRATION
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import uint32
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
 from ledgerd.state.objects.recovery import (
     CHANGE_RECOVERY_BY_EFFECTIVE_DATE,
     MASTER_AUTHORITY_HISTORY,

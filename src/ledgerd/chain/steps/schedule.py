@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from itertools import zip_longest
 
-from ledgerd.chain.arithmetic import MAX_UINT128, DivideByZero, uint32, uint128
-from ledgerd.chain.emergency import fill_schedule_with_committee, is_emergency
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.medians import update_medians
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.votes import counted_votes
+from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.validators.emergency import fill_schedule_with_committee, is_emergency
+from ledgerd.chain.rules.validators.medians import update_medians
+from ledgerd.chain.rules.validators.votes import counted_votes
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.times import Time

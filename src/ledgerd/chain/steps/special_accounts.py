@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import share
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
 from ledgerd.protocol.names import AccountName
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.arithmetic import share, uint32
-from ledgerd.chain.balances import adjust_balance
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
+from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual import CancelPaidSubscription, PaidSubscriptionAction
 from ledgerd.protocol.times import LATEST

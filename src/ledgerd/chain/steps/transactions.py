@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.skip import Skip
-from ledgerd.chain.transactions import apply_transaction
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, TRANSACTION_BY_EXPIRATION

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ledgerd.chain.arithmetic import share, uint32
-from ledgerd.chain.energy import spend_energy_with_shares
-from ledgerd.chain.ledger import Ledger
-from ledgerd.chain.progress import Progress
-from ledgerd.chain.votes import adjust_proxied_votes
+from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
+from ledgerd.chain.rules.validators.votes import adjust_proxied_votes
 from ledgerd.protocol.assets import Asset, shares, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import FillVestingWithdraw

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.key_references import KEY_FOLLOWERS
-from ledgerd.chain.slots import scheduled_validator
+from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
+from ledgerd.chain.rules.validators.slots import scheduled_validator
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.settings import HistorySettings
-from ledgerd.node.dev_founding import POCKET_MONEY
+from ledgerd.node.dev.founding import POCKET_MONEY
 from ledgerd.producer.testnet_start import ABOUT, LIFETIME, PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of

@@ -10,7 +10,7 @@ from ledgerd.rpc.api.network_broadcast_api import NETWORK_BROADCAST_API
 from ledgerd.rpc.api.paid_subscription_api import PAID_SUBSCRIPTION_API
 from ledgerd.rpc.api.raw_block import RAW_BLOCK
 from ledgerd.rpc.api.validator_api import VALIDATOR_API
-from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.call.declarations import Api
 
 APIS: tuple[Api, ...] = (
     DATABASE_API,

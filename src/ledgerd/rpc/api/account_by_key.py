@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.rpc.api.kinds import Names
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.key_references import REFERENCE_BY_KEY
 
 ACCOUNT_BY_KEY = Api("account_by_key", "The accounts of a key.")

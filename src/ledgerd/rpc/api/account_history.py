@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ledgerd.chain.histories import History, HistoryEntry
+from ledgerd.chain.log.histories import History, HistoryEntry
 from ledgerd.codec.json_errors import Layer
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import cut_name
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.errors import Layered
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.errors import Layered
+from ledgerd.rpc.call.view import ApiView
 
 ACCOUNT_HISTORY = Api("account_history", "What happened to accounts: every operation that touched them.")
 

@@ -7,10 +7,10 @@ import msgspec
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import require
-from ledgerd.rpc.block_archive import BlockArchive
-from ledgerd.rpc.block_records import BlockInfo, BlockRecords
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.records import BlockInfo, BlockRecords
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView
 
 BLOCK_INFO = Api("block_info", "Blocks in numbers: their size, their slot, and what was irreversible then.")
 

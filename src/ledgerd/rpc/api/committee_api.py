@@ -12,9 +12,9 @@ from ledgerd.codec.numbers import Int16, Int32, UInt16, UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.counts import from_to
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import from_to
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.committee import (
     COMMITTEE_VOTE_BY_REQUEST,
     REQUEST_BY_NUMBER,

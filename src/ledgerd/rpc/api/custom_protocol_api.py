@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ledgerd.protocol.names import cut_name
 from ledgerd.rpc.api.account_record import AccountText, changed_account_text
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.errors import Filled
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.errors import Filled
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
 from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_ACCOUNT
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import msgspec
 
 from ledgerd.codec.numbers import UInt32
-from ledgerd.rpc.counts import UNCOUNTED, exactly
-from ledgerd.rpc.declarations import Api, Nothing
-from ledgerd.rpc.view import Node
+from ledgerd.rpc.call.counts import UNCOUNTED, exactly
+from ledgerd.rpc.call.declarations import Api, Nothing
+from ledgerd.rpc.call.view import Node
 
 DEV_API = Api("dev_api", "Time, blocks and snapshots of a chain to develop on.")
 

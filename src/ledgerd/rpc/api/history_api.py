@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Annotated
 
-from ledgerd.chain.histories import History
+from ledgerd.chain.log.histories import History
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import cut_name
+from ledgerd.rpc.api.history.filter import NO_FILTER, Filter
+from ledgerd.rpc.api.history.pages import NEWEST, AccountPage, BlocksPage, account_page, blocks_page
+from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage, Subscriptions, messages_of
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.counts import UNCOUNTED, exactly
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.history_filter import NO_FILTER, Filter
-from ledgerd.rpc.history_pages import NEWEST, AccountPage, BlocksPage, account_page, blocks_page
-from ledgerd.rpc.history_stream import HistoryStream, StreamMessage, Subscriptions, messages_of
-from ledgerd.rpc.view import ApiView, Node
+from ledgerd.rpc.call.counts import UNCOUNTED, exactly
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView, Node
 
 HISTORY_API = Api("history_api", "What happened, as it is looked for: filters, pages in both directions, a stream.")
 

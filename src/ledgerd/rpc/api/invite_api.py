@@ -5,9 +5,9 @@ from __future__ import annotations
 from ledgerd.codec.numbers import Int64, UInt16
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.rpc.counts import from_to
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import from_to
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.invites import INVITE_BY_KEY, INVITE_BY_STATUS, INVITES, Invite
 from ledgerd.state.tables import ObjectId
 

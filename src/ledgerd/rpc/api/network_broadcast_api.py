@@ -14,10 +14,11 @@ from ledgerd.codec.numbers import Int32, UInt32
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.rpc.counts import broadcast
-from ledgerd.rpc.declarations import Api, Nothing, Whatever
-from ledgerd.rpc.errors import PlainError
-from ledgerd.rpc.topics import (
+from ledgerd.rpc.call.counts import broadcast
+from ledgerd.rpc.call.declarations import Api, Nothing, Whatever
+from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.link.topics import (
     BROADCAST_BLOCK,
     BROADCAST_TRANSACTION,
     INCLUDED,
@@ -26,7 +27,6 @@ from ledgerd.rpc.topics import (
     inclusion_of,
     packed_topic,
 )
-from ledgerd.rpc.view import Node
 
 NETWORK_BROADCAST_API = Api("network_broadcast_api", "Transactions and blocks for the network.")
 

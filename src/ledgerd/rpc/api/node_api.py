@@ -8,9 +8,9 @@ from __future__ import annotations
 import msgspec
 
 from ledgerd.codec.numbers import UInt32
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.view import Node
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import Node
 
 NODE_API = Api("node_api", "How the node itself is: for whoever watches it.")
 

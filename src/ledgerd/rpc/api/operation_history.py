@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from ledgerd.chain.histories import History, RecordedOperation
+from ledgerd.chain.log.histories import History, RecordedOperation
 from ledgerd.codec.numbers import UInt16, UInt32
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.extensions import Extensions
@@ -15,10 +15,10 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.block_archive import BlockArchive
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView
 
 OPERATION_HISTORY = Api("operation_history", "What happened: every operation by block, virtual ones included.")
 

@@ -12,9 +12,9 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import Names, require_limit
-from ledgerd.rpc.counts import exactly, from_to
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly, from_to
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.paid_subscriptions import (
     SUBSCRIBE_BY_ACCOUNTS,
     SUBSCRIBE_BY_CREATOR,

@@ -9,9 +9,9 @@ import msgspec
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.block_archive import BlockArchive
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView
 
 RAW_BLOCK = Api("raw_block", "Blocks as the bytes that peers exchange.")
 

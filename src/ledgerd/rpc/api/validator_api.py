@@ -19,10 +19,10 @@ from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, Version
 from ledgerd.rpc.api.kinds import Names, Printed, require_limit
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.declarations import Api
-from ledgerd.rpc.errors import Filled
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.errors import Filled
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.arrays import NameRow
 from ledgerd.state.objects.validators import (
     VALIDATOR_BY_COUNTED_VOTES,

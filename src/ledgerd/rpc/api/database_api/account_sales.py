@@ -13,8 +13,8 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import require_limit
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_ON_SALE, ACCOUNT_BY_SUBACCOUNT_ON_SALE, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 

@@ -9,8 +9,8 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.account_record import AccountText, account_text
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Names, require_limit
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
 
 MOST_NAMES = 1000

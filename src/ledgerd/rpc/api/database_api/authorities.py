@@ -16,9 +16,9 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Keys
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.errors import Layered, PlainError
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.errors import Layered, PlainError
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT
 

@@ -9,11 +9,11 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.block import Block, BlockHeader
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.block_archive import BlockArchive
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.declarations import Whatever
-from ledgerd.rpc.topics import APPLIED_BLOCK
-from ledgerd.rpc.view import ApiView, Node
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.declarations import Whatever
+from ledgerd.rpc.call.view import ApiView, Node
+from ledgerd.rpc.link.topics import APPLIED_BLOCK
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 
 

@@ -1,6 +1,6 @@
 """The API that the families of this folder declare their methods in."""
 
-from ledgerd.rpc.declarations import Api
+from ledgerd.rpc.call.declarations import Api
 
 DATABASE_API = Api(
     "database_api", "The ledger as it stands: blocks, accounts, properties, and what waits for somebody."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.escrow import ESCROW_BY_SENDER, Escrow
 
 

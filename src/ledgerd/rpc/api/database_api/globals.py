@@ -15,11 +15,11 @@ from ledgerd.protocol.versions import HardforkVersion
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
-from ledgerd.rpc.block_archive import BlockArchive
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.declarations import Whatever
-from ledgerd.rpc.storage import Storage
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.storage import Storage
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.declarations import Whatever
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS

@@ -13,8 +13,8 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import require_limit
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.proposals import (
     PROPOSAL_BY_AUTHOR,
     PROPOSALS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.counts import exactly
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.recovery import (
     MASTER_HISTORY_BY_ACCOUNT,
     RECOVERY_REQUEST_BY_ACCOUNT,

@@ -13,9 +13,9 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Choice, require_limit
-from ledgerd.rpc.counts import between, one_or_two
-from ledgerd.rpc.errors import Filled
-from ledgerd.rpc.view import ApiView
+from ledgerd.rpc.call.counts import between, one_or_two
+from ledgerd.rpc.call.errors import Filled
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
 from ledgerd.state.objects.vesting import (

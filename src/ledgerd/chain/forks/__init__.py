@@ -1,0 +1,1 @@
+"""Which blocks are the chain: candidates, the applied branch, and the choice between branches."""

@@ -1,0 +1,52 @@
+"""Where a block is found: among those that may still win, on the trunk, or in the log (spec 03, section 23)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.forks.database import ForkDatabase
+from ledgerd.chain.forks.trunk import Trunk
+from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
+
+
+class Blocks:
+    """Blocks by number and by id."""
+
+    def __init__(self, trunk: Trunk, forks: ForkDatabase, log: BlockLog) -> None:
+        self._trunk = trunk
+        self._forks = forks
+        self._log = log
+
+    def id_at(self, number: int) -> BlockId:
+        """The id of the trunk's block of a number; zeros when there is none."""
+        if number == 0 or number > self._trunk.head_number:
+            return NO_BLOCK
+        summary = self._trunk.store.get(BLOCK_SUMMARIES, number % BLOCK_SUMMARY_COUNT)
+        if block_number_of(summary.block_id) == number:
+            return summary.block_id
+        block = self.at(number)
+        return NO_BLOCK if block is None else block.id
+
+    def at(self, number: int) -> Block | None:
+        """The trunk's block of a number."""
+        if number > self._trunk.head_number:
+            return None
+        return self._trunk.reversible(number) or self._logged(number)
+
+    def fetch(self, block_id: BlockId) -> Block | None:
+        """A block of any branch."""
+        known = self._forks.fetch(block_id)
+        if known is not None:
+            return known
+        block = self.at(block_number_of(block_id))
+        return block if block is not None and block.id == block_id else None
+
+    def is_on_trunk(self, block_id: BlockId) -> bool:
+        """Whether a block is one of the applied ones."""
+        return block_id != NO_BLOCK and self.id_at(block_number_of(block_id)) == block_id
+
+    def _logged(self, number: int) -> Block | None:
+        packed = self._log.read(number)
+        return None if packed is None else codec_of(Block).decode_exactly(packed)

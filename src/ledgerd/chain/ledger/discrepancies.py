@@ -1,0 +1,35 @@
+"""Noting what the reference's rules put out of balance, where they do it; `audit` compares it with the state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.state.objects.discrepancies import DISCREPANCIES, DISCREPANCY_BY_OWNER, Discrepancy, Sum
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+
+
+def note(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
+    """A rule has just added so much to one side only."""
+    if not amount:
+        return
+    known = ledger.store.lookup(DISCREPANCY_BY_OWNER, kind, of)
+    if known is None:
+        ledger.store.create(DISCREPANCIES, Discrepancy(kind=kind, of=of, amount=amount))
+        return
+    with ledger.editing(known):
+        known.amount = share(known.amount + amount)
+
+
+def forget(ledger: Ledger, kind: Sum) -> None:
+    """All of this kind has just been counted anew."""
+    for known in ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,)):
+        ledger.store.remove(known)
+
+
+def noted(ledger: Ledger, kind: Sum) -> dict[int, int]:
+    """What has been noted of a kind, by the ids of the objects."""
+    known = ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,))
+    return {each.of: each.amount for each in known if each.amount}

@@ -1,0 +1,48 @@
+"""From an operation to the rule that carries it out: evaluators register here, by the operation they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.protocol.operations import Operation
+
+O = TypeVar("O", bound=Operation)  # noqa: E741 - the usual name of the parameter of an operation's rule
+Evaluator = Callable[[Ledger, O], None]
+
+_evaluators: dict[type[Operation], Evaluator[Any]] = {}
+
+
+def evaluates(operation: type[O]) -> Callable[[Evaluator[O]], Evaluator[O]]:
+    """Mark the rule of an operation."""
+
+    def register(evaluator: Evaluator[O]) -> Evaluator[O]:
+        if operation in _evaluators:
+            raise TypeError(f"{operation.__name__} has two rules")
+        _evaluators[operation] = evaluator
+        return evaluator
+
+    return register
+
+
+def apply_operation(ledger: Ledger, operation: Operation) -> None:
+    """Report an operation, then carry it out; its checks and authorities were looked at before."""
+    ledger.report(operation)
+    _carry_out(ledger, operation)
+
+
+def apply_proposed_operation(ledger: Ledger, operation: Operation) -> None:
+    """The same for an operation of a proposal, which counts as virtual."""
+    ledger.emit(operation)
+    _carry_out(ledger, operation)
+
+
+def _carry_out(ledger: Ledger, operation: Operation) -> None:
+    kind = type(operation)
+    follower = ledger.followers.get(kind) if ledger.is_reporting else None
+    if follower is None:
+        _evaluators[kind](ledger, operation)
+    else:
+        with follower(ledger, operation):
+            _evaluators[kind](ledger, operation)

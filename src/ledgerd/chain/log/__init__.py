@@ -1,0 +1,1 @@
+"""The past: irreversible blocks in files, and how recorded operations are read."""

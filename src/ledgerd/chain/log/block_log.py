@@ -1,0 +1,272 @@
+"""The block log: every irreversible block from the first on, in the reference's two files (spec 03, section 24).
+
+One process appends; others read what is complete. What the blocks mean is no matter here: they come and go packed.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar, Self
+
+from ledgerd.chain.log.files import (
+    LARGEST_ENTRY,
+    LARGEST_FILE,
+    OFFSET,
+    LogDamaged,
+    LogFiles,
+    LogKind,
+    read_at,
+    sync_folder,
+    write_at,
+)
+from ledgerd.chain.log.mending import Mended, mend
+from ledgerd.protocol.constants import BLOCK_SIZE
+from ledgerd.protocol.errors import OperatorError
+
+FULL_LOG = LogKind(
+    name="block_log",
+    header=0,
+    remedy="stop the node, delete the .index file beside it, which is made anew, and start again; if this comes back, "
+    "put a sound copy of the file in its place (from a backup or another node) and delete the .index file once more, "
+    "or start once with --resync-blockchain to fetch every block from peers again",
+)
+
+INDEX_AT_ONCE = 4096
+DATA_AT_ONCE = 1 << 20
+
+ELSEWHERE = "the index leads to something else"
+
+
+class BlockLogReader:
+    """A log that is only read, also while another process appends to it."""
+
+    KIND: ClassVar[LogKind] = FULL_LOG
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: LogFiles | None = None
+        self._head = 0
+        self._known_end = (0, 0)
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """The log of a folder; it may not exist yet."""
+        log = cls(folder)
+        log._refresh()
+        return log
+
+    @property
+    def head_number(self) -> int:
+        """The number of the last block, 0 in an empty log."""
+        self._refresh()
+        return self._head
+
+    @property
+    def first_number(self) -> int:
+        """The number of the first block, 0 in an empty log."""
+        self._refresh()
+        return self._files.first if self._files is not None and self._head else 0
+
+    def read(self, number: int) -> bytes | None:
+        """A block, packed; nothing if the log does not hold it."""
+        entry = self._entry(number)
+        if entry is None:
+            self._known_end = (0, 0)
+            self._refresh()  # perhaps the writer has appended it, or has replaced or mended the files
+            entry = self._entry(number)
+            if entry is None:
+                if self._files is not None and self._files.first <= number <= self._head:
+                    raise self.damaged(number, ELSEWHERE)
+                return None
+        return entry[: -OFFSET.size]
+
+    def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """The blocks of a range that the log holds, in order, each with its number."""
+        if last > self._head:
+            self._refresh()
+        files = self._files
+        if files is None:
+            return
+        number, last = max(first, files.first), min(last, self._head)
+        while number <= last:
+            starts = self._starts(files, number, min(last - number + 1, INDEX_AT_ONCE))
+            count = max(1, bisect_right(starts, starts[0] + DATA_AT_ONCE) - 1)
+            base, size = starts[0], starts[count] - starts[0]
+            if not 0 < size <= DATA_AT_ONCE + LARGEST_ENTRY or starts[count] > LARGEST_FILE:
+                raise self.damaged(number, ELSEWHERE)
+            data = read_at(files.data, size, base)
+            for start, end in pairwise(starts[: count + 1]):
+                entry = data[start - base : end - base]
+                if not _is_entry(entry, number, start, end - start):
+                    raise self.damaged(number, ELSEWHERE)
+                yield number, entry[: -OFFSET.size]
+                number += 1
+
+    def close(self) -> None:
+        """Let the files go."""
+        if self._files is not None:
+            self._files.close()
+        self._files = None
+        self._head = 0
+
+    def _entry(self, number: int) -> bytes | None:
+        """The entry of a block, or nothing if it is not where the index says."""
+        files = self._files
+        if files is None or not files.first <= number <= self._head:
+            return None
+        bounds = read_at(files.index, 2 * OFFSET.size, files.place_of(number))
+        if len(bounds) == 2 * OFFSET.size:
+            start, end = struct.unpack("<2Q", bounds)
+        elif len(bounds) >= OFFSET.size:
+            (start,) = OFFSET.unpack_from(bounds)
+            end = self._end_of_last(files, number, start)
+        else:
+            return None
+        if not OFFSET.size < end - start <= LARGEST_ENTRY or end > LARGEST_FILE:
+            return None
+        entry = read_at(files.data, end - start, start)
+        return entry if _is_entry(entry, number, start, end - start) else None
+
+    def _starts(self, files: LogFiles, number: int, count: int) -> list[int]:
+        """Where so many blocks start, and where the last of them ends."""
+        entries = read_at(files.index, (count + 1) * OFFSET.size, files.place_of(number))
+        starts = list(struct.unpack(f"<{len(entries) // OFFSET.size}Q", entries[: len(entries) & -OFFSET.size]))
+        if len(starts) == count:
+            starts.append(self._end_of_last(files, number + count - 1, starts[-1]))
+        if len(starts) <= count:
+            raise self.damaged(number + len(starts), ELSEWHERE)
+        return starts
+
+    def _end_of_last(self, files: LogFiles, number: int, start: int) -> int:
+        """Where the entry of the index's last block ends; only decoding tells, so once for each head."""
+        if self._known_end[0] != number:
+            self._known_end = number, files.end_of_entry(number, start, files.data_size) or 0
+        return self._known_end[1]
+
+    def _refresh(self) -> None:
+        """Take notice of what the writer has appended, or of the files that it has put in the place of the old."""
+        if self._files is None or self._files.replaced:
+            self._files = self._reopened()
+            self._known_end = (0, 0)
+            self._head = 0
+        if self._files is not None:
+            self._files.read_first()
+            self._head = self._files.indexed_head
+
+    def _reopened(self) -> LogFiles | None:
+        """Both files, of the same generation; nothing while they are being replaced."""
+        with suppress(FileNotFoundError):
+            files = LogFiles(self._folder, self.KIND, writable=False)
+            if os.path.samestat(os.fstat(files.data), files.data_path.stat()):
+                return files
+        return None
+
+    def damaged(self, number: int, what: str) -> LogDamaged:
+        """What to raise about a block that is not what it should be; also for those who look into it."""
+        return LogDamaged(self._folder, self.KIND, number, what)
+
+
+class BlockLog(BlockLogReader):
+    """The log of the node that writes it: one at a time, which the lock of the state sees to."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.mended = Mended(0, 0)
+        """What the last opening found, and what it had to cut off or to index anew."""
+        self._end = 0
+        self._is_synced = True
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """The log of a folder: made if it is not there, mended if a crash left it torn."""
+        log = cls(folder)
+        with log._writing():
+            folder.mkdir(parents=True, exist_ok=True)
+            log._load()
+        return log
+
+    def append(self, number: int, packed: bytes) -> None:
+        """Add the next block. From now on it outlives this process; after `sync`, also a failure of power."""
+        files = self._opened()
+        if number != self._head + 1 and (self._head or not self.KIND.header):
+            raise ValueError(f"block {number} cannot follow block {self._head} in {files.data_path}")
+        if number < 1 or packed[:4] != (number - 1).to_bytes(4, "big"):
+            raise ValueError(f"these are not the bytes of block {number}")
+        if len(packed) > BLOCK_SIZE:
+            raise ValueError(f"block {number} has {len(packed)} bytes; nobody reads more than {BLOCK_SIZE}")
+        entry = OFFSET.pack(self._end)
+        header = OFFSET.pack(number) if self.KIND.header and not self._head else b""
+        self._is_synced = False
+        with self._writing():
+            try:
+                write_at(files.data, packed + entry, self._end)
+                files.first = files.first if self._head else number
+                write_at(files.index, header + entry, files.place_of(number) - len(header))
+            except OSError:
+                self._take_back(files)
+                raise
+        self._head = number
+        self._end += len(packed) + OFFSET.size
+
+    def sync(self) -> None:
+        """Bring what was appended to the disk: to be called before a state that relies on it is committed."""
+        if not self._is_synced:
+            with self._writing():
+                self._opened().sync()
+            self._is_synced = True
+
+    def _load(self) -> None:
+        """Open the files, and make them whole."""
+        files = LogFiles(self._folder, self.KIND, writable=True)
+        self.mended = mend(files)
+        files.sync()  # nothing that was dropped comes back, nothing that was kept goes
+        sync_folder(self._folder)
+        self._is_synced = True
+        self._files, self._head, self._end = files, self.mended.head, self.mended.end
+
+    def _opened(self) -> LogFiles:
+        if self._files is None:
+            raise ValueError(f"the {self.KIND.name} in {self._folder} is closed")
+        return self._files
+
+    def _take_back(self, files: LogFiles) -> None:
+        """Undo what there is of an append that failed; what cannot be undone now is cut off by the next opening."""
+        with suppress(OSError):
+            if self._head:
+                os.ftruncate(files.index, files.place_of(self._head + 1))
+                os.ftruncate(files.data, self._end)
+            else:
+                files.clear()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Tell the operator what the system refused."""
+        try:
+            yield
+        except OSError as error:
+            raise OperatorError(
+                f"the {self.KIND.name} in {self._folder} cannot be written ({error}): check the disk's free space "
+                "and the permissions, then start again; every block that was taken in whole is kept"
+            ) from error
+
+    def _end_of_last(self, files: LogFiles, number: int, start: int) -> int:
+        """Known without looking, in the files that are written."""
+        return self._end if files is self._files else super()._end_of_last(files, number, start)
+
+    def _refresh(self) -> None:
+        """Nobody else changes these files."""
+
+
+def _is_entry(entry: bytes, number: int, start: int, size: int) -> bool:
+    """Whether bytes are those of a block's entry: all there, of this number, and closed by their own offset."""
+    return (
+        len(entry) == size
+        and entry[-OFFSET.size :] == OFFSET.pack(start)
+        and entry[:4] == (number - 1).to_bytes(4, "big")
+    )

@@ -1,0 +1,114 @@
+"""The rolling block log: the latest irreversible blocks, in a node that began with a snapshot (spec 03, section 25).
+
+Like the block log, but it begins at any block, and drops its oldest from time to time by rewriting both files.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import ClassVar
+
+from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
+from ledgerd.chain.log.files import NO_BLOCKS, OFFSET, LogDamaged, LogKind, paths_of, sync_folder
+
+ROLLING_LOG = LogKind(
+    name="dlt_block_log",
+    header=OFFSET.size,
+    remedy="stop the node, delete this file and the .index file beside it, and start again; "
+    "the node works without these blocks, only peers cannot fetch them from it",
+)
+
+
+class RollingBlockLogReader(BlockLogReader):
+    """A rolling log that is only read, also while another process appends to it or rewrites it."""
+
+    KIND: ClassVar[LogKind] = ROLLING_LOG
+
+
+class RollingBlockLog(BlockLog):
+    """The rolling log of the node that writes it."""
+
+    KIND: ClassVar[LogKind] = ROLLING_LOG
+
+    @property
+    def count(self) -> int:
+        """How many blocks it holds."""
+        return self._head - self._opened().first + 1 if self._head else 0
+
+    def truncate_before(self, number: int) -> None:
+        """Keep the blocks from this one to the head; nothing happens if that is all of them or none."""
+        if not self.first_number < number <= self._head:
+            return
+        with self._writing():
+            try:
+                self._copy_from(number)
+            except (OSError, LogDamaged):
+                _remove(self._folder, ".tmp")
+                raise
+            self.close()
+            _replace_with_copy(self._folder)
+            self._load()
+
+    def reset(self) -> None:
+        """Drop every block; the next one to come may have any number."""
+        with self._writing():
+            self.close()
+            for suffix in ("", ".tmp", ".bak"):
+                _remove(self._folder, suffix)
+            self._load()
+
+    def is_consistent_with(self, head: int) -> bool:
+        """Whether a state with this head may have written the log; if not, it should be reset."""
+        if head == 0 or self.count == 0:
+            return True
+        if self.count == 1 and head > 1:
+            return False
+        if self._head > head:
+            return False
+        return not (head > self._head + 1000 and self.count < 10)
+
+    def _load(self) -> None:
+        _finish_replacing(self._folder)
+        super()._load()
+
+    def _copy_from(self, number: int) -> None:
+        """Write the blocks that stay to files of their own, whole and on the disk before they take their names."""
+        data_path, index_path = paths_of(self._folder, self.KIND, ".tmp")
+        with data_path.open("wb") as data, index_path.open("wb") as index:
+            index.write(OFFSET.pack(number))
+            end = 0
+            for _, packed in self.scan(number, self._head):
+                offset = OFFSET.pack(end)
+                data.write(packed + offset)
+                index.write(offset)
+                end += len(packed) + OFFSET.size
+            for file in (data, index):
+                file.flush()
+                os.fsync(file.fileno())
+
+
+def _replace_with_copy(folder: Path) -> None:
+    """Let the copy take the names of the log; stopped at any step, `_finish_replacing` finds one of the two whole."""
+    names, copies, backups = (paths_of(folder, ROLLING_LOG, suffix) for suffix in ("", ".tmp", ".bak"))
+    for name, backup in zip(names, backups, strict=True):
+        name.replace(backup)
+    for name, copy in zip(names, copies, strict=True):
+        copy.replace(name)
+    sync_folder(folder)
+    _remove(folder, ".bak")
+
+
+def _finish_replacing(folder: Path) -> None:
+    """Put back what was set aside and not replaced; drop what is left over."""
+    names, backups = paths_of(folder, ROLLING_LOG), paths_of(folder, ROLLING_LOG, ".bak")
+    for name, backup in zip(names, backups, strict=True):
+        if backup.exists() and (not name.exists() or name.stat().st_size <= len(NO_BLOCKS)):
+            backup.replace(name)
+    for suffix in (".bak", ".tmp"):
+        _remove(folder, suffix)
+
+
+def _remove(folder: Path, suffix: str) -> None:
+    for path in paths_of(folder, ROLLING_LOG, suffix):
+        path.unlink(missing_ok=True)

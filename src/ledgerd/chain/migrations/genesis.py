@@ -1,0 +1,151 @@
+"""The state before the first block: the accounts that every chain begins with, and the initial distribution.
+
+Which accounts are distributed to is said by the network's parameters (spec 03, section 4).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.arithmetic import MAX_UINT128
+from ledgerd.chain.rules.money.vesting import create_vesting
+from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED
+from ledgerd.protocol.authority import Authority, authority_of
+from ledgerd.protocol.constants import (
+    ANONYMOUS_ACCOUNT,
+    BLOCK_SIZE,
+    COMMITTEE_ACCOUNT,
+    INIT_SUPPLY,
+    INITIATOR_ACCOUNT,
+    INVITE_ACCOUNT,
+    NULL_ACCOUNT,
+)
+from ledgerd.protocol.genesis_accounts import GenesisAccount
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.times import Time
+from ledgerd.state.objects.accounts import (
+    ACCOUNT_AUTHORITIES,
+    ACCOUNT_METADATA,
+    ACCOUNTS,
+    Account,
+    AccountAuthority,
+    AccountMetadata,
+)
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
+from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT, BlockSummary
+from ledgerd.state.objects.validators import (
+    VALIDATOR_SCHEDULES,
+    VALIDATORS,
+    Place,
+    Validator,
+    ValidatorSchedule,
+)
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+
+NOBODY = Authority(1, {}, {})
+"""One signature is needed, and nobody can give it."""
+
+FIRST_CANDIDATES = 3
+"""For the reserve of bandwidth; each account of the distribution is one more."""
+
+NO_ANONYMOUS_ACCOUNTS = "0"
+"""The metadata of the anonymous account counts those that it has made."""
+
+
+def create_genesis(ledger: Ledger, now: Time) -> None:
+    """Fill an empty state. The first block says when the chain really began, and replaces the time given here."""
+    _create_built_in_accounts(ledger)
+    for _ in range(BLOCK_SUMMARY_COUNT):
+        ledger.store.create(BLOCK_SUMMARIES, BlockSummary())
+    _create_singletons(ledger, now)
+    for account in ledger.network.genesis_accounts:
+        _distribute(ledger, account)
+
+
+def _create_built_in_accounts(ledger: Ledger) -> None:
+    """Their order is that of their ids."""
+    network, store = ledger.network, ledger.store
+    _create_account(ledger, Account(name=NULL_ACCOUNT))
+    _create_account(ledger, Account(name=COMMITTEE_ACCOUNT))
+    store.create(
+        VALIDATORS,
+        Validator(
+            owner=COMMITTEE_ACCOUNT,
+            signing_key=network.committee_key,
+            schedule=Place.TOP,
+            props=default_properties(network),
+        ),
+    )
+    _create_account(ledger, Account(name=ANONYMOUS_ACCOUNT), metadata=NO_ANONYMOUS_ACCOUNTS)
+    _create_account(ledger, Account(name=INVITE_ACCOUNT), active=authority_of(network.invite_key))
+    initiator = authority_of(network.initiator_key)
+    _create_account(
+        ledger,
+        Account(name=INITIATOR_ACCOUNT, memo_key=network.initiator_key, balance=INIT_SUPPLY),
+        master=initiator,
+        active=initiator,
+        regular=initiator,
+    )
+
+
+def _create_account(
+    ledger: Ledger,
+    account: Account,
+    *,
+    metadata: str = "",
+    master: Authority = NOBODY,
+    active: Authority = NOBODY,
+    regular: Authority = NOBODY,
+) -> None:
+    store = ledger.store
+    store.create(ACCOUNTS, account)
+    store.create(ACCOUNT_METADATA, AccountMetadata(account=account.name, json_metadata=metadata))
+    store.create(
+        ACCOUNT_AUTHORITIES,
+        AccountAuthority(account=account.name, master=master, active=active, regular=regular),
+    )
+
+
+def _create_singletons(ledger: Ledger, now: Time) -> None:
+    """The validator of the start has told no version yet: the first block has to (spec 03, section 4, quirk)."""
+    network, store = ledger.network, ledger.store
+    store.create(
+        HARDFORK_PROPERTIES,
+        HardforkProperty(processed_hardforks=(now,), current_hardfork_version=network.startup_version),
+    )
+    nobody = (NO_NAME,) * (network.max_validators - 1)
+    store.create(
+        VALIDATOR_SCHEDULES,
+        ValidatorSchedule(
+            current_shuffled_validators=(COMMITTEE_ACCOUNT, *nobody),
+            median_props=default_properties(network),
+        ),
+    )
+    store.create(
+        DYNAMIC_GLOBAL_PROPERTIES,
+        DynamicGlobalProperty(
+            current_validator=COMMITTEE_ACCOUNT,
+            genesis_time=now,
+            recent_slots_filled=MAX_UINT128,
+            participation_count=SLOTS_REMEMBERED,
+            current_supply=INIT_SUPPLY,
+            maximum_block_size=BLOCK_SIZE,
+            bandwidth_reserve_candidates=FIRST_CANDIDATES,
+        ),
+    )
+
+
+def _distribute(ledger: Ledger, entry: GenesisAccount) -> None:
+    """The initiator's tokens become shares of an account with one key for everything."""
+    owner = authority_of(entry.key)
+    account = Account(name=AccountName(entry.name), memo_key=entry.key, recovery_account=INITIATOR_ACCOUNT)
+    _create_account(ledger, account, master=owner, active=owner, regular=owner)
+    create_vesting(ledger, account, entry.amount)
+    initiator, globals_ = ledger.account(INITIATOR_ACCOUNT), ledger.globals
+    with ledger.editing(initiator, globals_):
+        initiator.balance -= entry.amount
+        globals_.bandwidth_reserve_candidates += 1

@@ -1,0 +1,73 @@
+"""What the state adds up to, and by how much that differs from the totals it keeps.
+
+The reference's rules leave such differences; `discrepancies` has what they are by right. What is counted is the state
+of the ledger as it is now, or the view of it that is given.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.discrepancies import Sum
+from ledgerd.state.objects.escrow import ESCROWS
+from ledgerd.state.objects.invites import INVITES
+from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
+from ledgerd.state.objects.vesting import WITHDRAW_VESTING_ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.view import View
+
+
+def tokens_found(ledger: Ledger, view: View | None = None) -> int:
+    """Every token that is somewhere."""
+    globals_, store = ledger.globals, view or ledger.store
+    found = globals_.total_vesting_fund + globals_.total_reward_fund + globals_.committee_fund
+    # A live bid is out of the bidder's balance, and stands in `reserved_balance` until it is paid or given back.
+    found += sum(account.balance + account.reserved_balance for account in store.scan(ACCOUNTS))
+    found += sum(escrow.token_balance + escrow.pending_fee for escrow in store.scan(ESCROWS))
+    found += sum(invite.balance for invite in store.scan(INVITES))
+    return found + sum(validator.pending_stakeholder_reward for validator in store.scan(VALIDATORS))
+
+
+def excess_tokens(ledger: Ledger, view: View | None = None) -> dict[int, int]:
+    """What there is beyond the supply."""
+    return _unless_zero({0: tokens_found(ledger, view) - ledger.globals.current_supply})
+
+
+def excess_votes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
+    """What validators have beyond the present weight of the votes for them."""
+    store, given = view or ledger.store, Counter[int]()
+    for vote in store.scan(VALIDATOR_VOTES):
+        given[vote.validator] += store.get(ACCOUNTS, vote.account).validators_vote_weight
+    return _unless_zero({each.id: each.votes - given[each.id] for each in store.scan(VALIDATORS)})
+
+
+def excess_routes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
+    """How many routes accounts have noted beyond those there are."""
+    store = view or ledger.store
+    routes = Counter(route.from_account for route in store.scan(WITHDRAW_VESTING_ROUTES))
+    differing = ((each.id, each.withdraw_routes - routes[each.id]) for each in store.scan(ACCOUNTS))
+    return {account: count for account, count in differing if count}
+
+
+def _unless_zero(amounts: Mapping[int, int]) -> dict[int, int]:
+    return {of: amount for of, amount in amounts.items() if amount}
+
+
+def accept_discrepancies(ledger: Ledger) -> None:
+    """Take a state of others, all of which is committed, as it is: what differs in it now differed by right."""
+    with ledger.store.committed() as view:
+        tokens = excess_tokens(ledger, view)
+        votes = excess_votes(ledger, view) if ledger.hardfork(5) else {}
+        routes = excess_routes(ledger, view)
+    note(ledger, Sum.TOKENS, tokens.get(0, 0))
+    for validator, excess in votes.items():
+        note(ledger, Sum.VOTES, excess, validator)
+    for account, excess in routes.items():
+        note(ledger, Sum.ROUTES, excess, account)

@@ -1,0 +1,143 @@
+"""What must be true of any sound state: sums that add up, counters that agree, a log that fits (`ledgerd check`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from operator import add
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.discrepancies import noted
+from ledgerd.chain.offline.audit import excess_routes, excess_tokens, excess_votes
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.arrays import PROXY_DEPTH
+from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.discrepancies import Sum
+from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
+from ledgerd.state.objects.vesting import (
+    VESTING_DELEGATION_EXPIRATIONS,
+    VESTING_DELEGATIONS,
+)
+
+Problems = Iterator[str]
+Check = Callable[[Chain], Problems]
+
+
+def supply_adds_up(chain: Chain) -> Problems:
+    """Every token that was issued and not burnt is somewhere; and those that fixed awards have paid beyond."""
+    ledger = chain.ledger
+    beyond, noted_ = excess_tokens(ledger).get(0, 0), noted(ledger, Sum.TOKENS).get(0, 0)
+    if beyond != noted_:
+        supply = ledger.globals.current_supply
+        yield f"the supply is {supply}, but all balances together are {supply + beyond - noted_}"
+
+
+def shares_add_up(chain: Chain) -> Problems:
+    """The shares of all accounts are the total."""
+    found = sum(account.vesting_shares for account in chain.store.scan(ACCOUNTS))
+    total = chain.ledger.globals.total_vesting_shares
+    if found != total:
+        yield f"there are {total} shares, but all accounts together have {found}"
+
+
+def delegations_agree(chain: Chain) -> Problems:
+    """What accounts have delegated and received is what the delegations say."""
+    if chain.ledger.hardfork(7) and not chain.ledger.hardfork(8):
+        return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up anew
+    delegated: Counter[str] = Counter()
+    received: Counter[str] = Counter()
+    for delegation in chain.store.scan(VESTING_DELEGATIONS):
+        delegated[delegation.delegator] += delegation.vesting_shares
+        received[delegation.delegatee] += delegation.vesting_shares
+    for returning in chain.store.scan(VESTING_DELEGATION_EXPIRATIONS):
+        delegated[returning.delegator] += returning.vesting_shares
+    for account in chain.store.scan(ACCOUNTS):
+        if account.delegated_vesting_shares != delegated[account.name]:
+            yield f"{account.name} delegates {account.delegated_vesting_shares}, not {delegated[account.name]} shares"
+        if account.received_vesting_shares != received[account.name]:
+            yield f"{account.name} received {account.received_vesting_shares}, not {received[account.name]} shares"
+
+
+def votes_agree(chain: Chain) -> Problems:
+    """The counters of votes and routes at accounts are the numbers of their votes and routes."""
+    votes = Counter(vote.account for vote in chain.store.scan(VALIDATOR_VOTES))
+    excess, by_right = excess_routes(chain.ledger), noted(chain.ledger, Sum.ROUTES)
+    for account in chain.store.scan(ACCOUNTS):
+        if account.validators_voted_for != votes[account.id]:
+            yield f"{account.name} votes for {votes[account.id]} validators, not {account.validators_voted_for}"
+        wrong = excess.get(account.id, 0) - by_right.get(account.id, 0)
+        if wrong:
+            told = account.withdraw_routes
+            yield f"{account.name} has {told - wrong} withdrawal routes, not {told}"
+
+
+def vote_weights_agree(chain: Chain) -> Problems:
+    """Since hardfork 5, a validator has the votes that its voters give it, and the drift that they have left."""
+    ledger = chain.ledger
+    if not ledger.hardfork(5):
+        return
+    excess, by_right = excess_votes(ledger), noted(ledger, Sum.VOTES)
+    for validator in ledger.store.scan(VALIDATORS):
+        wrong = excess.get(validator.id, 0) - by_right.get(validator.id, 0)
+        if wrong:
+            yield f"validator {validator.owner} has {validator.votes} votes, but should have {validator.votes - wrong}"
+
+
+def proxied_votes_agree(chain: Chain) -> Problems:
+    """An account votes with the shares of those whose proxy it is, and with what is proxied to them, hop by hop."""
+    passed_on: dict[str, tuple[int, ...]] = {}
+    nothing = (0,) * PROXY_DEPTH
+    for account in chain.store.scan(ACCOUNTS):
+        if account.proxy:
+            own = (account.vesting_shares, *account.proxied_vsf_votes[:-1])
+            passed_on[account.proxy] = tuple(map(add, passed_on.get(account.proxy, nothing), own))
+    for account in chain.store.scan(ACCOUNTS):
+        found = passed_on.get(account.name, nothing)
+        if account.proxied_vsf_votes != found:
+            yield f"{account.name} is proxied {list(found)} shares, not {list(account.proxied_vsf_votes)}"
+
+
+def reward_shares_add_up(chain: Chain) -> Problems:
+    """Since hardfork 4, the claims on the reward fund are those of the awards that have not expired."""
+    total = chain.ledger.globals.total_reward_shares
+    found = sum(award.rshares for award in chain.store.scan(AWARD_SHARES_EXPIRE))
+    if found != total and chain.ledger.hardfork(4):
+        yield f"there are {total} reward shares, but all awards together have {found}"
+
+
+def indexes_agree(chain: Chain) -> Problems:
+    """Every object stands in its indexes where it belongs, and nothing else does."""
+    yield from chain.store.verify()
+
+
+def log_agrees(chain: Chain) -> Problems:
+    """The log reaches up to the irreversible block, and its last blocks are those that the state remembers."""
+    last = chain.block_log.head_number
+    if last < chain.irreversible:
+        yield f"the block log ends at {last}, below the irreversible block {chain.irreversible}"
+    for number in range(max(1, last - 99), min(last, chain.head_number) + 1):
+        packed = chain.block_log.read(number)
+        if packed is None:
+            yield f"block {number} is missing from the block log"
+        elif codec_of(Block).decode(packed).id != chain.blocks.id_at(number):
+            yield f"block {number} of the block log is not the one that the state was made with"
+
+
+CHECKS: tuple[Check, ...] = (
+    supply_adds_up,
+    shares_add_up,
+    delegations_agree,
+    votes_agree,
+    vote_weights_agree,
+    proxied_votes_agree,
+    reward_shares_add_up,
+    indexes_agree,
+    log_agrees,
+)
+
+
+def check(chain: Chain) -> list[str]:
+    """All that is wrong with a state; nothing, where it is sound."""
+    return [problem for each in CHECKS for problem in each(chain)]

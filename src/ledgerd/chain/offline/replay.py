@@ -1,0 +1,67 @@
+"""Replaying a block log: every block through the same door as a peer's, in batches that are committed together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import DecodeError
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import OperatorError, RuleViolation
+
+BLOCKS_A_COMMIT = 500
+"""A commit costs the same for one block as for many; a kill loses no more than this."""
+
+BYTES_A_COMMIT = 4 * 1024 * 1024
+"""Full blocks are committed earlier, so that a batch stays small in memory too."""
+
+
+class BlockSource(Protocol):
+    """A block log that is only read."""
+
+    @property
+    def head_number(self) -> int: ...
+    def scan(self, first: int, last: int, /) -> Iterator[tuple[int, bytes]]: ...
+
+
+def replay(
+    chain: Chain,
+    source: BlockSource,
+    *,
+    to: int | None = None,
+    skip: SkipFlags = Skip.NOTHING,
+    progress: Callable[[int], None] = lambda _height: None,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> int:
+    """Apply the blocks of a log that the chain does not have yet, for as long as `goes_on`; returns how many.
+
+    Raises:
+        OperatorError: A block of the log breaks a rule. Everything before it is applied and committed.
+    """
+    last = source.head_number if to is None else min(to, source.head_number)
+    first = chain.head_number + 1
+    count, size = 0, 0
+    for number, packed in source.scan(first, last):
+        if not goes_on():
+            break
+        try:
+            block = codec_of(Block).decode(packed)
+            chain.push_block(block, skip, commit=False)
+        except (RuleViolation, DecodeError) as problem:
+            chain.commit()
+            raise OperatorError(f"block {number} of the log cannot be applied: {problem}") from problem
+        if chain.head_number != number:
+            chain.commit()
+            raise OperatorError(f"block {number} of the log does not continue block {chain.head_number} of this chain")
+        count += 1
+        size += len(packed)
+        if count % BLOCKS_A_COMMIT == 0 or size >= BYTES_A_COMMIT:
+            chain.commit()
+            size = 0
+            progress(number)
+    chain.commit()
+    progress(chain.head_number)
+    return count

@@ -1,0 +1,1 @@
+"""Transactions that wait for a block, and making a block of them."""

@@ -1,0 +1,140 @@
+"""Transactions that wait for a block: applied on top of the head, in a session that never is committed
+(spec 03, section 11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.skip import SkipFlags
+from ledgerd.chain.rules.transactions.transactions import apply_transaction
+from ledgerd.chain.rules.validators.slots import slot_time
+from ledgerd.protocol.constants import PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
+from ledgerd.state.sessions import Session
+
+Clock = Callable[[], float]
+"""Seconds that only move forward; handed in, as the chain reads no clock."""
+
+ROOM_BESIDE_TRANSACTION = 256
+"""A transaction must leave this much of a block to the rest of it."""
+
+MAX_PENDING = 20_000
+"""Transactions that may wait; the reference has no limit here."""
+
+
+class PendingFull(RuleViolation):
+    """Too many transactions wait already."""
+
+
+class WaitingFollower(Protocol):
+    """Who shows the state as it is with the transactions that wait."""
+
+    def accepted(self, session: Session) -> None:
+        """One more waits; the session holds what it has changed."""
+        ...
+
+    def dropped(self) -> None:
+        """What all of them have changed is taken back."""
+        ...
+
+
+class Pending:
+    """The list of waiting transactions, and what the state would be with them."""
+
+    def __init__(self, ledger: Ledger, clock: Clock) -> None:
+        self.transactions: list[Transaction] = []
+        self.followers: list[WaitingFollower] = []
+        self._ledger = ledger
+        self._clock = clock
+        self._session: Session | None = None
+        self._given_back: list[Transaction] = []
+        """Transactions of blocks that were taken off the trunk, in the order of the chain."""
+
+    def push(self, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None = None) -> None:
+        """Accept a new transaction, or raise the rule that it breaks."""
+        limit = self._ledger.globals.maximum_block_size - ROOM_BESIDE_TRANSACTION
+        require(
+            len(transaction.packed) <= limit,
+            "trx_size <= (get_dynamic_global_properties().maximum_block_size - 256): ",
+        )
+        if len(self.transactions) >= MAX_PENDING:
+            raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
+        self._ledger.is_producing = True
+        try:
+            self._add(transaction, skip, keys)
+        finally:
+            self._ledger.is_producing = False
+
+    def give_back(self, transactions: Iterable[Transaction]) -> None:
+        """Transactions of a block that was taken off; of several blocks, the upper ones are given first."""
+        self._given_back[:0] = transactions
+
+    def lend_signers(self, transactions: Iterable[Transaction]) -> None:
+        """What is in a block and waits here too was signed by the same keys: those need not be recovered again."""
+        waiting = {transaction.id: transaction for transaction in self.transactions}
+        chain_id = self._ledger.network.chain_id
+        for transaction in transactions:
+            known = waiting.get(transaction.id)
+            signers = None if known is None else known.known_signers(chain_id)
+            if known is not None and signers is not None and known.packed == transaction.packed:
+                transaction.remember_signers(chain_id, signers)
+
+    def drop_session(self) -> None:
+        """Take the effects of all waiting transactions out of the state; the list stays."""
+        if self._session is not None:
+            self._session.undo()
+            self._session = None
+            for follower in self.followers:
+                follower.dropped()
+
+    def clear(self) -> None:
+        """Forget all waiting transactions."""
+        self.drop_session()
+        self.transactions.clear()
+
+    @contextmanager
+    def set_aside(self, skip: SkipFlags) -> Iterator[None]:
+        """Blocks are applied to the state without waiting transactions; those are tried again afterwards."""
+        saved, self.transactions = self.transactions, []
+        self.drop_session()
+        try:
+            yield
+        finally:
+            given_back, self._given_back = self._given_back, []
+            self._try_again([*given_back, *saved], skip)
+
+    def _try_again(self, transactions: list[Transaction], skip: SkipFlags) -> None:
+        """Those that have no place any more are dropped; what time is too short for waits unexecuted."""
+        deadline = self._clock() + PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS / 1_000_000
+        for place, transaction in enumerate(transactions):
+            if self._clock() > deadline:
+                self.transactions.extend(transactions[place:])
+                return
+            if self._ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None:
+                try:
+                    self._add(transaction, skip, None)
+                except RuleViolation:
+                    continue
+
+    def _add(self, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None) -> None:
+        ledger = self._ledger
+        if self._session is None:
+            self._session = ledger.store.begin()
+        ledger.is_reporting = False
+        ledger.place.time = slot_time(ledger, 1)
+        try:
+            with ledger.store.begin() as session:
+                apply_transaction(ledger, transaction, skip, keys)
+                for follower in self.followers:
+                    follower.accepted(session)
+                session.squash()
+        finally:
+            ledger.is_reporting = True
+        self.transactions.append(transaction)

@@ -1,0 +1,1 @@
+"""Rules that several operations and steps share, by what they are about."""

@@ -1,0 +1,1 @@
+"""Rules about accounts: names, keys, sales, bandwidth, energy."""

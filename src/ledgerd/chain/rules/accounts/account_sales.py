@@ -1,0 +1,68 @@
+"""What all ways of selling an account have in common: bids that go back, sales that end (spec 02, section 4.14).
+
+Whether somebody may sell, bid or buy is in `evaluators.account_market`; when an auction is over, in `steps.auctions`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.rules.accounts.authorities import hand_over
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operations.virtual import Outbid
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.objects.accounts import Account
+
+
+def reserve_bid(ledger: Ledger, bidder: Account, bid: int) -> None:
+    """Set a bid aside. That the bidder has as much is not asked (spec 02, section 14.4, quirk)."""
+    with ledger.editing(bidder):
+        bidder.reserved_balance = share(bidder.reserved_balance + bid)
+        bidder.balance = share(bidder.balance - bid)
+
+
+def return_bid(ledger: Ledger, account: Account) -> None:
+    """Give the bid for an account back to who made it."""
+    bidder, bid = ledger.account(account.current_bidder), account.current_bid
+    reserve_bid(ledger, bidder, -bid)
+    ledger.emit(Outbid(account=account.name, bidder=bidder.name, bid=tokens(bid)))
+
+
+def clear_auction(ledger: Ledger, account: Account) -> None:
+    """Forget the bids for an account."""
+    with ledger.editing(account):
+        account.account_on_auction = False
+        account.current_bid = 0
+        account.current_bidder = NO_NAME
+        account.current_bidder_key = NULL_KEY
+        account.last_bid = 0
+
+
+def close_offer(ledger: Ledger, account: Account) -> None:
+    """Take an account off sale; its seller stays, as the sign that the fee is paid."""
+    with ledger.editing(account):
+        account.account_on_sale = False
+        account.account_offer_price = 0
+        account.account_on_sale_start_time = 0
+
+
+def give_to_buyer(ledger: Ledger, account: Account, buyer: AccountName, key: PublicKey) -> None:
+    """Make an account its buyer's: nothing of it is for sale any more, and the buyer's key is its only one."""
+    with ledger.editing(account):
+        account.account_seller = NO_NAME
+        account.account_on_sale = False
+        account.account_offer_price = 0
+        if ledger.hardfork(9):
+            account.account_on_sale_start_time = 0
+        account.subaccount_seller = NO_NAME
+        account.subaccount_offer_price = 0
+        account.subaccount_on_sale = False
+        account.memo_key = key
+        account.recovery_account = buyer
+        account.last_account_update = ledger.now
+    hand_over(ledger, account.name, key)

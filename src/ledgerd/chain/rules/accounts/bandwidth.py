@@ -1,0 +1,49 @@
+"""Bandwidth: how much of the chain an account has used lately, against its part of the shares (spec 02, 4.11).
+
+It never makes a block invalid: only transactions that are new to this node are refused for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.arithmetic import int64, share, uint128
+from ledgerd.protocol.constants import BANDWIDTH_PRECISION, HUNDRED_PERCENT
+from ledgerd.protocol.errors import require
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.objects.accounts import Account
+
+
+def use_bandwidth(ledger: Ledger, account: Account, size: int) -> None:
+    """Count so many bytes for an account."""
+    globals_ = ledger.globals
+    total_shares = globals_.total_vesting_shares
+    if total_shares <= 0:
+        return
+    used = int64(size * BANDWIDTH_PRECISION)
+    window = ledger.network.bandwidth_average_window_seconds
+    elapsed = globals_.time - account.last_bandwidth_update
+    left = 0 if elapsed > window else uint128((window - elapsed) * account.average_bandwidth) // window
+    average = share(int64(left) + used)
+    with ledger.editing(account):
+        account.average_bandwidth = average
+        account.lifetime_bandwidth = share(account.lifetime_bandwidth + used)
+        account.last_bandwidth_update = globals_.time
+    if ledger.is_producing:
+        allowed = uint128(_counted_shares(ledger, account) * globals_.max_virtual_bandwidth)
+        require(
+            allowed > uint128(average * total_shares),
+            "has_bandwidth: Account exceeded maximum allowed bandwidth per vesting share.",
+        )
+
+
+def _counted_shares(ledger: Ledger, account: Account) -> int:
+    """An account's shares less the reserve; accounts with too few have an equal part of the reserve."""
+    median = ledger.median
+    shares = uint128(account.effective_shares)
+    if shares < median.bandwidth_reserve_below.amount:
+        reserve = ledger.globals.total_vesting_shares * median.bandwidth_reserve_percent // HUNDRED_PERCENT
+        return reserve // ledger.globals.bandwidth_reserve_candidates
+    return uint128(shares * (HUNDRED_PERCENT - median.bandwidth_reserve_percent)) // HUNDRED_PERCENT

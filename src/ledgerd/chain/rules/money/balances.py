@@ -1,0 +1,36 @@
+"""Balances: what an account has of a symbol, and changing it (spec 02, section 4.3).
+
+Only tokens have a balance; shares come and go in `vesting`. Whether there is enough is for each rule to ask.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.protocol.assets import TOKEN_SYMBOL
+from ledgerd.protocol.errors import require
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.objects.accounts import Account
+
+
+def balance_of(account: Account, symbol: int) -> int:
+    """What an account has of a symbol, of which there is one."""
+    require(symbol == TOKEN_SYMBOL, "false: invalid symbol")
+    return account.balance
+
+
+def adjust_balance(ledger: Ledger, account: Account, tokens: int) -> None:
+    """Give an account tokens, or take them."""
+    with ledger.editing(account):
+        account.balance = share(account.balance + tokens)
+
+
+def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
+    """Move a fee from an account to the committee's fund."""
+    adjust_balance(ledger, account, -fee)
+    globals_ = ledger.globals
+    with ledger.editing(globals_):
+        globals_.committee_fund = share(globals_.committee_fund + fee)

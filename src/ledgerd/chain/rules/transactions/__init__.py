@@ -1,0 +1,1 @@
+"""Applying a transaction, and a proposal that has become one."""

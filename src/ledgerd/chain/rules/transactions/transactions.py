@@ -1,0 +1,106 @@
+"""A transaction becomes state: what must hold before, what it costs, and its operations (spec 03, section 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ledgerd.chain.ledger.evaluation import apply_operation
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.rules.accounts.bandwidth import use_bandwidth
+from ledgerd.protocol.authority_check import (
+    MissingActive,
+    in_word_order,
+    verify_required,
+)
+from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_TIME_UNTIL_EXPIRATION
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.operations.accounts import AccountCreate, AccountMetadata, AccountUpdate
+from ledgerd.protocol.operations.custom import Custom
+from ledgerd.protocol.operations.escrow import EscrowTransfer
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
+
+DATA_OPERATIONS = (AccountUpdate, Custom, EscrowTransfer, AccountCreate, AccountMetadata)
+"""Operations that carry data of any size, for which more bandwidth is counted since hardfork 6."""
+
+
+def apply_transaction(
+    ledger: Ledger,
+    transaction: Transaction,
+    skip: SkipFlags,
+    keys: Iterable[PublicKey] | None = None,
+) -> None:
+    """Apply a transaction on top of all before it. `keys` are those that signed, where they are known already."""
+    ledger.place.begin_transaction(transaction.id)
+    if not skip & Skip.TRANSACTION_DUPES:
+        require(
+            ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None,
+            "(skip & skip_transaction_dupe_check) || trx_idx.indices().get<by_trx_id>().find(trx_id) == "
+            "trx_idx.indices().get<by_trx_id>().end(): Duplicate transaction check failed",
+        )
+    check_transaction(ledger, transaction, skip, keys)
+    count_bandwidth(ledger, transaction)
+    if not skip & Skip.TRANSACTION_DUPES:
+        ledger.store.create(
+            KNOWN_TRANSACTIONS,
+            KnownTransaction(packed_trx=transaction.packed, trx_id=transaction.id, expiration=transaction.expiration),
+        )
+    for operation in transaction.operations:
+        apply_operation(ledger, operation)
+        # Not the number of the operation: the trial of a proposal resets this count (spec 02, section 18.1, quirk).
+        ledger.place.operation_in_transaction += 1
+
+
+def check_transaction(
+    ledger: Ledger, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None = None
+) -> None:
+    """What can be said of a transaction before any of it is applied."""
+    if not skip & Skip.OPERATION_CHECKS:
+        transaction.check(ledger.network)
+    if not skip & (Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES):
+        check_authorities(ledger, transaction, keys)
+    globals_ = ledger.globals
+    if globals_.head_block_number == 0:
+        return
+    if not skip & Skip.REFERENCED_BLOCK:
+        block_id = ledger.store.get(BLOCK_SUMMARIES, transaction.ref_block_num).block_id
+        require(
+            transaction.ref_block_prefix == int.from_bytes(block_id[4:8], "little"),
+            "trx.ref_block_prefix == tapos_block_summary.block_id._hash[1]: ",
+        )
+    now = globals_.time
+    require(
+        transaction.expiration <= now + MAX_TIME_UNTIL_EXPIRATION,
+        "trx.expiration <= now + fc::seconds(CHAIN_MAX_TIME_UNTIL_EXPIRATION): ",
+    )
+    require(now < transaction.expiration, "now < trx.expiration: ")
+
+
+def check_authorities(ledger: Ledger, transaction: Transaction, keys: Iterable[PublicKey] | None = None) -> None:
+    """Whoever the operations ask for has signed, and nobody else."""
+    if keys is None:
+        keys = transaction.signature_keys(ledger.network.chain_id)
+    try:
+        verify_required(transaction.required, keys, ledger.authorities)
+    except MissingActive:
+        if ledger.head_number + 1 not in EXCEPTED_BLOCKS:
+            raise
+
+
+def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
+    """Each account that must sign pays for the whole transaction, and since hardfork 6 for each piece of data more."""
+    required = transaction.required
+    names = {*required.active, *required.master, *required.regular}
+    size = len(transaction.packed)
+    surcharge, pieces = 0, 0
+    if ledger.hardfork(6):
+        pieces = sum(isinstance(operation, DATA_OPERATIONS) for operation in transaction.operations)
+        surcharge = size * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
+    for name in in_word_order(names):
+        account = ledger.account(name)
+        use_bandwidth(ledger, account, size)
+        for _ in range(pieces):
+            use_bandwidth(ledger, account, surcharge)

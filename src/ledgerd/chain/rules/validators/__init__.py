@@ -1,0 +1,1 @@
+"""Rules about validators: votes, medians, slots, the emergency."""

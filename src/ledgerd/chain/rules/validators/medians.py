@@ -1,0 +1,69 @@
+"""The chain properties in force: of what each scheduled validator wants, the median (spec 03, section 18)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ledgerd.chain.rules.validators.emergency import is_emergency
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.properties import (
+    ChainPropertiesHf4,
+    ChainPropertiesHf6,
+    ChainPropertiesHf9,
+    ChainPropertiesHf13,
+    ChainPropertiesInit,
+)
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+
+OF_HARDFORK_1 = "max_curation_percent"
+"""Stood in the properties from the start, and was not voted on at first."""
+
+
+def _new_in(newer: type[ChainPropertiesInit], older: type[ChainPropertiesInit]) -> tuple[str, ...]:
+    return tuple(name for name in newer.__struct_fields__ if name not in older.__struct_fields__)
+
+
+VOTED_SINCE: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (0, tuple(name for name in ChainPropertiesInit.__struct_fields__ if name != OF_HARDFORK_1)),
+    (1, (OF_HARDFORK_1,)),
+    (4, _new_in(ChainPropertiesHf4, ChainPropertiesInit)),
+    (6, _new_in(ChainPropertiesHf6, ChainPropertiesHf4)),
+    (9, _new_in(ChainPropertiesHf9, ChainPropertiesHf6)),
+    (13, _new_in(ChainPropertiesHf13, ChainPropertiesHf9)),
+)
+"""Which hardfork put which properties to the vote."""
+
+
+def update_medians(ledger: Ledger) -> None:
+    """Put the medians in force. Properties that are not voted on yet are what they were at genesis: the defaults.
+
+    In an emergency the committee has no say; where it is alone, everything stays as it is.
+    """
+    scheduled = ledger.schedule.scheduled
+    if is_emergency(ledger):
+        scheduled = tuple(name for name in scheduled if name != COMMITTEE_ACCOUNT)
+    wanted = tuple(ledger.validator(name).props for name in scheduled)
+    if not wanted:
+        return
+    voted = len(ledger.hardforks.processed_hardforks) - 1
+    schedule, globals_ = ledger.schedule, ledger.globals
+    with ledger.editing(schedule, globals_):
+        schedule.median_props = msgspec.structs.replace(schedule.median_props, **dict(medians_of(wanted, voted)))
+        globals_.maximum_block_size = schedule.median_props.maximum_block_size
+
+
+@lru_cache(maxsize=8)
+def medians_of(wanted: tuple[ChainPropertiesHf13, ...], hardfork: int) -> tuple[tuple[str, Any], ...]:
+    """Of each property that is voted on, the median. Validators seldom change their minds, so it is remembered."""
+    middle = len(wanted) // 2
+    return tuple(
+        (name, sorted(getattr(props, name) for props in wanted)[middle])
+        for since, names in VOTED_SINCE
+        if hardfork >= since
+        for name in names
+    )

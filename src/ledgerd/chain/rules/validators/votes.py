@@ -1,0 +1,119 @@
+"""What shares weigh in the votes for validators, through proxies too (spec 02, sections 4.5 to 4.8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, share, truncated, uint128
+from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_PROXY_RECURSION_DEPTH
+from ledgerd.protocol.errors import require
+from ledgerd.state.objects.discrepancies import Sum
+from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.objects.accounts import Account
+    from ledgerd.state.objects.validators import Validator, ValidatorVote
+
+
+def adjust_proxied_votes(ledger: Ledger, account: Account, delta: int) -> None:
+    """Let a change of an account's own shares count where its votes are: its own, or those of its last proxy."""
+    for depth in range(MAX_PROXY_RECURSION_DEPTH):
+        if not account.proxy:
+            break
+        account = ledger.account(account.proxy)
+        with ledger.editing(account):
+            votes = list(account.proxied_vsf_votes)
+            votes[depth] = share(votes[depth] + delta)
+            account.proxied_vsf_votes = tuple(votes)
+    if not account.proxy:
+        adjust_votes(ledger, account, delta)
+
+
+def adjust_proxied_votes_by_depth(ledger: Ledger, account: Account, deltas: Sequence[int]) -> None:
+    """The same for its own shares and those proxied to it, each over one hop more than the one before."""
+    for depth in range(MAX_PROXY_RECURSION_DEPTH):
+        if not account.proxy:
+            break
+        account = ledger.account(account.proxy)
+        with ledger.editing(account):
+            votes = list(account.proxied_vsf_votes)
+            for i in range(MAX_PROXY_RECURSION_DEPTH - 1 - depth, -1, -1):
+                votes[i + depth] = share(votes[i + depth] + deltas[i])
+            account.proxied_vsf_votes = tuple(votes)
+    else:
+        depth = MAX_PROXY_RECURSION_DEPTH
+    if not account.proxy:
+        total = 0
+        for delta in deltas[: MAX_PROXY_RECURSION_DEPTH - depth + 1]:
+            total = share(total + delta)
+        adjust_votes(ledger, account, total)
+
+
+def votes_of(ledger: Ledger, account: Account) -> Iterator[ValidatorVote]:
+    """The votes of an account, by the ids of the validators."""
+    return ledger.store.scan(VALIDATOR_VOTE_BY_ACCOUNT, lower=(account.id,), upper=(account.id,))
+
+
+def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
+    """Spread a change over the validators that an account votes for.
+
+    Since hardfork 5 each gets an equal part; what a division leaves is dropped each time, and the drift is part of
+    the state. Before, each got all of it (spec 02, section 4.6, quirks).
+    """
+    if ledger.hardfork(5):
+        if account.validators_voted_for == 0:
+            return
+        delta = truncated(delta, account.validators_voted_for)
+        with ledger.editing(account):
+            account.validators_vote_weight = share(account.validators_vote_weight + delta)
+    for vote in votes_of(ledger, account):
+        adjust_validator_vote(ledger, ledger.store.get(VALIDATORS, vote.validator), delta)
+
+
+def counted_votes(votes: int, penalty_percent: int) -> int:
+    """The votes that count in the schedule: less the penalty for missed blocks."""
+    votes = uint128(votes)
+    return fits_uint64(votes - votes * min(penalty_percent, HUNDRED_PERCENT) // HUNDRED_PERCENT)
+
+
+def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> None:
+    """Change a validator's votes, and with them its place in virtual time; also for a change of nothing."""
+    now = ledger.schedule.current_virtual_time
+    with ledger.editing(validator):
+        # The position moves by the votes as they were; before hardfork 5 those may be negative.
+        moved = validator.counted_votes * (now - validator.virtual_last_update)
+        validator.virtual_position = uint128(validator.virtual_position + moved)
+        validator.virtual_last_update = now
+        validator.votes = share(validator.votes + delta)
+        if ledger.hardfork(5) and validator.votes < 0:
+            note(ledger, Sum.VOTES, -validator.votes, validator.id)
+            validator.votes = 0
+        validator.counted_votes = (
+            counted_votes(validator.votes, validator.penalty_percent) if ledger.hardfork(6) else validator.votes
+        )
+        require(
+            validator.votes <= ledger.globals.total_vesting_shares,
+            "w.votes <= get_dynamic_global_properties().total_vesting_shares.amount: ",
+        )
+        divisor = uint128(validator.counted_votes + 1)
+        if divisor == 0:
+            raise DivideByZero("")
+        validator.virtual_scheduled_time = uint128(now + (MAX_UINT128 - validator.virtual_position) // divisor)
+        if validator.virtual_scheduled_time < now:
+            validator.virtual_scheduled_time = MAX_UINT128
+
+
+def clear_votes(ledger: Ledger, account: Account) -> None:
+    """Remove an account's votes; the validators' totals are the caller's."""
+    for vote in votes_of(ledger, account):
+        if ledger.hardfork(5):
+            note(ledger, Sum.VOTES, account.validators_vote_weight, vote.validator)
+        ledger.store.remove(vote)
+    with ledger.editing(account):
+        account.validators_voted_for = 0
+        if ledger.hardfork(5):
+            account.validators_vote_weight = 0

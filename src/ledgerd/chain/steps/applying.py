@@ -1,0 +1,102 @@
+"""A block becomes state: the steps of its story, in the order that is the consensus (spec 03, section 14)."""
+
+from __future__ import annotations
+
+from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.progress import Progress, Step
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.steps.auctions import end_auctions
+from ledgerd.chain.steps.award_shares import expire_award_shares
+from ledgerd.chain.steps.bandwidth_candidates import count_bandwidth_candidates
+from ledgerd.chain.steps.committee import process_committee_requests
+from ledgerd.chain.steps.confirmations import advance_by_confirmations, remember_for_confirmation
+from ledgerd.chain.steps.content_payout import pay_contents
+from ledgerd.chain.steps.delegations import return_delegations
+from ledgerd.chain.steps.epochs import distribute_epoch
+from ledgerd.chain.steps.escrow import expire_escrows
+from ledgerd.chain.steps.globals import update_globals
+from ledgerd.chain.steps.hardforks import process_hardforks
+from ledgerd.chain.steps.header import (
+    check_header,
+    check_running_version,
+    fix_genesis_time,
+    name_producer,
+    process_header_extensions,
+)
+from ledgerd.chain.steps.housekeeping import clear_closed_committee_requests, clear_used_invites
+from ledgerd.chain.steps.inflation import pay_inflation, recalculate_inflation
+from ledgerd.chain.steps.irreversibility import update_last_irreversible_block
+from ledgerd.chain.steps.proposals import expire_proposals
+from ledgerd.chain.steps.recovery import process_account_recovery
+from ledgerd.chain.steps.schedule import update_schedule
+from ledgerd.chain.steps.signing_validator import update_signing_validator
+from ledgerd.chain.steps.special_accounts import (
+    claim_committee_account,
+    clear_anonymous_account,
+    clear_null_account,
+)
+from ledgerd.chain.steps.subscriptions import renew_subscriptions
+from ledgerd.chain.steps.transactions import apply_transactions, check_contents, expire_transactions, remember_block
+from ledgerd.chain.steps.withdrawals import withdraw_vesting
+from ledgerd.protocol.block import Block
+
+
+def since(hardfork: int, *steps: Step) -> Step:
+    """Steps that exist from a hardfork on."""
+
+    def guarded(ledger: Ledger, progress: Progress) -> None:
+        if ledger.hardfork(hardfork):
+            for step in steps:
+                step(ledger, progress)
+
+    return guarded
+
+
+STEPS: tuple[Step, ...] = (
+    check_contents,
+    check_header,
+    name_producer,
+    fix_genesis_time,
+    process_header_extensions,
+    check_running_version,
+    apply_transactions,
+    # From here on the head is this block.
+    update_globals,
+    update_signing_validator,
+    update_last_irreversible_block,
+    remember_block,
+    expire_proposals,
+    expire_transactions,
+    return_delegations,
+    since(9, clear_used_invites, clear_closed_committee_requests),
+    count_bandwidth_candidates,
+    update_schedule,
+    since(4, recalculate_inflation, expire_award_shares),
+    pay_inflation,
+    since(13, distribute_epoch),
+    pay_contents,
+    withdraw_vesting,
+    process_account_recovery,
+    expire_escrows,
+    since(11, end_auctions),
+    clear_null_account,
+    clear_anonymous_account,
+    claim_committee_account,
+    process_committee_requests,
+    renew_subscriptions,
+    process_hardforks,
+    # A hardfork of this block counts from here on.
+    advance_by_confirmations,
+    remember_for_confirmation,
+)
+
+
+def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> Progress:
+    """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
+    progress = Progress(block, skip)
+    ledger.operations.clear()
+    ledger.place.begin_block(block.number, block.timestamp)
+    for step in STEPS:
+        step(ledger, progress)
+    return progress

@@ -1,0 +1,137 @@
+"""The configuration of a node: one typed record for each of its parts, read from command line and file.
+
+The command line goes before the file, and the file before the defaults (spec 06, sections 4.4 and 4.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.node.config.environment import add_environment
+from ledgerd.node.config.given import ConfigurationError, gather
+from ledgerd.node.config.ini import Entry, InvalidLine, parse_ini
+from ledgerd.node.config.logging.sections import Logging, read_logging
+from ledgerd.node.config.options import SECTIONS
+from ledgerd.node.config.options.application import Application
+from ledgerd.node.config.options.chain import ChainOptions
+from ledgerd.node.config.options.history import CustomProtocolOptions, HistoryOptions
+from ledgerd.node.config.options.invocation import INVOCATION, Invocation
+from ledgerd.node.config.options.p2p import P2POptions
+from ledgerd.node.config.options.snapshot import SnapshotOptions
+from ledgerd.node.config.options.validator import ValidatorOptions
+from ledgerd.node.config.options.validator_guard import ValidatorGuardOptions
+from ledgerd.node.config.options.webserver import WebserverOptions
+from ledgerd.node.config.reading import Reading, Setting
+from ledgerd.node.config.text import default_file
+from ledgerd.protocol.errors import OperatorError
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    """All that a node is told at its start."""
+
+    invocation: Invocation
+    application: Application
+    chain: ChainOptions
+    p2p: P2POptions
+    webserver: WebserverOptions
+    validator: ValidatorOptions
+    validator_guard: ValidatorGuardOptions
+    snapshot: SnapshotOptions
+    history: HistoryOptions
+    custom_protocol: CustomProtocolOptions
+    logging: Logging | None
+    """None where the file has no logging section."""
+    file: Path
+    """The configuration file, whether or not it exists."""
+    settings: tuple[Setting, ...]
+    without_meaning: tuple[str, ...]
+    """Options of the reference that were given and mean nothing to this node."""
+    remarks: tuple[str, ...]
+    """What is not wrong and yet worth a line each."""
+
+
+def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:
+    """What the command line alone decides."""
+    problems: list[str] = []
+    given = gather({name: command_line.get(name, ()) for name in _own_names()}, (), None, problems)
+    return Reading(given.options, problems).section(INVOCATION, current_dir, current_dir)
+
+
+def _own_names() -> list[str]:
+    return [option.name for option in INVOCATION.fields.values()]
+
+
+def read_configuration(
+    command_line: Mapping[str, Sequence[str]], current_dir: Path, environment: Mapping[str, str] | None = None
+) -> Configuration:
+    """The configuration that a command line chooses; raises `ConfigurationError` with all that is wrong.
+
+    The command line comes as the texts that were given for each option. The environment counts where the command line
+    says so. Nothing is written.
+    """
+    invocation = read_invocation(command_line, current_dir)
+    file = configuration_file(invocation)
+    problems: list[str] = []
+    given = gather(command_line, _entries(file, problems), file, problems)
+    reading = Reading(given.options, problems)
+    if invocation.environment:
+        add_environment(environment or {}, given.options, reading.remarks)
+    logging = read_logging(given.sections, file, problems)
+    faults: list[str] = []
+    records = {}
+    for name, section in SECTIONS.items():
+        try:
+            records[name] = reading.section(section, invocation.data_dir, current_dir)
+        except ConfigurationError as error:
+            faults += [problem for problem in error.problems if problem not in faults]
+            reading.problems.clear()
+    if faults:
+        raise ConfigurationError(faults)
+    return Configuration(
+        **records,
+        logging=logging,
+        file=file,
+        settings=tuple(reading.settings),
+        without_meaning=tuple(reading.without_meaning),
+        remarks=tuple(reading.remarks),
+    )
+
+
+def configuration_file(invocation: Invocation) -> Path:
+    """The file that is read: one that is asked for by `--config-file` must exist."""
+    if invocation.config_file is None:
+        return invocation.config
+    if not invocation.config_file.is_file():
+        raise ConfigurationError(
+            [f"command line: --config-file {invocation.config_file}: there is no such file: name one that exists"]
+        )
+    return invocation.config_file
+
+
+def write_default_file(invocation: Invocation) -> Path | None:
+    """Write a file with every default where there is none; gives its path if it did (spec 06, section 4.6)."""
+    file = invocation.config
+    if invocation.config_file is not None or file.exists():
+        return None
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(default_file(), encoding="utf-8")
+    except OSError as error:
+        raise OperatorError(f"{file}: cannot be written: {error.strerror}: choose another --data-dir") from error
+    return file
+
+
+def _entries(file: Path, problems: list[str]) -> list[Entry]:
+    try:
+        text = file.read_bytes().decode("utf-8", "surrogateescape")
+        return parse_ini(text)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        problems.append(f"{file}: cannot be read: {error.strerror}: see to its permissions")
+    except InvalidLine as problem:
+        problems.append(f"{file}:{problem.number}: {problem}: write `name = value`, or `#` before a comment")
+    return []

@@ -1,0 +1,111 @@
+"""What was given for each option, and where: on the command line, then in the file (spec 06, section 4.4).
+
+Also what is wrong with that before any value is read, and the error that tells of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.node.config.ini import Entry
+from ledgerd.node.config.options import BY_NAME
+from ledgerd.node.config.values.nearest import nearest
+from ledgerd.protocol.errors import OperatorError
+
+LOGGING_SECTIONS = ("log.", "logger.")
+
+
+class ConfigurationError(OperatorError):
+    """All that is wrong with a configuration, a line for each fault, with what to do about it."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+class Given(NamedTuple):
+    """One text for an option."""
+
+    text: str
+    file: Path | None
+    """None for the command line."""
+    line: int = 0
+    variable: str = ""
+    """The one that it comes from, where it stands in the environment."""
+
+    @property
+    def where(self) -> str:
+        """The place, for people."""
+        if self.variable:
+            return "environment"
+        return "command line" if self.file is None else f"{self.file}:{self.line}"
+
+    def named(self, name: str) -> str:
+        """What the option is called in this place."""
+        if self.variable:
+            return self.variable
+        return f"--{name}" if self.file is None else name
+
+    def written(self, name: str, text: str) -> str:
+        """How an option with a value is written in this place."""
+        if self.variable:
+            return f"{self.variable}={text}"
+        return f"--{name} {text}".rstrip() if self.file is None else f"{name} = {text}".rstrip()
+
+
+class AllGiven(NamedTuple):
+    """What was given for options by name, command line first; and the keys of sections, which are logging's."""
+
+    options: dict[str, list[Given]]
+    sections: list[Entry]
+
+
+def gather(
+    command_line: Mapping[str, Sequence[str]], entries: Iterable[Entry], file: Path | None, problems: list[str]
+) -> AllGiven:
+    """Sort out what was given; faults are added to the problems."""
+    given = {name: [Given(text, None) for text in texts] for name, texts in command_line.items() if texts}
+    in_file: dict[str, list[Given]] = {}
+    sections = []
+    for entry in entries:
+        if f"{entry.section}.".startswith(LOGGING_SECTIONS) and entry.key not in BY_NAME:
+            sections.append(entry)
+        elif fault := _fault(entry):
+            problems.append(f"{file}:{entry.line}: {fault}")
+        else:
+            in_file.setdefault(entry.key, []).append(Given(entry.value, file, entry.line))
+    for layer in (given, in_file):
+        _check_single(layer, problems)
+    for name, more in in_file.items():
+        if BY_NAME[name].repeatable:
+            given.setdefault(name, []).extend(more)
+        else:
+            given.setdefault(name, more)
+    return AllGiven(given, sections)
+
+
+def _fault(entry: Entry) -> str:
+    """Why a key of the file is none, or nothing."""
+    option = BY_NAME.get(entry.key)
+    if option is None and entry.section:
+        return f"there is no section [{entry.section}]; there are [log.console_appender.NAME] and [logger.NAME]"
+    if option is None:
+        known = [name for name, each in BY_NAME.items() if not each.command_line_only]
+        return f"{entry.key}: there is no such option; the nearest one is {nearest(entry.key, known)}"
+    if entry.section:
+        return f"{entry.key} stands in section [{entry.section}]: move it above the first section of the file"
+    if option.command_line_only:
+        return f"{entry.key} is an option of the command line alone: remove it here, and start with --{entry.key}"
+    return ""
+
+
+def _check_single(layer: Mapping[str, list[Given]], problems: list[str]) -> None:
+    for name, values in layer.items():
+        if len(values) > 1 and not BY_NAME[name].repeatable:
+            first, second = values[:2]
+            also = f", and stands in line {first.line} too" if first.file else ""
+            problems.append(
+                f"{second.where}: option '{name}' cannot be specified more than once{also}: keep one of them"
+            )

@@ -1,0 +1,1 @@
+"""Logging: its sections of the configuration, and setting it up."""

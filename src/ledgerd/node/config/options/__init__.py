@@ -1,0 +1,42 @@
+"""Every option of the node, by section, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ledgerd.node.config.options.application import APPLICATION
+from ledgerd.node.config.options.chain import CHAIN
+from ledgerd.node.config.options.declaration import Option, Section
+from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY
+from ledgerd.node.config.options.invocation import INVOCATION
+from ledgerd.node.config.options.p2p import P2P
+from ledgerd.node.config.options.snapshot import SNAPSHOT
+from ledgerd.node.config.options.validator import VALIDATOR
+from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
+from ledgerd.node.config.options.webserver import WEBSERVER
+
+SECTIONS: dict[str, Section[Any]] = {
+    "invocation": INVOCATION,
+    "application": APPLICATION,
+    "chain": CHAIN,
+    "p2p": P2P,
+    "webserver": WEBSERVER,
+    "validator": VALIDATOR,
+    "validator_guard": VALIDATOR_GUARD,
+    "snapshot": SNAPSHOT,
+    "history": HISTORY,
+    "custom_protocol": CUSTOM_PROTOCOL,
+}
+"""By the name that each has in `Configuration`."""
+
+
+def every_option() -> Iterator[Option]:
+    """Every option under each of its names."""
+    for section in SECTIONS.values():
+        for option in section.options:
+            yield option
+            yield from option.older()
+
+
+BY_NAME: dict[str, Option] = {option.name: option for option in every_option()}

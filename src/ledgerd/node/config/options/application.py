@@ -1,0 +1,101 @@
+"""The options of the whole: which plugins, and which network (spec 06, sections 2.1 and 5.1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.node.build import THIS_BUILD
+from ledgerd.node.config.options.declaration import Option, Section, Surroundings
+from ledgerd.node.config.values.values import choice_of, name_among
+
+NETWORKS = ("mainnet", "testnet")
+
+DEPENDENCIES: dict[str, tuple[str, ...]] = {
+    "account_by_key": ("json_rpc",),
+    "account_history": ("json_rpc", "chain", "operation_history"),
+    "block_info": ("chain",),
+    "chain": ("json_rpc",),
+    "committee_api": ("json_rpc", "chain"),
+    "custom_protocol_api": ("json_rpc", "chain"),
+    "database_api": ("json_rpc", "chain"),
+    "invite_api": ("json_rpc", "chain"),
+    "json_rpc": (),
+    "network_broadcast_api": ("json_rpc", "chain", "p2p"),
+    "operation_history": ("json_rpc", "chain"),
+    "p2p": ("chain",),
+    "paid_subscription_api": ("json_rpc", "chain"),
+    "raw_block": ("json_rpc", "chain"),
+    "snapshot": ("chain",),
+    "validator": ("chain", "p2p", "snapshot"),
+    "validator_api": ("json_rpc", "chain"),
+    "validator_guard": ("chain", "p2p"),
+    "webserver": ("json_rpc",),
+}
+"""Every plugin, and those that it brings with it."""
+
+ALWAYS = ("chain", "p2p", "webserver")
+"""Run by every node, named or not."""
+
+
+def in_order_of_start(named: tuple[str, ...]) -> tuple[str, ...]:
+    """The plugins that run, each after those that it depends on (spec 06, section 2.1)."""
+    order: dict[str, None] = {}
+
+    def add(name: str) -> None:
+        for needed in DEPENDENCIES[name]:
+            add(needed)
+        order.setdefault(name)
+
+    for name in (*named, *ALWAYS):
+        add(name)
+    return tuple(order)
+
+
+class Application(msgspec.Struct, frozen=True):
+    """The plugins that run, in the order in which they start, and the network."""
+
+    plugins: tuple[str, ...]
+    chain: str
+    """A word for a network that everybody knows, or else the absolute path of a chain file."""
+
+
+def _settle(record: Application, surroundings: Surroundings) -> Application:
+    chain = record.chain
+    if chain not in NETWORKS:
+        chain = str(surroundings.current_dir / Path(chain).expanduser())
+    left_out = [name for name in dict.fromkeys(record.plugins) if name in THIS_BUILD.excluded_plugins]
+    if left_out:
+        surroundings.remark(
+            f"this program was built for low memory, and runs without the plugins {', '.join(left_out)}"
+        )
+    kept = tuple(name for name in record.plugins if name not in left_out)
+    return Application(in_order_of_start(kept), chain)
+
+
+APPLICATION = Section(
+    "application",
+    "What the node consists of, and which network it belongs to.",
+    Application,
+    {
+        "plugins": Option(
+            "plugin",
+            name_among(lambda: tuple(DEPENDENCIES), "plugin"),
+            "Plugins to run, several in one line or one a line. Those that a plugin depends on run as well; chain, "
+            "p2p, webserver and what they depend on run always.",
+            repeatable=True,
+            words=True,
+            example="database_api network_broadcast_api",
+        ),
+        "chain": Option(
+            "chain",
+            choice_of(*NETWORKS, or_else="FILE"),
+            "The network: mainnet, testnet, or the TOML file of a private one. A relative file is relative to the "
+            "current directory.",
+            default=THIS_BUILD.network,
+            ours=True,
+        ),
+    },
+    settle=_settle,
+)

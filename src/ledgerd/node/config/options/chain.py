@@ -1,0 +1,150 @@
+"""The options of the plugin chain: the state, its file, and how blocks are applied (spec 06, section 5.2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.node.config.options.declaration import Option, Section, Surroundings
+from ledgerd.node.config.values.json_values import CHECKPOINT, Checkpoint
+from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64
+
+MICROSECONDS = 1_000_000
+
+
+class ChainOptions(msgspec.Struct, frozen=True):
+    """How the chain is kept; the directory is absolute, sizes are bytes."""
+
+    shared_file_dir: Path
+    shared_file_size: int
+    inc_shared_file_size: int
+    min_free_shared_file_size: int
+    checkpoints: tuple[Checkpoint, ...]
+    write_wait_micro: int
+    max_write_wait_retries: int
+    skip_virtual_ops: bool
+    dlt_block_log_max_blocks: int
+
+    @property
+    def write_wait(self) -> float:
+        """The seconds after which a broadcast that waits for the chain is given up."""
+        return self.write_wait_micro * (self.max_write_wait_retries + 1) / MICROSECONDS
+
+
+def _settle(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
+    return msgspec.structs.replace(record, shared_file_dir=surroundings.data_dir / record.shared_file_dir)
+
+
+_NEVER_WAITS = "who reads the state never waits for who writes it"
+
+CHAIN = Section(
+    "chain",
+    "The state, the file that holds it, and how blocks are applied.",
+    ChainOptions,
+    {
+        "shared_file_dir": Option(
+            "shared-file-dir",
+            PATH,
+            "The directory of the state's file, relative to the data directory. Block logs stay in `state` there.",
+            default="state",
+        ),
+        "shared_file_size": Option(
+            "shared-file-size",
+            SIZE,
+            "The size of the state's file to begin with. It grows beyond it by itself; a state that is larger already "
+            "is no fault.",
+            default="2G",
+        ),
+        "inc_shared_file_size": Option(
+            "inc-shared-file-size", SIZE, "By how much the state's file grows at a time.", default="2G"
+        ),
+        "min_free_shared_file_size": Option(
+            "min-free-shared-file-size",
+            SIZE,
+            "The state's file grows when less than this is free in it.",
+            default="500M",
+        ),
+        "checkpoints": Option(
+            "checkpoint",
+            CHECKPOINT,
+            "A block that the chain must have: its number and its id. Blocks up to the highest checkpoint are applied "
+            "with fewer checks.",
+            repeatable=True,
+        ),
+        "write_wait_micro": Option(
+            "write-wait-micro",
+            UINT64,
+            "Microseconds of one attempt of a broadcast to reach the chain.",
+            default="500000",
+        ),
+        "max_write_wait_retries": Option(
+            "max-write-wait-retries",
+            UINT32,
+            "Attempts after the first, before the broadcast is answered with `Unable to acquire WRITE lock`.",
+            default="3",
+        ),
+        "skip_virtual_ops": Option(
+            "skip-virtual-ops", BOOL, "Keep virtual operations out of the histories.", default="false"
+        ),
+        "dlt_block_log_max_blocks": Option(
+            "dlt-block-log-max-blocks",
+            UINT32,
+            "How many blocks a node that began from a snapshot keeps in its rolling log, which is cut to this when it "
+            "has twice as many; 0 keeps none.",
+            default="100000",
+        ),
+    },
+    without_meaning=(
+        Option(
+            "block-num-check-free-size",
+            UINT32,
+            "Blocks between two looks at the free space of shared memory.",
+            default="1000",
+            without_meaning="the free space of the state's file is looked at in every commit",
+        ),
+        Option(
+            "flush-state-interval",
+            UINT32,
+            "Blocks between two flushes of shared memory to the disk; 0 for none.",
+            default="10000",
+            without_meaning="a commit of the state is durable by itself",
+        ),
+        Option(
+            "single-write-thread",
+            BOOL,
+            "Apply what RPC submits on the main thread.",
+            default="false",
+            without_meaning="one thread alone ever writes the state",
+        ),
+        Option(
+            "read-wait-micro",
+            UINT64,
+            "Microseconds of one attempt of a request to read the state.",
+            default="500000",
+            without_meaning=_NEVER_WAITS,
+        ),
+        Option(
+            "max-read-wait-retries",
+            UINT32,
+            "Attempts after the first, before the request is refused.",
+            default="3",
+            without_meaning=_NEVER_WAITS,
+        ),
+        Option(
+            "clear-votes-before-block",
+            UINT32,
+            "Without effect in the reference too.",
+            default="0",
+            without_meaning="the reference never reads it",
+        ),
+        Option(
+            "enable-plugins-on-push-transaction",
+            BOOL,
+            "Tell plugins of transactions that are in no block yet.",
+            default="false",
+            without_meaning="the histories hold what is in blocks, and nothing else",
+        ),
+    ),
+    settle=_settle,
+)

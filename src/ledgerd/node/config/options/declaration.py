@@ -1,0 +1,103 @@
+"""How options are declared: an `Option` for each, and a `Section` for those of one part of the node.
+
+Reading them from the command line and from files is done in `configuration`; here nothing is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from ledgerd.node.config.values.kind import Kind
+
+R = TypeVar("R")
+
+
+class WrongTogether(Exception):
+    """Values that are right one by one and cannot stand together; names the option that has to change."""
+
+    def __init__(self, option: str, problem: str) -> None:
+        super().__init__(problem)
+        self.option = option
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its name in files and on the command line, what it takes, and what it is for."""
+
+    name: str
+    kind: Kind[Any]
+    help: str
+    default: str | tuple[str, ...] | None = None
+    """As it would be written; None where nothing stands for nothing."""
+    repeatable: bool = False
+    words: bool = False
+    """Each value is a list, its elements set apart by spaces, tabs or commas."""
+    older_names: tuple[str, ...] = ()
+    """Names that it had; their values come before its own."""
+    short: str = ""
+    example: str = ""
+    ours: bool = False
+    """Not an option of the reference."""
+    command_line_only: bool = False
+    without_meaning: str = ""
+    """Why this node, which accepts it, does nothing with it; empty where it does."""
+
+    def __post_init__(self) -> None:
+        if self.words and not self.repeatable:
+            raise TypeError(f"{self.name}: what holds words has many")
+
+    @property
+    def defaults(self) -> tuple[str, ...]:
+        """The default, a text for each element."""
+        match self.default:
+            case None:
+                return ()
+            case str(text):
+                return (text,)
+            case texts:
+                return texts
+
+    @property
+    def shown(self) -> str:
+        """A value to show how one is written."""
+        return self.example or (self.defaults[0] if self.defaults and self.defaults[0] else self.kind.example)
+
+    def older(self) -> Iterator[Option]:
+        """Itself under each of its older names."""
+        for name in self.older_names:
+            yield replace(self, name=name, help=f"Older name of {self.name}.", older_names=(), short="")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a section needs to know beside its own values."""
+
+    data_dir: Path
+    current_dir: Path
+    remark: Callable[[str], None]
+    """Tells the operator what is not wrong and yet worth a line."""
+
+
+def _unsettled(record: R, _surroundings: Surroundings) -> R:
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class Section(Generic[R]):
+    """The options of one part of the node, and the record that their values make."""
+
+    title: str
+    about: str
+    record: Callable[..., R]
+    fields: Mapping[str, Option]
+    without_meaning: tuple[Option, ...] = ()
+    settle: Callable[[R, Surroundings], R] = field(default=_unsettled)
+    """Checks and completes what no option can by itself."""
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """All of them, those without meaning last."""
+        return (*self.fields.values(), *self.without_meaning)

@@ -1,0 +1,205 @@
+"""The options that stand on the command line alone: where things are, and what to do at this start.
+
+Spec 06, section 3.2.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.node.config.options.declaration import Option, Section, Surroundings, WrongTogether
+from ledgerd.node.config.values.values import BOOL, PATH, SWITCH, TEXT, choice_of
+
+CONFIG_FILE = "config.ini"
+TEMPLATES = ("config.ini", "config_witness.ini", "config_testnet.ini")
+
+LOGGING_KEYS = (
+    "log.console_appender.stderr.stream",
+    "log.file_appender.p2p.filename",
+    "logger.default.level",
+    "logger.default.appenders",
+    "logger.p2p.level",
+    "logger.p2p.appenders",
+)
+"""The logging keys that the reference knows by name: it takes them on the command line, where it ignores them."""
+
+
+class Invocation(msgspec.Struct, frozen=True):
+    """What this start of the node is asked to do."""
+
+    data_dir: Path
+    config: Path
+    config_file: Path | None
+    check_config: bool
+    print_template: str | None
+    environment: bool
+    check_health: bool
+    stop_with_stdin: bool
+    replay_blockchain: bool
+    force_replay_blockchain: bool
+    replay_if_corrupted: bool
+    resync_blockchain: bool
+    replay_from_snapshot: bool
+    auto_recover_from_snapshot: bool
+    snapshot: Path | None
+    snapshot_auto_latest: bool
+    create_snapshot: Path | None
+
+
+def _settle(record: Invocation, surroundings: Surroundings) -> Invocation:
+    """Make every path absolute: `config` lies under the data directory, all others under the current one."""
+    if record.replay_from_snapshot and record.snapshot is None and not record.snapshot_auto_latest:
+        raise WrongTogether("replay-from-snapshot", "needs --snapshot PATH or --snapshot-auto-latest")
+    if record.resync_blockchain and record.replay_blockchain:
+        raise WrongTogether("replay-blockchain", "cannot stand beside --resync-blockchain, which deletes the block log")
+    here = surroundings.current_dir
+    data_dir = here / record.data_dir
+    return msgspec.structs.replace(
+        record,
+        data_dir=data_dir,
+        config=data_dir / record.config,
+        config_file=record.config_file and here / record.config_file,
+        snapshot=record.snapshot and here / record.snapshot,
+        create_snapshot=record.create_snapshot and here / record.create_snapshot,
+    )
+
+
+def _switch(name: str, explanation: str, *, ours: bool = False, without_meaning: str = "") -> Option:
+    return Option(
+        name,
+        SWITCH,
+        explanation,
+        default="false",
+        command_line_only=True,
+        ours=ours,
+        without_meaning=without_meaning,
+    )
+
+
+INVOCATION = Section(
+    "invocation",
+    "Where things are, and what to do at this start. These options stand on the command line alone.",
+    Invocation,
+    {
+        "data_dir": Option(
+            "data-dir",
+            PATH,
+            "The data directory, made when it is missing; relative to the current directory.",
+            default="node_data_dir",
+            short="d",
+            command_line_only=True,
+        ),
+        "config": Option(
+            "config",
+            PATH,
+            "The configuration file, relative to the data directory. A file with every default is written when it is "
+            "missing.",
+            default=CONFIG_FILE,
+            short="c",
+            command_line_only=True,
+        ),
+        "config_file": Option(
+            "config-file",
+            PATH,
+            "The configuration file, relative to the current directory; it must exist. Wins over --config.",
+            command_line_only=True,
+            ours=True,
+            example="/etc/ledgerd/config.ini",
+        ),
+        "check_config": _switch(
+            "check-config",
+            "Read the configuration, print what was understood of it and stop: with 0, or with 2 and what is wrong.",
+            ours=True,
+        ),
+        "print_template": Option(
+            "print-template",
+            choice_of(*TEMPLATES),
+            "Print a template of the configuration file, which explains every option, and stop.",
+            command_line_only=True,
+            ours=True,
+        ),
+        "environment": _switch(
+            "environment",
+            "Take NODE_SEED_NODES, NODE_WITNESS and NODE_PRIVATE_KEY from the environment, as the container does.",
+            ours=True,
+        ),
+        "check_health": _switch(
+            "check-health",
+            "Ask the node that runs with this configuration whether it answers, and stop: with 0, or 1 and why not.",
+            ours=True,
+        ),
+        "stop_with_stdin": _switch(
+            "stop-with-stdin",
+            "Stop when standard input ends: for a program that starts nodes and must leave none behind, even when it "
+            "is killed.",
+            ours=True,
+        ),
+        "replay_blockchain": _switch("replay-blockchain", "Make the state anew from the block log."),
+        "force_replay_blockchain": _switch(
+            "force-replay-blockchain",
+            "Where blocks are replayed, start from the first one. Alone it causes no replay.",
+        ),
+        "replay_if_corrupted": Option(
+            "replay-if-corrupted",
+            BOOL,
+            "Replay the block log when the state cannot be opened.",
+            default="true",
+            command_line_only=True,
+        ),
+        "resync_blockchain": _switch("resync-blockchain", "Delete the state and both block logs, and sync anew."),
+        "replay_from_snapshot": _switch(
+            "replay-from-snapshot",
+            "Delete the state, import the snapshot of --snapshot or --snapshot-auto-latest, then replay the rolling "
+            "block log.",
+        ),
+        "auto_recover_from_snapshot": Option(
+            "auto-recover-from-snapshot",
+            BOOL,
+            "Recover from a damaged state with the newest snapshot at hand.",
+            default="true",
+            command_line_only=True,
+        ),
+        "snapshot": Option(
+            "snapshot",
+            PATH,
+            "Import this snapshot where there is no state yet.",
+            command_line_only=True,
+            example="snapshot-block-1000.vizjson",
+        ),
+        "snapshot_auto_latest": _switch(
+            "snapshot-auto-latest", "Take the newest snapshot of snapshot-dir for --snapshot."
+        ),
+        "create_snapshot": Option(
+            "create-snapshot",
+            PATH,
+            "Open the state, write a snapshot of it to this file and stop. Needs the plugin snapshot.",
+            command_line_only=True,
+            example="snapshot.vizjson",
+        ),
+    },
+    without_meaning=(
+        _switch(
+            "check-locks",
+            "Further checks of the locks of shared memory.",
+            without_meaning="the state has one writer, and no locks",
+        ),
+        _switch(
+            "validate-database-invariants",
+            "Checks of the state; without effect in the reference too.",
+            without_meaning="`ledgerd check` does it",
+        ),
+        *(
+            Option(
+                name,
+                TEXT,
+                "A key of a logging section.",
+                command_line_only=True,
+                without_meaning="logging is set up by the configuration file alone, as in the reference",
+            )
+            for name in LOGGING_KEYS
+        ),
+    ),
+    settle=_settle,
+)

@@ -1,0 +1,148 @@
+"""The options of the plugin webserver: where JSON-RPC is served, by how many, and within what limits (spec 06, 5.4)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.node.config.options.declaration import Option, Section, Surroundings
+from ledgerd.node.config.values.endpoints import ENDPOINT, Endpoint
+from ledgerd.node.config.values.values import BOOL, SIZE, UINT32, UINT64, uint32
+
+
+class WebserverOptions(msgspec.Struct, frozen=True):
+    """How JSON-RPC is served; an endpoint that is None is not served, and a limit of 0 does not limit."""
+
+    http_endpoint: Endpoint | None
+    ws_endpoint: Endpoint | None
+    rpc_endpoint: Endpoint | None
+    thread_pool_size: int
+    cache_enabled: bool
+    cache_size: int
+    max_request_size: int
+    max_held_bytes: int
+    max_header_size: int
+    max_batch_size: int
+    max_connections: int
+    max_connections_per_address: int
+    max_subscriptions: int
+    max_requests_per_second: int
+    request_timeout_sec: int
+    idle_timeout_sec: int
+
+
+def _settle(record: WebserverOptions, surroundings: Surroundings) -> WebserverOptions:
+    """Let `rpc-endpoint` stand for both others, where neither is given."""
+    if record.rpc_endpoint is None:
+        return record
+    if record.http_endpoint is None and record.ws_endpoint is None:
+        return msgspec.structs.replace(record, http_endpoint=record.rpc_endpoint, ws_endpoint=record.rpc_endpoint)
+    surroundings.remark("rpc-endpoint is ignored, since webserver-http-endpoint or webserver-ws-endpoint is given")
+    return record
+
+
+WEBSERVER = Section(
+    "webserver",
+    "Where JSON-RPC is served, by how many processes, and within what limits.",
+    WebserverOptions,
+    {
+        "http_endpoint": Option(
+            "webserver-http-endpoint", ENDPOINT, "The host and port to serve HTTP on. Without it, HTTP is not served."
+        ),
+        "ws_endpoint": Option(
+            "webserver-ws-endpoint",
+            ENDPOINT,
+            "The host and port to serve WebSocket on; with those of HTTP, one port serves both. Without it, WebSocket "
+            "is not served.",
+            example="127.0.0.1:8091",
+        ),
+        "rpc_endpoint": Option(
+            "rpc-endpoint",
+            ENDPOINT,
+            "Older way to serve both on one port; counts only where neither of the two above is given.",
+        ),
+        "thread_pool_size": Option(
+            "webserver-thread-pool-size",
+            uint32(least=1),
+            "How many processes answer requests. (The reference counts threads, of which it starts 256 unless told "
+            "otherwise; its templates say 2.)",
+            default="2",
+        ),
+        "cache_enabled": Option(
+            "webserver-cache-enabled", BOOL, "Remember answers until the next block.", default="true"
+        ),
+        "cache_size": Option(
+            "webserver-cache-size",
+            UINT64,
+            "The most answers remembered; all are dropped when there are so many.",
+            default="10000",
+        ),
+        "max_request_size": Option(
+            "webserver-max-request-size",
+            SIZE,
+            "The most bytes of a request's body, or of a WebSocket message.",
+            default="32000000",
+            ours=True,
+        ),
+        "max_held_bytes": Option(
+            "webserver-max-held-bytes",
+            SIZE,
+            "The most bytes of requests that one of the processes holds while they arrive or wait for their turn; who "
+            "sends more is refused until there is room.",
+            default="256000000",
+            ours=True,
+        ),
+        "max_header_size": Option(
+            "webserver-max-header-size", SIZE, "The most bytes of a request's headers.", default="16000", ours=True
+        ),
+        "max_batch_size": Option(
+            "webserver-max-batch-size",
+            UINT32,
+            "The most requests in one batch; 0 for any number.",
+            default="1000",
+            ours=True,
+        ),
+        "max_connections": Option(
+            "webserver-max-connections",
+            UINT32,
+            "The most connections to one of the processes at a time; 0 for any number.",
+            default="1024",
+            ours=True,
+        ),
+        "max_connections_per_address": Option(
+            "webserver-max-connections-per-address",
+            UINT32,
+            "The most of them from one address; 0 for any number.",
+            default="0",
+            ours=True,
+        ),
+        "max_subscriptions": Option(
+            "webserver-max-subscriptions",
+            UINT32,
+            "The most callbacks that wait on one connection; 0 for any number.",
+            default="100",
+            ours=True,
+        ),
+        "max_requests_per_second": Option(
+            "webserver-max-requests-per-second",
+            UINT32,
+            "The most requests a second from one address, each of a batch counted; 0 for any number.",
+            default="0",
+            ours=True,
+        ),
+        "request_timeout_sec": Option(
+            "webserver-request-timeout-sec",
+            uint32(least=1),
+            "Seconds in which a request must have arrived whole, from its first byte on.",
+            default="30",
+            ours=True,
+        ),
+        "idle_timeout_sec": Option(
+            "webserver-idle-timeout-sec",
+            uint32(least=1),
+            "Seconds after which an HTTP connection without a request is closed.",
+            default="75",
+            ours=True,
+        ),
+    },
+    settle=_settle,
+)

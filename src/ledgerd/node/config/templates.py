@@ -1,0 +1,144 @@
+"""The templates of the configuration file, one for each kind of node (spec 06, section 16).
+
+The files in `share/ledgerd/config/` are these, written out; an installed node prints them with `--print-template`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ledgerd.node.config.text import render
+
+DATA = "/var/lib/ledgerd"
+
+
+class Template(NamedTuple):
+    """One file: what it is for, the options that it sets, and what else there is to say of some."""
+
+    heading: str
+    settings: Mapping[str, tuple[str, ...]]
+    notes: Mapping[str, str]
+
+    def text(self) -> str:
+        """The file."""
+        return render(self.heading, self.settings, self.notes)
+
+
+_SERVING: dict[str, tuple[str, ...]] = {
+    "webserver-thread-pool-size": ("2",),
+    "write-wait-micro": ("500000",),
+    "max-write-wait-retries": ("3",),
+    "shared-file-size": ("4G",),
+    "min-free-shared-file-size": ("500M",),
+    "inc-shared-file-size": ("2G",),
+}
+_APIS = (
+    "network_broadcast_api database_api",
+    "json_rpc webserver",
+    "committee_api invite_api validator_api paid_subscription_api custom_protocol_api",
+    "account_by_key block_info raw_block",
+    "operation_history account_history",
+)
+_MAINNET: dict[str, tuple[str, ...]] = {
+    "chain": ("mainnet",),
+    "p2p-endpoint": ("0.0.0.0:2001",),
+    "p2p-seed-node": ("seed3.viz.world:2001", "seed1.viz.world:2001", "rpc.viz.cx:2001"),
+    "dlt-block-log-max-blocks": ("100000",),
+    "snapshot-dir": (f"{DATA}/snapshots",),
+    "snapshot-every-n-blocks": ("2400",),
+    "snapshot-max-age-days": ("2",),
+    "allow-snapshot-serving": ("true",),
+    "allow-snapshot-serving-only-trusted": ("false",),
+    "snapshot-serve-endpoint": ("0.0.0.0:8092",),
+    "sync-snapshot-from-trusted-peer": ("true",),
+    "trusted-snapshot-peer": (
+        "seed3.viz.world:8092",
+        "seed1.viz.world:8092",
+        "seed2.viz.world:8092",
+        "rpc.viz.cx:8092",
+    ),
+}
+_SIZE_NOTE = "Adjust it to the disk: the chain needs several gigabytes."
+_FULL_APIS_NOTE = "What is listed here is every API that there is."
+
+FULL = Template(
+    "ledgerd: a full node of the VIZ Ledger. It follows the network, and answers JSON-RPC to everybody. Put this file "
+    "into the data directory as config.ini.",
+    {
+        **_SERVING,
+        **_MAINNET,
+        "plugin": ("validator", "chain p2p", *_APIS, "snapshot"),
+        "webserver-http-endpoint": ("0.0.0.0:8090",),
+        "webserver-ws-endpoint": ("0.0.0.0:8091",),
+        "history-count-blocks": ("57600",),
+        "history-start-block": ("70000000",),
+    },
+    {
+        "plugin": f"{_FULL_APIS_NOTE} validator makes blocks only for validators that are named below.",
+        "shared-file-size": _SIZE_NOTE,
+        "history-count-blocks": "57600 blocks are two days.",
+        "webserver-http-endpoint": "0.0.0.0 is every address of this machine: everybody who reaches it can ask.",
+    },
+)
+
+WITNESS = Template(
+    "ledgerd: a validator of the VIZ Ledger. It makes blocks, and answers JSON-RPC on this machine alone. Put this "
+    "file into the data directory as config.ini, readable by its owner alone, then name the validator and its key: "
+    "look for `# validator` and `# private-key`.",
+    {
+        **_SERVING,
+        **_MAINNET,
+        "plugin": ("validator validator_guard", "chain p2p", *_APIS, "snapshot"),
+        "webserver-http-endpoint": ("127.0.0.1:8090",),
+        "webserver-ws-endpoint": ("127.0.0.1:8091",),
+        "enable-stale-production": ("false",),
+        "required-participation": ("3300",),
+        "validator-guard-disable": ("5",),
+    },
+    {
+        "plugin": _FULL_APIS_NOTE,
+        "shared-file-size": _SIZE_NOTE,
+        "webserver-http-endpoint": "127.0.0.1 can be reached from this machine alone. Keep it so.",
+        "validator": "Put the name of your validator here, and remove the `#` before it.",
+        "private-key": "Put here the private key whose public key your validator has declared as its signing key. It "
+        "is not the active key of the account. Whoever has it can sign blocks in your name.",
+        "validator-guard-validator": "The third key is the active key of the account: leave this out if that one "
+        "should not be on this machine.",
+        "required-participation": "It keeps you from making blocks alone, on a fork that nobody else follows.",
+    },
+)
+
+TESTNET = Template(
+    "ledgerd: a test network of one node, for development. It makes a block every three seconds by itself, with keys "
+    "that everybody knows: never use them where anything has a value. Put this file into the data directory as "
+    "config.ini.",
+    {
+        **_SERVING,
+        "chain": ("testnet",),
+        "plugin": ("validator", "chain p2p", *_APIS),
+        "p2p-endpoint": ("0.0.0.0:2001",),
+        "webserver-http-endpoint": ("0.0.0.0:8090",),
+        "webserver-ws-endpoint": ("0.0.0.0:8091",),
+        "skip-virtual-ops": ("false",),
+        "enable-stale-production": ("true",),
+        "required-participation": ("0",),
+        "validator": ('"committee"',),
+        "private-key": ("5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC",),
+    },
+    {
+        "plugin": _FULL_APIS_NOTE,
+        "p2p-endpoint": "The reference's testnet template listens on port 4243.",
+        "p2p-seed-node": "A network of one needs none. A second node names the first one here.",
+        "enable-stale-production": "A network of one is always stale when it starts.",
+        "validator": "committee makes the first blocks of every new network.",
+        "private-key": "The published key of the committee of the test network.",
+    },
+)
+
+TEMPLATES: dict[str, Template] = {
+    "config.ini": FULL,
+    "config_witness.ini": WITNESS,
+    "config_testnet.ini": TESTNET,
+}
+"""By file name."""

@@ -1,0 +1,1 @@
+"""Kinds of values: how the text of an option is read."""

@@ -1,0 +1,38 @@
+"""The kind of values that are private keys. Nothing here ever repeats what was given: it may be a secret."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.node.config.values.kind import Kind, WrongValue
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.keys import PrivateKey
+
+
+def read_private_key(text: str) -> PrivateKey:
+    """The key of a WIF text, with or without quotes round it."""
+    from ledgerd.protocol.errors import RuleViolation  # noqa: PLC0415
+    from ledgerd.protocol.keys import PrivateKey  # noqa: PLC0415 - keys are loaded when there is one to read
+
+    try:
+        return PrivateKey.from_wif(text.strip('"'))
+    except RuleViolation:
+        raise WrongValue("is not a private key in WIF") from None
+
+
+def show_private_key(key: PrivateKey) -> str:
+    """Which key it is, by what everybody may know of it."""
+    from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415
+
+    return f"(the private key of {public_key_text(key.public)})"
+
+
+PRIVATE_KEY = Kind(
+    "WIF",
+    "a private key in WIF, which begins with 5",
+    "5...",
+    read_private_key,
+    show_private_key,
+    secret=True,
+)

@@ -1,0 +1,138 @@
+"""The plain kinds of values: yes or no, numbers, sizes, texts and paths (spec 06, sections 4.2 and 4.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
+
+_TRUE = frozenset({"", "true", "yes", "on", "1"})
+_FALSE = frozenset({"false", "no", "off", "0"})
+_NUMBER = re.compile(r"([+-]?)([0-9]+)")
+_SIZE = re.compile(r"([0-9]+)(?:([KMGTPEZY])(|B|iB))?", re.IGNORECASE)
+_POWERS = "KMGTPEZY"
+_BINARY, _DECIMAL = 1024, 1000
+_SIZE_BITS = 64
+_MOST_DIGITS = 4_000
+"""Python reads no longer numbers; no honest text is so long."""
+
+
+def _read_bool(text: str) -> bool:
+    word = text.lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise WrongValue("is neither true nor false")
+
+
+def _show_bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+BOOL = Kind(
+    "BOOL",
+    "true, yes, on or 1; or false, no, off or 0",
+    "true",
+    _read_bool,
+    _show_bool,
+    argument=Argument.OPTIONAL,
+    bare="true",
+)
+SWITCH = Kind("BOOL", BOOL.takes, "true", _read_bool, _show_bool, argument=Argument.NONE, bare="true")
+"""A yes or no that on the command line is said by the option alone."""
+
+
+def number_of(text: str, bits: int) -> int:
+    """A number as the reference reads it: a minus wraps round, so that -1 is the largest there is."""
+    parts = _NUMBER.fullmatch(text)
+    if parts is None:
+        raise WrongValue("is not a whole number in decimal digits")
+    sign, digits = parts.groups()
+    if len(digits) > _MOST_DIGITS or int(digits) >= 1 << bits:
+        raise WrongValue(f"is above the largest, {(1 << bits) - 1}")
+    value = int(digits)
+    return -value % (1 << bits) if sign == "-" else value
+
+
+def _unsigned(bits: int, *, least: int = 0, most: int | None = None, raised_to: int = 0) -> Kind[int]:
+    largest = (1 << bits) - 1 if most is None else most
+
+    def read(text: str) -> int:
+        value = number_of(text, bits)
+        if not least <= value <= largest:
+            raise WrongValue(f"is not between {least} and {largest}")
+        return max(value, raised_to)
+
+    takes = f"a whole number from {least} to {largest}"
+    if raised_to:
+        takes += f", where what is below {raised_to} counts as {raised_to}"
+    return Kind("NUMBER", takes, str(max(least, raised_to, 1)), read)
+
+
+def uint32(*, least: int = 0, most: int | None = None, raised_to: int = 0) -> Kind[int]:
+    """A number of 32 bits within bounds; a smaller one than `raised_to` is taken for that."""
+    return _unsigned(32, least=least, most=most, raised_to=raised_to)
+
+
+UINT32 = uint32()
+UINT64 = _unsigned(64)
+
+
+def _read_size(text: str) -> int:
+    parts = _SIZE.fullmatch(text)
+    if parts is None or len(parts[1]) > _MOST_DIGITS:
+        raise WrongValue("is not a size")
+    digits, letter, unit = parts.groups()
+    value = int(digits)
+    if letter is not None:
+        base = _DECIMAL if unit.upper() == "B" else _BINARY
+        value *= base ** (_POWERS.index(letter.upper()) + 1)
+    return value % (1 << _SIZE_BITS)
+
+
+def _show_size(value: int) -> str:
+    for letter in reversed("KMGTPE"):
+        unit = _BINARY ** (_POWERS.index(letter) + 1)
+        if value and value % unit == 0:
+            return f"{value // unit}{letter}"
+    return str(value)
+
+
+SIZE = Kind(
+    "SIZE",
+    "bytes: digits, then nothing or one of K M G T P E Z Y for powers of 1024 (KB, MB and so on: of 1000)",
+    "4G",
+    _read_size,
+    _show_size,
+)
+
+TEXT: Kind[str] = Kind("TEXT", "any text", "text", str)
+PATH = Kind("PATH", "a path", "state", Path)
+
+
+def choice_of(*words: str, or_else: str = "") -> Kind[str]:
+    """One of a few words; or else any other text, if there is a word for what that would be."""
+
+    def read(text: str) -> str:
+        if not text or (text not in words and not or_else):
+            raise WrongValue("is none of them" if text else "is empty")
+        return text
+
+    all_words = (*words, or_else) if or_else else words
+    return Kind("|".join(all_words), f"one of {', '.join(all_words)}", words[0], read)
+
+
+def name_among(known: Callable[[], tuple[str, ...]], what: str) -> Kind[str]:
+    """A word of a list; the error names the nearest one of it."""
+
+    def read(text: str) -> str:
+        from ledgerd.node.config.values.nearest import nearest  # noqa: PLC0415 - loaded when there is something to correct
+
+        if text not in known():
+            raise WrongValue(f"names no {what}; the nearest one is {nearest(text, known())}")
+        return text
+
+    return Kind("NAME", f"the name of a {what}", known()[0], read)

@@ -1,0 +1,1 @@
+"""The data directory: where a state comes from, opening it, its files."""

@@ -1,0 +1,125 @@
+"""Carries out what `origin` decides: the state of a data directory is made, or found, and its chain opened."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.node.datadir.origin import Choice, Found, Origin, choose, choose_after
+from ledgerd.node.datadir.state_files import StateFiles
+from ledgerd.node.datadir.state_import import import_state, set_used
+from ledgerd.snapshot.directory import newest_in
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.state.disk import Space
+from ledgerd.state.errors import StorageError, StoreCorrupt, StoreOutdated, unreadable
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.protocol.parameters import ChainParameters
+
+log = logging.getLogger(__name__)
+
+REVERSIBLE_AT_MOST = 200
+"""A snapshot that is this far below the end of the log is surely of a block that the log has."""
+
+UNUSABLE = (StoreCorrupt, StoreOutdated)
+"""What is wrong with a state that has to be made anew; a lock or a full disk is no reason to."""
+
+
+def space_of(configuration: Configuration) -> Space:
+    """Where the state's file is, and how much room it has."""
+    options = configuration.chain
+    sizes = (options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
+    return Space(*sizes, folder=options.shared_file_dir)
+
+
+def files_of(configuration: Configuration) -> StateFiles:
+    """Where the state and the logs of a node are."""
+    logs = configuration.invocation.data_dir / STATE_FOLDER
+    return StateFiles(configuration.chain.shared_file_dir, logs, space_of(configuration))
+
+
+class Opening:
+    """One start of the chain of a data directory."""
+
+    def __init__(
+        self, configuration: Configuration, files: StateFiles, network: ChainParameters, open_chain: Callable[[], Chain]
+    ) -> None:
+        self._asked = configuration.invocation
+        self._configuration = configuration
+        self._network = network
+        self._open_chain = open_chain
+        self._files = files
+        self.origin = Origin.STANDING
+
+    def open(self) -> Chain:
+        """Make the state if need be, and open the chain on it.
+
+        Raises:
+            OperatorError: It cannot be made from what is at hand; the text says what to do.
+        """
+        self._files.make_folders()
+        self._files.require_free()
+        if self._asked.resync_blockchain:
+            log.warning("--resync-blockchain: the state and the block logs in %s are deleted", self._files.logs)
+            self._files.remove_all()
+        found = self._found()
+        choice = choose(self._asked, found)
+        try:
+            if choice.origin is Origin.STANDING and self._files.is_marked_damaged:
+                self._refuse_damaged()
+            return self._opened(choice)
+        except UNUSABLE as problem:
+            return self._recovered(problem, found)
+
+    def _recovered(self, problem: StorageError, found: Found) -> Chain:
+        """A state that cannot be used is made anew; from the log, where the snapshot cannot be used either."""
+        choice = choose_after(problem, self._asked, found)
+        if choice.origin is Origin.RECOVERY:
+            try:
+                return self._opened(choice)
+            except SnapshotError as fault:
+                log.error("the snapshot %s is of no use: %s", choice.snapshot, fault)  # noqa: TRY400 - says it all
+                choice = choose_after(problem, self._asked, found._replace(recoverable=None))
+        self._files.remove()
+        return self._opened(choice)
+
+    def _refuse_damaged(self) -> None:
+        raise unreadable(f"{self._files.folder}: found damaged when the node ran last")
+
+    def _found(self) -> Found:
+        files, directory = self._files, self._configuration.snapshot.directory
+        log_head = files.full_log_head
+        has_plugin = "snapshot" in self._configuration.application.plugins
+        newest = newest_in(directory)
+        below = log_head - REVERSIBLE_AT_MOST if log_head else None
+        recoverable = newest_in(directory, below=below) if has_plugin else None
+        return Found(
+            folder=files.logs,
+            has_state=files.exists,
+            head=files.head,
+            log_head=log_head,
+            newest=None if newest is None else newest.path,
+            recoverable=None if recoverable is None else recoverable.path,
+        )
+
+    def _opened(self, choice: Choice) -> Chain:
+        if choice.remark:
+            log.warning("%s", choice.remark)
+        self.origin = choice.origin
+        if choice.snapshot is not None:
+            log.info("importing the snapshot %s", choice.snapshot)
+            import_state(self._files, choice.snapshot, self._network)
+            if choice.origin is Origin.SNAPSHOT:
+                set_used(choice.snapshot)
+        elif choice.origin is Origin.BLOCK_LOG:
+            self._files.set_aside()
+        return self._open_chain()
+
+
+def is_unusable(problem: BaseException | None) -> bool:
+    """Whether a fault means that the state has to be made anew."""
+    return isinstance(problem, UNUSABLE)

@@ -1,0 +1,177 @@
+"""The files of the state of a node: what counts as a state, setting one aside, putting one in place.
+
+The block logs lie in the data directory, whatever becomes of the state and wherever `shared-file-dir` says that it is.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ledgerd.chain.log.block_log import FULL_LOG, BlockLog
+from ledgerd.chain.log.files import LogKind, paths_of, sync_folder
+from ledgerd.chain.log.rolling import ROLLING_LOG
+from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
+from ledgerd.state.disk import DATA_FILE, Space
+from ledgerd.state.errors import StorageError
+from ledgerd.state.lock import lock_writer
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+from ledgerd.state.store import Store
+
+LOCKS = "lock.mdb"
+NEW = "new"
+"""Where a state is made before it takes the place of another."""
+
+REPLACED = "replaced"
+"""Where a state waits whose blocks are being replayed."""
+
+OLD_BLOCKS = "blocks-before-snapshot"
+"""Beside the folder: where a full log goes that a newer state does not continue."""
+
+DAMAGED = "damaged"
+"""A file that says that the state was found damaged while the node ran."""
+
+LOGS: tuple[LogKind, ...] = (FULL_LOG, ROLLING_LOG)
+
+
+class StateFiles:
+    """The state of one folder, while nobody has it open, and the folder of the logs beside it."""
+
+    def __init__(self, folder: Path, logs: Path, space: Space) -> None:
+        self.folder = folder
+        self.logs = logs
+        self.space = space
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a state."""
+        data = self.folder / DATA_FILE
+        return data.is_file() and data.stat().st_size > 0
+
+    @property
+    def head(self) -> int:
+        """The number of the block at which it stands; 0 where there is none, or none that can be read."""
+        if not self.exists:
+            return 0
+        try:
+            with Store.open(self.folder, STORED_TABLES, space=self.space) as store:
+                found = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
+        except StorageError:
+            return 0
+        return 0 if found is None else found.head_block_number
+
+    @property
+    def full_log_head(self) -> int:
+        """The last block of the log that holds all of them; 0 where there is none."""
+        log = BlockLog.open(self.logs)
+        try:
+            return log.head_number
+        finally:
+            log.close()
+
+    def make_folders(self) -> None:
+        """Where they are missing."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.logs.mkdir(parents=True, exist_ok=True)
+
+    def require_free(self) -> None:
+        """Raise `StoreLocked` while a command works on the state: it must not lose its files."""
+        lock_writer(self.folder).close()
+
+    # -- damage
+
+    @property
+    def is_marked_damaged(self) -> bool:
+        """Whether the state was found damaged while a node ran on it."""
+        return (self.folder / DAMAGED).exists()
+
+    def mark_damaged(self) -> None:
+        """Have the next start make the state anew."""
+        (self.folder / DAMAGED).touch()
+
+    # -- taking away, and putting in place
+
+    def remove(self) -> None:
+        """Delete the state, and nothing else."""
+        for name in (DATA_FILE, LOCKS, DAMAGED):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def remove_all(self) -> None:
+        """Delete the state, the logs and what was derived from them."""
+        self.remove()
+        for folder in (NEW, REPLACED):
+            shutil.rmtree(self.folder / folder, ignore_errors=True)
+        for kind in LOGS:
+            for suffix in ("", ".tmp", ".bak"):
+                for path in paths_of(self.logs, kind, suffix):
+                    path.unlink(missing_ok=True)
+        (self.logs / BLOCK_INFO).unlink(missing_ok=True)
+
+    def set_aside(self) -> None:
+        """Make room for a new state; of the old one, the blocks that are in no log are still wanted."""
+        if not self.exists:
+            return
+        aside = self.folder / REPLACED
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir()
+        (self.folder / DATA_FILE).replace(aside / DATA_FILE)
+        sync_folder(self.folder)
+        self.remove()
+
+    def fresh_folder(self) -> Path:
+        """An empty folder to make a state in."""
+        folder = self.folder / NEW
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def give_up(self) -> None:
+        """Leave nothing of a state that could not be made."""
+        shutil.rmtree(self.folder / NEW, ignore_errors=True)
+        with suppress(OSError):
+            self.folder.rmdir()  # where it was made for that state alone
+
+    def drop_new(self) -> None:
+        """Delete a state that was built, or begun, and is not wanted."""
+        shutil.rmtree(self.folder / NEW, ignore_errors=True)
+
+    def put_in_place(self) -> None:
+        """Let the state that was made be the state. Until then, and when it is interrupted, the old one is."""
+        (self.folder / LOCKS).unlink(missing_ok=True)
+        (self.folder / NEW / DATA_FILE).replace(self.folder / DATA_FILE)
+        sync_folder(self.folder)
+        shutil.rmtree(self.folder / NEW, ignore_errors=True)
+        (self.folder / DAMAGED).unlink(missing_ok=True)
+
+    def set_full_log_aside(self) -> Path | None:
+        """Move the full log to a folder of its own, since the new state does not continue it; where to, if it had
+        blocks: there may be no other copy of them.
+        """
+        if not self.full_log_head:
+            return None
+        number = 1
+        while (aside := self.logs.parent / f"{OLD_BLOCKS}-{number}").exists():
+            number += 1
+        aside.mkdir()
+        for path in paths_of(self.logs, FULL_LOG):
+            path.replace(aside / path.name)
+        sync_folder(aside)
+        return aside
+
+    # -- what was set aside
+
+    def blocks_set_aside(self) -> Iterator[bytes]:
+        """The blocks, packed and in order, that only the state before had."""
+        aside = self.folder / REPLACED
+        if not (aside / DATA_FILE).exists():
+            return
+        with Store.open(aside, STORED_TABLES, space=self.space) as store:
+            yield from [kept.packed for kept in store.scan(REVERSIBLE_BY_NUMBER)]
+
+    def forget_set_aside(self) -> None:
+        """The new state has all that the old one had."""
+        shutil.rmtree(self.folder / REPLACED, ignore_errors=True)

@@ -1,0 +1,73 @@
+"""A snapshot becomes the state of a data directory, or of nothing: the state before stays until the new one is whole.
+
+For the start of a node, for its recovery, and for `ledgerd snapshot import`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.codec import codec_of
+from ledgerd.node.datadir.state_files import StateFiles
+from ledgerd.protocol.block import Block
+from ledgerd.snapshot.build import build_state, read_snapshot
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.read import Snapshot
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+log = logging.getLogger(__name__)
+
+USED_SUFFIX = ".used"
+
+
+def import_state(files: StateFiles, path: Path, network: ChainParameters) -> int:
+    """Make the state of a node that of a snapshot; the number of the block at which it stands.
+
+    Raises:
+        SnapshotError: The file cannot be read, is no snapshot of this network, or does not go with the block log.
+    """
+    began = time.monotonic()
+    snapshot = read_snapshot(path)
+    _require_no_gap(files.logs, snapshot)
+    try:
+        build_state(files.fresh_folder(), snapshot, network, files.space)
+    except BaseException:
+        files.give_up()
+        raise
+    files.put_in_place()
+    told = snapshot.header.get("last_irreversible_block_num", 0)
+    log.info("Snapshot loaded successfully in %.1f sec", time.monotonic() - began)
+    log.info("LIB promoted to head block %d (was %s) for P2P sync", snapshot.head_number, told)
+    return snapshot.head_number
+
+
+def _require_no_gap(folder: Path, snapshot: Snapshot) -> None:
+    """A full block log has no holes: it must hold the snapshot's block, or not be there."""
+    full = BlockLogReader.open(folder)
+    try:
+        packed = full.read(snapshot.head_number) if snapshot.head_number <= full.head_number else None
+        if not full.head_number or (
+            packed is not None and codec_of(Block).decode_exactly(packed).id == snapshot.head_id
+        ):
+            return
+        reason = "has another block there" if packed is not None else f"ends at block {full.head_number}"
+    finally:
+        full.close()
+    raise SnapshotError(
+        f"the snapshot stands at block {snapshot.head_number}, and the block log in {folder} {reason}: move block_log "
+        "and block_log.index away to begin with the snapshot, or use --replay-blockchain to keep the log"
+    )
+
+
+def set_used(path: Path) -> None:
+    """Rename a snapshot that a node has begun with, so that it does not begin with it again."""
+    try:
+        path.replace(path.with_name(path.name + USED_SUFFIX))
+    except OSError as problem:
+        log.warning("%s cannot be renamed to %s%s: %s", path, path.name, USED_SUFFIX, problem.strerror)

@@ -1,0 +1,1 @@
+"""The chain to develop on."""

@@ -1,0 +1,246 @@
+"""A chain to develop on: the testnet kind, with a clock that can be moved, and states to go back to.
+
+It is a node like any other but for its production, which keeps no record of what was signed: going back and signing
+again is its purpose, and its keys are published.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.dev.founding import FOUNDING_BLOCKS, fund
+from ledgerd.node.dev.snapshots import DevSnapshots
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.production import producer_settings
+from ledgerd.node.runtime import WATCH, Runtime
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.producer.loop import Producer, run
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.rpc.api.dev_api import (
+    FORGET_PENDING,
+    MINE,
+    MOVE_TIME,
+    REVERT,
+    REVERTED,
+    SNAPSHOT,
+    STAND,
+    Head,
+    Kept,
+    number_of,
+    packed_answer,
+)
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.transaction import Transaction
+    from ledgerd.rpc.link.switchboard import Handler
+
+log = logging.getLogger(__name__)
+
+MOST_BLOCKS = 100_000
+SNAPSHOT_FOLDER = "dev-snapshots"
+
+
+class DevOptions(msgspec.Struct, frozen=True):
+    """How a chain to develop on runs."""
+
+    block_time: float = float(BLOCK_INTERVAL)
+    """Seconds between blocks; 0 for a block with each transaction, and none without."""
+    fast_forward: int = 0
+    """Seconds to put the clock forward by at the start."""
+
+
+class NoRecord:
+    """Every slot may be signed again."""
+
+    def refusal(self, _slot: int, _head_time: int) -> str:
+        """Never a reason."""
+        return ""
+
+    def record(self, _block: Block) -> None:
+        """Nothing is kept."""
+
+    def unapplied(self, _head_id: bytes, _head_time: int) -> Block | None:
+        """Nothing was kept."""
+        return None
+
+
+class Development:
+    """Production as a developer wants it. What has to do with the chain runs on its thread."""
+
+    def __init__(
+        self, configuration: Configuration, chain: ChainPart, time: TimeSource, options: DevOptions, folder: Path
+    ) -> None:
+        self._configuration = configuration
+        self._chain = chain
+        self._time = time
+        self._options = options
+        self._snapshots = DevSnapshots(folder)
+        self._task: asyncio.Task[None] | None = None
+        self._producer: Producer | None = None
+        self.before_revert: list[Callable[[int], None]] = []
+        """Who forgets the blocks above a number while they can still be read."""
+        self.after_revert: list[Callable[[], None]] = []
+
+    @property
+    def producer(self) -> Producer:
+        """Makes the blocks."""
+        if self._producer is None:
+            raise RuleViolation("the chain is being opened")
+        return self._producer
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """Who answers the questions of `dev_api`."""
+        return {
+            STAND: lambda _: self._answer(self._head),
+            MINE: lambda payload: self._answer(partial(self.mine, number_of(payload))),
+            MOVE_TIME: lambda payload: self._answer(partial(self.move_time, number_of(payload))),
+            SNAPSHOT: lambda _: self._answer(self.snapshot),
+            REVERT: lambda payload: self._answer(partial(self.revert, number_of(payload))),
+            FORGET_PENDING: self._forget_pending,
+        }
+
+    async def _answer(self, job: Callable[[], Head | Kept]) -> bytes:
+        return packed_answer(await self._chain.run(job))
+
+    # -- as a part of the node
+
+    async def start(self) -> None:
+        """Found the chain if it is new, and begin."""
+        await self._chain.attach(self._begin)
+        await self._chain.run(self._found)
+        if self._options.block_time == BLOCK_INTERVAL:
+            self._task = asyncio.create_task(run(self.producer, self._chain.on_chain, self._time.wall))
+        elif self._options.block_time > 0:
+            self._task = asyncio.create_task(self._keep_mining())
+
+    def _begin(self, chain: Chain) -> None:
+        settings = producer_settings(self._configuration.validator)
+        if self._producer is None:
+            self._producer = Producer(chain, settings, NoRecord(), self._time.wall)
+        else:
+            self._producer.move_to(chain)
+        self._catch_up_with_head()
+
+    def _found(self) -> None:
+        """A new chain begins a little in the past, so that it is past its hardforks when it is first asked."""
+        chain = self._chain.chain
+        if chain.head_number == 0:
+            first = self._now() - FOUNDING_BLOCKS * BLOCK_INTERVAL
+            for number in range(FOUNDING_BLOCKS + 1):
+                self.producer.make_block(first + number * BLOCK_INTERVAL)
+                if number == 1:
+                    fund(chain)
+        if self._options.fast_forward:
+            self.move_time(self._options.fast_forward)
+
+    async def _keep_mining(self) -> None:
+        while True:
+            await asyncio.sleep(self._options.block_time)
+            await self._chain.on_chain(partial(self.mine, 1))
+
+    async def stop(self) -> None:
+        """Make no more blocks."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        return () if self._task is None else (self._task,)
+
+    # -- what a developer asks for
+
+    def take(self, chain: Chain, transaction: Transaction) -> None:
+        """A transaction was taken in: without a block time, it gets its block now.
+
+        Each block puts the clock a slot ahead, so that it may be ahead of the clock by which the client has chosen
+        when its transaction expires.
+        """
+        if self._options.block_time == 0:
+            self.mine(1)
+            block = chain.blocks.at(chain.head_number)
+            is_in = block is not None and any(each.id == transaction.id for each in block.transactions)
+            require(is_in, "now < trx.expiration: the chain's clock is ahead of yours, choose a later expiration")
+
+    def mine(self, count: int) -> Head:
+        """Make blocks, a slot after the other."""
+        require(0 < count <= MOST_BLOCKS, f"count > 0 && count <= {MOST_BLOCKS}: ")
+        for _ in range(count):
+            if not self.producer.make_block(self._now()):
+                raise RuleViolation("the slot belongs to a validator whose key this node does not have")
+            self._catch_up_with_head()
+        return self._head()
+
+    def move_time(self, seconds: int) -> Head:
+        """The clock goes on; a block makes it true for everybody."""
+        self._time.shift += seconds * MICRO
+        return self.mine(1)
+
+    def snapshot(self) -> Kept:
+        """Keep the state and where the log ends; what waits for a block goes on waiting."""
+        waiting, head = list(self._chain.chain.pending.transactions), self._chain.chain.head_number
+        numbers: list[int] = []
+        self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, head, self._time.shift)))
+        for transaction in waiting:
+            with suppress(RuleViolation):
+                self._chain.chain.push_transaction(transaction)
+        return Kept(numbers[0], self._chain.chain.head_number)
+
+    def revert(self, number: int) -> Head:
+        """Go back; the clock too."""
+        kept = self._snapshots.find(number)
+        for forget in self.before_revert:
+            forget(kept.head)
+        self._chain.reopen(partial(self._snapshots.put_back, kept, self._chain.folder))
+        self._time.shift = kept.shift
+        self._catch_up_with_head()
+        for tell in self.after_revert:
+            tell()
+        return self._head()
+
+    async def _forget_pending(self, _payload: bytes) -> bytes:
+        await self._chain.run(self._chain.chain.pending.clear)
+        return b""
+
+    def _now(self) -> int:
+        return self._time.wall() // MICRO
+
+    def _catch_up_with_head(self) -> None:
+        """The clock is never behind the head."""
+        head = self.producer.chain.ledger.now
+        self._time.shift += max(0, head * MICRO - self._time.wall())
+
+    def _head(self) -> Head:
+        chain = self._chain.chain
+        return Head(chain.head_number, chain.ledger.now)
+
+
+class DevRuntime(Runtime):
+    """A node for one developer."""
+
+    def __init__(self, configuration: Configuration, options: DevOptions) -> None:
+        super().__init__(configuration)
+        folder = configuration.invocation.data_dir / SNAPSHOT_FOLDER
+        shutil.rmtree(folder, ignore_errors=True)
+        self.development = Development(configuration, self.chain, self.time, options, folder)
+        self.broadcasts.after_transaction.append(self.development.take)
+        self.development.before_revert.append(self.history.truncate)
+        self.development.after_revert.append(partial(self.webserver.publish, REVERTED, b""))
+        self.webserver.offer(("dev_api",), self.development.handlers)
+        self.replace_production(self.development)
+        self.leave_out(WATCH)  # a developer may ask for blocks that take minutes

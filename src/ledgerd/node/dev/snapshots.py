@@ -1,0 +1,54 @@
+"""The snapshots of a chain to develop on: copies of its state, and where its block log ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.chain.log.block_log import FULL_LOG
+from ledgerd.chain.log.files import paths_of
+from ledgerd.protocol.errors import require
+from ledgerd.state.copying import copy_state, put_back
+
+
+class Kept(NamedTuple):
+    """One of them."""
+
+    number: int
+    folder: Path
+    head: int
+    log_sizes: tuple[int, ...]
+    shift: int
+
+
+class DevSnapshots:
+    """All of one run of the node."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept: dict[int, Kept] = {}
+        self._last = 0
+
+    def keep(self, folder: Path, head: int, shift: int) -> int:
+        """Copy the files of a closed chain as they are; its number."""
+        self._last += 1
+        target = self._folder / str(self._last)
+        copy_state(folder, target)
+        sizes = tuple(path.stat().st_size for path in paths_of(folder, FULL_LOG))
+        self._kept[self._last] = Kept(self._last, target, head, sizes, shift)
+        return self._last
+
+    def find(self, number: int) -> Kept:
+        """The snapshot of a number."""
+        require(number in self._kept, f"there is no snapshot {number}")
+        return self._kept[number]
+
+    def put_back(self, kept: Kept, folder: Path) -> None:
+        """Make the files of a closed chain what they were; later snapshots are gone."""
+        for number in [each for each in self._kept if each > kept.number]:
+            shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
+        put_back(folder, kept.folder)
+        for path, size in zip(paths_of(folder, FULL_LOG), kept.log_sizes, strict=True):
+            os.truncate(path, size)

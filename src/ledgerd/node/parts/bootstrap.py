@@ -1,0 +1,171 @@
+"""Beginning with a snapshot of a trusted peer, where there is no state yet (spec 06, section 14.4).
+
+What a file holds is checked by building its state beside the one there is: a file that cannot be taken is deleted and
+not asked for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledgerd.node.datadir.opening import space_of
+from ledgerd.node.datadir.state_files import StateFiles
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.client import Fetched, Peer, fetch_newest
+from ledgerd.snapshot.directory import make_directory
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.job import Import
+from ledgerd.snapshot.jobs import done
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.node.config.options.snapshot import SnapshotOptions
+
+log = logging.getLogger(__name__)
+
+PLUGIN = "snapshot"
+MOST_REFUSED = 10
+"""Files that may turn out to be no snapshots before an attempt is given up."""
+MINUTE = 60
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+def trusted_peers(options: SnapshotOptions) -> tuple[Peer, ...]:
+    """Who is believed to have the right state."""
+    return tuple(Peer(each.host, each.port) for each in options.trusted_peers)
+
+
+def ready_directory(directory: Path) -> None:
+    """Have the directory of the snapshots, without what was left unfinished in it."""
+    try:
+        make_directory(directory)
+    except OSError as problem:
+        raise OperatorError(
+            f"snapshot-dir {directory}: cannot be made or written to: {problem.strerror}: choose another directory, "
+            "or see to its permissions"
+        ) from problem
+
+
+class BootstrapPart:
+    """Fetches the first state, right after the chain was opened and before anybody hangs on it.
+
+    One attempt is waited for. If it fails the node starts as it is, so that it answers, and others are made beside it
+    for as long as no block has come otherwise.
+    """
+
+    def __init__(
+        self, configuration: Configuration, chain: ChainPart, renewal: asyncio.Event, *, sleep: Sleep = asyncio.sleep
+    ) -> None:
+        self._configuration = configuration
+        self._options = configuration.snapshot
+        self._chain = chain
+        self._renewal = renewal
+        self._sleep = sleep
+        self._later: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin with a snapshot, if the options say so and there is no block yet."""
+        await asyncio.to_thread(self._chain.files.drop_new)
+        if not (self._is_asked and await self._chain.run(self._is_empty)):
+            return
+        began = time.monotonic()
+        number = await self._fetched()
+        if number is None:
+            self._later = asyncio.create_task(self._keep_trying(), name="first snapshot")
+            return
+        await self._chain.run(self._chain.take_new)
+        seconds = time.monotonic() - began
+        log.info("Snapshot loaded successfully in %.1f sec", seconds)
+        log.info("LIB promoted to head block %d (was %d) for P2P sync", number, number)
+        log.info("   === P2P Snapshot Sync complete (block %d, %.1f sec) ===", number, seconds)
+
+    @property
+    def _is_asked(self) -> bool:
+        plugins = self._configuration.application.plugins
+        return PLUGIN in plugins and self._options.sync_from_trusted_peer and bool(self._options.trusted_peers)
+
+    def _is_empty(self) -> bool:
+        """Whether there is neither a block nor a log to replay."""
+        chain = self._chain.chain
+        return chain.head_number == 0 and chain.block_log.head_number == 0
+
+    async def _fetched(self) -> int | None:
+        peers = trusted_peers(self._options)
+        log.info("no state yet: asking %d trusted peers for a snapshot", len(peers))
+        return await fetched_state(self._configuration, self._chain, peers)
+
+    async def _keep_trying(self) -> None:
+        """A state that is found now is that of another life of the node, which the renewal brings about."""
+        minutes = max(1, self._options.stalled_sync_timeout_minutes)
+        while True:
+            log.warning("no trusted peer has given a snapshot; they are asked again in %d minutes", minutes)
+            await self._sleep(minutes * MINUTE)
+            if not await self._chain.run(self._is_empty):
+                break
+            number = await self._fetched()
+            if number is not None and number > await self._chain.run(lambda: self._chain.chain.head_number):
+                self._renewal.set()
+                break
+        await asyncio.Event().wait()
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        return () if self._later is None else (self._later,)
+
+    async def stop(self) -> None:
+        """Ask nobody any more."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+
+async def fetched_state(
+    configuration: Configuration, chain: ChainPart, peers: tuple[Peer, ...], above: int = 0
+) -> int | None:
+    """Build the state of the newest snapshot above a block beside the one there is; its number, or nothing."""
+    async with chain.building:
+        await asyncio.to_thread(ready_directory, configuration.snapshot.directory)
+        return await _newest_state(configuration, chain.files, peers, above)
+
+
+async def _newest_state(
+    configuration: Configuration, files: StateFiles, peers: tuple[Peer, ...], above: int
+) -> int | None:
+    directory = configuration.snapshot.directory
+    refused: set[bytes] = set()
+    while len(refused) < MOST_REFUSED:
+        fetched = await fetch_newest(peers, directory, above, refused=refused)
+        if fetched is None:
+            return None
+        try:
+            number = await _built(configuration, files, fetched)
+        except SnapshotError as problem:
+            log.error("%s is not taken, and deleted: %s", fetched.path, problem)  # noqa: TRY400 - it says it all
+            refused.add(fetched.checksum)
+            await asyncio.to_thread(fetched.path.unlink, missing_ok=True)
+            continue
+        if number > above:
+            return number
+        log.error("%s holds the state of block %d, which is not newer", fetched.path, number)
+        files.drop_new()
+        refused.add(fetched.checksum)
+    return None
+
+
+async def _built(configuration: Configuration, files: StateFiles, fetched: Fetched) -> int:
+    space = space_of(configuration)
+    order = Import(
+        str(files.fresh_folder()),
+        configuration.application.chain,
+        str(fetched.path),
+        (space.initial, space.min_free, space.increment),
+    )
+    return (await done(order)).number

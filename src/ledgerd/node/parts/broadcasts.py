@@ -1,0 +1,82 @@
+"""What clients send to the network: checked ahead of the chain, taken in on its thread, and passed on to the peers.
+
+The questions are those of `rpc.topics`; here is what the main process does about them (spec 05, section 10).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from ledgerd.chain.chain import Chain
+from ledgerd.codec import codec_of
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.chain_thread import Rank
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.link.switchboard import Handler
+from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, broadcast_of
+
+FUTURE_SECONDS = 5
+"""How far ahead of the clock a block may be."""
+
+LOCKED = "Unable to acquire WRITE lock"
+
+
+class Broadcasts:
+    """Takes in what clients send."""
+
+    def __init__(self, chain: ChainPart, time: TimeSource, patience: float) -> None:
+        self._chain = chain
+        self._time = time
+        self._patience = patience
+        self.after_transaction: list[Callable[[Chain, Transaction], None]] = []
+        """Called on the thread of the chain when a transaction was taken in."""
+        self.after_block: list[Callable[[Chain, Block], None]] = []
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """Who answers which topic."""
+        return {BROADCAST_TRANSACTION: self.transaction, BROADCAST_BLOCK: self.block}
+
+    async def transaction(self, payload: bytes) -> bytes:
+        """A packed transaction."""
+        asked = broadcast_of(payload)
+        transaction = codec_of(Transaction).decode_exactly(asked.packed)
+        await self._in_time(partial(self._push, transaction, asked.max_block_age), Rank.OTHER)
+        return b""
+
+    async def block(self, payload: bytes) -> bytes:
+        """A packed block."""
+        block = codec_of(Block).decode_exactly(payload)
+        latest = self._time.wall() // MICRO + FUTURE_SECONDS
+        require(block.timestamp <= latest, "block.timestamp.sec_since_epoch() <= max_accept_time: ")
+        await self._in_time(partial(self._push_block, block), Rank.BLOCK)
+        return b""
+
+    async def _in_time(self, job: Callable[[], None], rank: Rank) -> None:
+        """Whoever waits longer for the chain than the options allow is refused; a job that has begun is not."""
+        try:
+            async with asyncio.timeout(self._patience or None):
+                await self._chain.run(job, rank)
+        except TimeoutError:
+            raise PlainError(LOCKED) from None
+
+    def _push(self, transaction: Transaction, max_block_age: int) -> None:
+        chain = self._chain.chain
+        if max_block_age >= 0:
+            oldest = self._time.wall() // MICRO - max_block_age
+            require(chain.ledger.now >= oldest, "!check_max_block_age(max_block_age): ")
+        chain.push_transaction(transaction)
+        for action in self.after_transaction:
+            action(chain, transaction)
+
+    def _push_block(self, block: Block) -> None:
+        chain = self._chain.chain
+        chain.push_block(block)
+        for action in self.after_block:
+            action(chain, block)

@@ -1,0 +1,149 @@
+"""The guard of validators as a part of the node: it is told of blocks, and sends what `producer.guard` decides."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.producer.guard import Guard, GuardSettings, Seen, Update, Watched
+from ledgerd.producer.guard_facts import read_guard_facts, seen, transaction_of
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.protocol.transaction import Transaction
+
+log = logging.getLogger(__name__)
+
+BLOCKS_REMEMBERED = 64
+"""While the node catches up; older ones are of no matter."""
+
+SENT_AGAIN_EVERY = 3
+"""Seconds, while the node waits for its peers to have heard."""
+
+
+def guard_settings(configuration: Configuration) -> GuardSettings:
+    """What the options say, as the guard wants it."""
+    options = configuration.validator_guard
+    return GuardSettings(
+        watched={AccountName(each.name): Watched(each.signing_key, each.active_key) for each in options.validators},
+        interval=options.interval,
+        disable=options.disable,
+        disable_on_shutdown=options.disable_on_shutdown,
+        shutdown_grace=options.shutdown_grace,
+        disable_max=options.disable_max,
+        allows_stale=configuration.validator.enable_stale_production,
+    )
+
+
+class GuardPart:
+    """The guard of this node's validators; without any, or switched off, it does nothing."""
+
+    def __init__(
+        self, configuration: Configuration, chain: ChainPart, peers: PeersPart, now: Callable[[], int]
+    ) -> None:
+        self._settings = guard_settings(configuration)
+        self._is_enabled = configuration.validator_guard.enabled and bool(self._settings.watched)
+        self._chain = chain
+        self._peers = peers
+        self._now = now
+        self._guard = Guard(self._settings)
+        self._blocks: deque[Seen] = deque(maxlen=BLOCKS_REMEMBERED)
+        self._news = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def stop_takes(self) -> float:
+        """The seconds that the stop may wait."""
+        return float(self._settings.shutdown_grace) if self._is_enabled and self._settings.disable_on_shutdown else 0.0
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        return () if self._task is None else (self._task,)
+
+    async def start(self) -> None:
+        """Look once, and then with every block."""
+        if not self._is_enabled:
+            return
+        self._loop = asyncio.get_running_loop()
+        await self._chain.run(self._begin)
+        await self._chain.attach(lambda chain: chain.subscribe(self._take))
+        self._task = asyncio.create_task(self._run(), name="validator guard")
+
+    async def _run(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            await self._chain.run(self._look)
+
+    async def stop(self) -> None:
+        """Switch the validators off where that is wanted, and wait until others have heard of it."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._task, self._loop = None, None
+        sent = await self._chain.run(self._retire)
+        for second in range(1, self._settings.shutdown_grace + 1) if sent else ():
+            await asyncio.sleep(1)
+            if not await self._chain.run(lambda: self._peers.count):
+                break
+            if second % SENT_AGAIN_EVERY == 0:
+                await self._chain.run(lambda: self._spread(sent))
+
+    # -- on the thread of the chain
+
+    def _take(self, event: Event) -> None:
+        """Told of a block in the middle of a commit; what follows from it waits for its turn."""
+        if isinstance(event, BlockApplied) and self._loop is not None and not self._loop.is_closed():
+            self._blocks.append(seen(event.block))
+            self._loop.call_soon_threadsafe(self._news.set)
+
+    def _begin(self) -> None:
+        facts = read_guard_facts(self._chain.chain, self._settings.watched)
+        self._send(self._guard.begin(self._now(), facts))
+
+    def _look(self) -> None:
+        facts = read_guard_facts(self._chain.chain, self._settings.watched)
+        while self._blocks:
+            self._send(self._guard.on_block(self._now(), facts, self._blocks.popleft()))
+
+    def _retire(self) -> list[Transaction]:
+        facts = read_guard_facts(self._chain.chain, self._settings.watched)
+        updates = self._guard.on_shutdown(self._now(), facts)
+        if updates and not self._peers.count:
+            log.warning("validator_guard: no peers, so nobody would hear that the validators are switched off")
+            return []
+        if updates:
+            log.info("validator_guard: switching off %s before the stop", " ".join(each.name for each in updates))
+        return self._send(updates)
+
+    def _send(self, updates: Iterable[Update]) -> list[Transaction]:
+        """Take each update in as a client's, and pass it on; gives those that were taken."""
+        chain, sent = self._chain.chain, []
+        for update in updates:
+            transaction = transaction_of(chain, update, self._settings.watched[update.name])
+            try:
+                chain.push_transaction(transaction)
+            except RuleViolation as problem:
+                self._guard.was_refused(update, str(problem))
+                continue
+            self._guard.was_sent(update, transaction.id)
+            sent.append(transaction)
+        self._spread(sent)
+        for line in self._guard.take_lines():
+            log.log(line.level, "%s", line.text)
+        return sent
+
+    def _spread(self, transactions: Iterable[Transaction]) -> None:
+        for transaction in transactions:
+            self._peers.take_transaction(self._chain.chain, transaction)

@@ -1,0 +1,198 @@
+"""The peers as a part of the node. They live on the loop of the chain's thread, so they and the chain never wait for
+one another; whoever else wants something of them asks on that thread too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from random import SystemRandom
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.workers.recovery import Recovery, spare_processors
+from ledgerd.p2p.driver import Driver
+from ledgerd.p2p.network_state import NetworkState
+from ledgerd.p2p.report import peer_report
+from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.messages import NodeId
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.rpc.api.node_api import STANDING, Network
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.transaction import Transaction
+    from ledgerd.rpc.link.switchboard import Handler
+
+FORK_STATUS = ("normal", "looking", "minority")
+
+log = logging.getLogger(__name__)
+
+FEW_PEERS = 2
+"""With fewer, the seeds are dialled again after a block of ours."""
+
+
+def peer_settings(configuration: Configuration) -> Settings:
+    """What the options say, as the peers want it."""
+    options = configuration.p2p
+    return Settings(
+        max_connections=options.max_connections,
+        seeds=tuple(Endpoint(each.host, each.port) for each in options.seed_nodes),
+        is_isolated=options.isolated_peers,
+        has_emergency_key=COMMITTEE_ACCOUNT in configuration.validator.validators,
+        max_disconnect_hours=options.peer_max_disconnect_hours,
+        mempool_max_count=options.mempool_max_tx,
+        mempool_max_bytes=options.mempool_max_bytes,
+        mempool_max_size=options.mempool_max_tx_size,
+        mempool_max_hours=options.mempool_max_expiration_hours,
+        exchange_max_peers=options.peer_exchange_max_per_reply,
+        exchange_max_per_subnet=options.peer_exchange_max_per_subnet,
+        exchange_min_uptime=options.peer_exchange_min_uptime_sec,
+    )
+
+
+class PeersPart:
+    """The network, as the node and its producer see it."""
+
+    def __init__(self, configuration: Configuration, chain: ChainPart, time: TimeSource) -> None:
+        self._settings = peer_settings(configuration)
+        self._endpoint = configuration.p2p.endpoint
+        self._chain = chain
+        self._time = time
+        self._driver: Driver | None = None
+        self._recovery: Recovery | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._reports: asyncio.Task[None] | None = None
+        self._report_every = configuration.p2p.stats_interval_sec
+
+    # -- as a part of the node
+
+    async def start(self) -> None:
+        """Listen where the options say so, and dial the seeds."""
+        if self._endpoint is not None or self._settings.seeds:
+            driver = await self._chain.run_coroutine(self._start())
+            self._task = asyncio.create_task(self._chain.run_coroutine(driver.ended()), name="peers")
+            self._reports = asyncio.create_task(self._report(), name="reports on peers")
+            log.info("DLT P2P Plugin started")
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        return tuple(task for task in (self._task, self._reports) if task is not None)
+
+    async def _start(self) -> Driver:
+        key = PrivateKey(secrets.token_bytes(32))
+        access = ChainPeers(self._chain.chain, self._now())
+        state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
+        if processes := spare_processors():
+            self._recovery = Recovery(self._chain.network.chain_id, processes)
+        recover = self._recovery.recover if self._recovery is not None else None
+        driver = Driver(state, self._now, recover, self._time.sleep)
+        endpoint = self._endpoint
+        await driver.start(None if endpoint is None else Endpoint(endpoint.host, endpoint.port))
+        if endpoint is not None and driver.port:
+            log.info("DLT P2P listening on %s", Endpoint(endpoint.host, driver.port))
+        log.info("DLT P2P node started, connecting to %d seed nodes", len(self._settings.seeds))
+        self._driver = driver
+        return driver
+
+    async def _report(self) -> None:
+        """Tell of the peers from time to time."""
+        while True:
+            await asyncio.sleep(self._report_every)
+            for line in await self._chain.run(self._report_lines):
+                log.info("%s", line)
+
+    def _report_lines(self) -> list[str]:
+        return [] if self._driver is None else list(peer_report(self._driver.network.core, self._now()))
+
+    async def stop(self) -> None:
+        """Take leave of everybody."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            await self._chain.run_coroutine(driver.stop())
+        recovery, self._recovery = self._recovery, None
+        if recovery is not None:
+            await self._chain.run_coroutine(recovery.stop())
+
+    def _now(self) -> float:
+        return self._time.wall() / MICRO
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """Who answers the questions of `node_api`."""
+        return {STANDING: self._standing}
+
+    async def _standing(self, _payload: bytes) -> bytes:
+        return msgspec.msgpack.encode(await self._chain.run(self.standing))
+
+    # -- on the thread of the chain: what the producer and the clients' broadcasts ask for
+
+    @property
+    def count(self) -> int:
+        """Open connections."""
+        return 0 if self._driver is None else self._driver.network.core.connections
+
+    def standing(self) -> Network:
+        """Where this node stands among its peers."""
+        if self._driver is None:
+            return Network("alone", 0, 0, FORK_STATUS[0])
+        network = self._driver.network
+        mode = "sync" if network.core.mode is Mode.SYNC else "forward"
+        return Network(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether blocks are held back, or not made up for yet."""
+        return self._driver is not None and self._driver.network.is_catching_up
+
+    def broadcast_block(self, block: Block) -> None:
+        """Send a block that was applied here first; with few peers, look for more.
+
+        An isolated node too, unlike the reference: its seeds are all that it has.
+        """
+        if self._driver is not None:
+            self._driver.network.broadcast_block(self._now(), block)
+            if self.count < FEW_PEERS:
+                self._driver.network.reconnect_seeds(self._now())
+            self._driver.settle()
+
+    def resync(self) -> None:
+        """Ask everybody again from the last irreversible block on."""
+        if self._driver is not None:
+            self._driver.network.resync_from_lib(self._now())
+            self._driver.settle()
+
+    def announce(self) -> None:
+        """Tell everybody where we stand, which has them tell where they do."""
+        if self._driver is not None:
+            self._driver.network.trigger_resync(self._now())
+            self._driver.settle()
+
+    def stop_catching_up(self) -> None:
+        """Do not wait any longer for what is missing."""
+        if self._driver is not None:
+            self._driver.network.core.is_catching_up = False
+
+    def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
+        """A client's transaction was taken in here."""
+        if self._driver is not None:
+            self._driver.network.broadcast_transaction(self._now(), transaction)
+            self._driver.settle()
+
+    def take_block(self, _chain: Chain, block: Block) -> None:
+        """A client's block was taken in here."""
+        self.broadcast_block(block)

@@ -1,0 +1,117 @@
+"""Block production as a part of the node: its settings, its clock and its record, and the timer that drives it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.time_source import TimeSource
+from ledgerd.producer.clock import SteadyClock
+from ledgerd.producer.double_sign import LastSigned
+from ledgerd.producer.loop import Producer, run
+from ledgerd.producer.ntp import NtpSettings
+from ledgerd.producer.ntp_client import NtpClient
+from ledgerd.producer.peers import Nobody, Peers
+from ledgerd.producer.settings import ProducerSettings, keyring
+from ledgerd.protocol.names import AccountName
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.node.config.options.validator import ValidatorOptions
+
+log = logging.getLogger(__name__)
+
+NTP_OPTION = "ntp-server"
+
+
+def producer_settings(options: ValidatorOptions) -> ProducerSettings:
+    """What the options say, as the producer wants it."""
+    return ProducerSettings(
+        names=tuple(AccountName(name) for name in options.validators),
+        keys=keyring(options.private_keys),
+        allows_stale=options.enable_stale_production,
+        required_participation=options.required_participation,
+        collision_timeout=options.fork_collision_timeout_blocks,
+        is_verbose=options.debug_block_production,
+    )
+
+
+def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> bool:
+    """Whether time servers are asked: by who makes blocks, and has to agree on the time with others.
+
+    A network of one asks only where servers are given: it has nobody to be late for.
+    """
+    if not configuration.validator.validators or not configuration.validator.ntp_servers:
+        return False
+    is_given = any(each.option.name == NTP_OPTION and each.where for each in configuration.settings)
+    return is_given or not is_network_of_one
+
+
+class ProductionPart:
+    """The producer of this node."""
+
+    def __init__(
+        self, configuration: Configuration, chain: ChainPart, time: TimeSource, peers: Peers | None = None
+    ) -> None:
+        self._configuration = configuration
+        self._chain = chain
+        self._peers = peers or Nobody()
+        self._time = time
+        self._tasks: list[asyncio.Task[None]] = []
+        self._ntp = self._time_servers(time)
+        self.clock = SteadyClock(time.monotonic, time.wall, self._offset)
+        self.producer: Producer | None = None
+
+    def _offset(self) -> int:
+        return 0 if self._ntp is None else self._ntp.offset
+
+    def _time_servers(self, time: TimeSource) -> NtpClient | None:
+        options = self._configuration.validator
+        if self._chain.network.clock.is_own:
+            return None
+        is_network_of_one = self._chain.network.max_validators == 1
+        if not asks_for_time(self._configuration, is_network_of_one=is_network_of_one):
+            return None
+        settings = NtpSettings(
+            request_interval=options.ntp_request_interval,
+            retry_interval=options.ntp_retry_interval,
+            round_trip_threshold=options.ntp_round_trip_threshold,
+            history_size=options.ntp_history_size,
+            rejection_threshold_pct=options.ntp_rejection_threshold_pct,
+            rejection_min_threshold=options.ntp_rejection_min_threshold,
+        )
+        return NtpClient([(each.host, each.port) for each in options.ntp_servers], settings, time.wall)
+
+    async def start(self) -> None:
+        """Begin to produce."""
+        if self._ntp is not None:
+            self._tasks.append(asyncio.create_task(self._ntp.run(), name="time servers"))
+        await self._chain.attach(self._begin)
+        if self.producer is not None and self.producer.settings.names:
+            self._tasks.append(
+                asyncio.create_task(
+                    run(self.producer, self._chain.on_chain, self.clock, self._time.sleep), name="production"
+                )
+            )
+
+    def _begin(self, chain: Chain) -> None:
+        signed = LastSigned(self._configuration.invocation.data_dir, chain.network.chain_id)
+        settings = producer_settings(self._configuration.validator)
+        ask_time = self._ntp.ask_soon if self._ntp else (lambda: None)
+        self.producer = Producer(chain, settings, signed, self.clock, peers=self._peers, ask_time=ask_time)
+        self.producer.begin()
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        return tuple(self._tasks)
+
+    async def stop(self) -> None:
+        """End after the tick that is under way."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()

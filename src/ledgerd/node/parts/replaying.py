@@ -1,0 +1,123 @@
+"""After the start of the chain: what its own log has beyond the state is replayed, so that a replay that was stopped
+goes on, and one that is complete gets back the blocks that were not in the log yet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
+from ledgerd.chain.offline.replay import replay
+from ledgerd.codec import codec_of
+from ledgerd.node.datadir.origin import Origin
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.state.errors import StorageError
+
+log = logging.getLogger(__name__)
+
+MEGABYTE = 1 << 20
+ORIGINS = {
+    Origin.SNAPSHOT: " (from snapshot)",
+    Origin.RECOVERY: " (from snapshot)",
+    Origin.PEERS: " (from P2P snapshot sync)",
+}
+
+
+class ProgressLine:
+    """A line for each percent of a replay, and no more than that."""
+
+    def __init__(self, first: int, last: int, seconds: Callable[[], float], free: Callable[[], int]) -> None:
+        self._first, self._last = first, last
+        self._seconds, self._free = seconds, free
+        self._began = seconds()
+        self._said = -1
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return self._seconds() - self._began
+
+    def at(self, height: int) -> str:
+        """The line for a height; empty where there is nothing new to say."""
+        percent = 100 * height // self._last
+        if percent <= self._said:
+            return ""
+        self._said = percent
+        done, elapsed = height - self._first + 1, self.elapsed
+        speed = done / elapsed if elapsed > 0 else 0.0
+        left = f", {speed:,.0f} blocks/s, {(self._last - height) / speed:.0f} sec left" if speed else ""
+        free = self._free() // MEGABYTE
+        return f"   {percent}%   {height} of {self._last}   ({free}M free, elapsed {elapsed:.0f} sec{left})"
+
+
+class ReplayPart:
+    """The replay at the start of a node. It can be stopped at any block, and goes on at the next start."""
+
+    def __init__(self, chain: ChainPart, seconds: Callable[[], float]) -> None:
+        self._chain = chain
+        self._seconds = seconds
+        self._is_stopped = threading.Event()
+
+    async def start(self) -> None:
+        """Bring the state to where the log is."""
+        try:
+            await self._chain.run(self._replay)
+        except asyncio.CancelledError:
+            self._is_stopped.set()
+            raise
+        origin = ORIGINS.get(self._chain.origin, "")
+        log.info("Started on blockchain with %d blocks%s", self._chain.chain.head_number, origin)
+
+    async def stop(self) -> None:
+        """Nothing of it is left."""
+
+    def _replay(self) -> None:
+        """On the thread of the chain."""
+        chain = self._chain.chain
+        if chain.block_log.head_number > chain.head_number:
+            self._replay_log(chain)
+        if not self._is_stopped.is_set():
+            self._put_back(chain)
+
+    def _replay_log(self, chain: Chain) -> None:
+        first, last = chain.head_number + 1, chain.block_log.head_number
+        line = ProgressLine(first, last, self._seconds, lambda: free_bytes(self._chain.files.folder))
+        log.info("Replaying blockchain from block num %d.", first)
+
+        def say(height: int) -> None:
+            if text := line.at(height):
+                log.info("%s", text)
+
+        def goes_on() -> bool:
+            return not self._is_stopped.is_set()
+
+        replay(chain, chain.block_log, skip=VERIFIED_BEFORE, progress=say, goes_on=goes_on)
+        if goes_on():
+            log.info("Done reindexing, elapsed time: %.1f sec", line.elapsed)
+        else:
+            log.info("stopped at block %d of %d; the next start goes on from there", chain.head_number, last)
+
+    def _put_back(self, chain: Chain) -> None:
+        """The blocks that the state before had, and no log: only peers might still have them."""
+        files = self._chain.files
+        try:
+            kept = [codec_of(Block).decode_exactly(packed) for packed in files.blocks_set_aside()]
+            for block in kept:
+                if block.number > chain.head_number:
+                    chain.push_block(block)
+        except (RuleViolation, StorageError) as problem:
+            log.warning("blocks that were in the state alone cannot be applied, peers have to send them: %s", problem)
+        files.forget_set_aside()
+
+
+def free_bytes(folder: Path) -> int:
+    """What the disk has left."""
+    return shutil.disk_usage(folder).free

@@ -1,0 +1,213 @@
+"""The snapshots as a part of the node: it writes them when they are due, serves the newest, and looks for a newer one
+when the chain stands still.
+
+The state is read and built by processes of their own, so the chain never waits. A newer state is taken over between
+two lives of the node: every part is stopped and started again, on the one path that starts them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.parts.bootstrap import fetched_state, ready_directory, trusted_peers
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.snapshot.directory import drop_old, name_of, newest_in
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.job import Done, Export
+from ledgerd.snapshot.jobs import done
+from ledgerd.snapshot.server import SnapshotServer
+from ledgerd.snapshot.serving import Doorkeeper
+from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.stalls import CHECK_SECONDS, StallWatch, Verdict
+from ledgerd.snapshot.triggers import Triggers
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+
+log = logging.getLogger(__name__)
+
+MINUTE = 60
+
+
+class SnapshotsPart:
+    """What a running node does with snapshots."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        chain: ChainPart,
+        time: TimeSource,
+        peers: PeersPart,
+        production: ProductionPart,
+        renewal: asyncio.Event,
+    ) -> None:
+        self._configuration = configuration
+        self._options = configuration.snapshot
+        self._chain = chain
+        self._time = time
+        self._peers = peers
+        self._production = production
+        self._triggers = Triggers(self._options.at_block, self._options.every_n_blocks)
+        self._shelf = Shelf(self._options.directory)
+        self._server: SnapshotServer | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, time.seconds())
+        self._newest = 0
+        self._renewal = renewal
+
+    # -- as a part of the node
+
+    async def start(self) -> None:
+        """Serve, and see what is due."""
+        self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(ready_directory, self._options.directory)
+        newest = await asyncio.to_thread(newest_in, self._options.directory)
+        self._newest = 0 if newest is None else newest.number
+        await self._chain.attach(self._follow)
+        if self._options.allow_serving:
+            await self._serve()
+        if self._options.enable_stalled_sync_detection and self._options.trusted_peers:
+            self._watching = asyncio.create_task(self._keep_watching(), name="stalls")
+
+    async def _serve(self) -> None:
+        options = self._options
+        trusted = frozenset(options.served_addresses) if options.only_trusted else None
+        server = SnapshotServer(self._shelf, Doorkeeper(trusted, is_limited=not options.disable_anti_spam))
+        port = await server.start(options.endpoint.host, options.endpoint.port)
+        self._server = server
+        log.info("Snapshot TCP server listening on %s", options.endpoint._replace(port=port))
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What must not end while the node runs."""
+        return () if self._watching is None else (self._watching,)
+
+    async def stop(self) -> None:
+        """Serve nobody any more, and give up what is being written: its file has no name yet."""
+        self._loop = None
+        if self._server is not None:
+            await self._server.stop()
+            self._server = None
+        running = [task for task in (self._watching, self._writing) if task is not None]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    # -- on the thread of the chain
+
+    def _follow(self, chain: Chain) -> None:
+        self._triggers.wants_fresh = self._is_outrun(chain)
+        chain.subscribe(partial(self._applied, chain))
+
+    def _is_outrun(self, chain: Chain) -> bool:
+        """Whether nobody could go on from our newest snapshot, since the blocks behind it are not here any more."""
+        is_wanted = self._options.allow_serving or self._options.every_n_blocks
+        rolling = chain.block_log
+        return bool(is_wanted) and isinstance(rolling, RollingBlockLog) and self._newest + 1 < rolling.first_number
+
+    def _applied(self, chain: Chain, event: Event) -> None:
+        if not isinstance(event, BlockApplied):
+            return
+        self._watch.restart(self._time.seconds())
+        if self._is_outrun(chain) and (self._writing is None or self._writing.done()):
+            self._triggers.wants_fresh = True
+        now = self._time.wall() // MICRO
+        number = self._triggers.applied(event.block.number, event.block.timestamp, now, partial(self._own_slot, now))
+        if number is not None and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._begin, number)
+
+    def _own_slot(self, now: int) -> int | None:
+        producer = self._production.producer
+        seconds = None if producer is None else producer.seconds_to_own_slot()
+        return None if seconds is None else now + seconds
+
+    # -- writing
+
+    def _begin(self, number: int) -> None:
+        if self._writing is not None and not self._writing.done():
+            log.warning("no snapshot of block %d: another one is being written", number)
+            return
+        self._newest = max(self._newest, number)
+        self._writing = asyncio.create_task(self._write(number), name="snapshot")
+
+    async def _write(self, number: int) -> None:
+        path = self._options.directory / name_of(number)
+        order = Export(
+            str(self._chain.files.folder),
+            str(self._chain.files.logs),
+            self._configuration.application.chain,
+            str(path),
+            self._time.wall() // MICRO,
+        )
+        began = self._time.seconds()
+        log.info("writing a snapshot of block %d", number)
+        try:
+            written = await done(order)
+        except SnapshotError as problem:
+            log.error("no snapshot of block %d: %s", number, problem)  # noqa: TRY400 - it says it all
+            return
+        seconds = self._time.seconds() - began
+        log.info("Snapshot created successfully: %s (%d bytes compressed, %.1f sec)", path, written.size, seconds)
+        _tell_obstacles(written)
+        await asyncio.to_thread(self._drop_old)
+        taken = await self._shelf.take()
+        if taken is not None:
+            taken[1].close()
+
+    def _drop_old(self) -> None:
+        for path in drop_old(self._options.directory, self._time.wall() / MICRO, self._options.max_age_days):
+            log.info("%s is older than %d days, and deleted", path, self._options.max_age_days)
+
+    # -- stalls
+
+    async def _keep_watching(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            is_master = await self._chain.run(self._is_master)
+            verdict = self._watch.check(self._time.seconds(), is_master=is_master)
+            if verdict is Verdict.ANNOUNCE:
+                log.warning("no block for %d minutes: peers are asked anew", self._options.stalled_sync_timeout_minutes)
+                await self._chain.run(self._peers.announce)
+            elif verdict is Verdict.FETCH and await self._renew():
+                self._renewal.set()
+                await asyncio.Event().wait()
+
+    def _is_master(self) -> bool:
+        """Whether we make the blocks of an emergency."""
+        ledger = self._chain.chain.ledger
+        return (
+            ledger.globals.emergency_consensus_active
+            and COMMITTEE_ACCOUNT in self._configuration.validator.validators
+            and COMMITTEE_ACCOUNT in ledger.schedule.scheduled
+        )
+
+    async def _renew(self) -> bool:
+        """Fetch and build a newer state, while everything else goes on."""
+        head = await self._chain.run(lambda: self._chain.chain.head_number)
+        log.warning("the chain stands still at block %d: looking for a newer snapshot", head)
+        number = await fetched_state(self._configuration, self._chain, trusted_peers(self._options), above=head)
+        has_moved = head != await self._chain.run(lambda: self._chain.chain.head_number)
+        if number is None or has_moved:
+            self._watch.restart(self._time.seconds())
+            return False
+        log.warning("the node begins anew with the state of block %d", number)
+        return True
+
+
+def _tell_obstacles(written: Done) -> None:
+    """What is in the state cannot be helped, but whoever serves it should know."""
+    if written.obstacle_count:
+        shown = "; ".join(written.obstacles)
+        log.warning("reference nodes cannot load this snapshot, for %d reasons: %s", written.obstacle_count, shown)

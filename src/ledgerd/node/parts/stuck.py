@@ -1,0 +1,96 @@
+"""The watch over the chain's thread: a node whose chain does nothing any more ends, and its supervisor starts it anew.
+
+Spec 06, section 15.2. Counts unanswered calls and not seconds, so a machine that slept is no fault of the chain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ledgerd.node.parts.chain import ChainPart
+
+log = logging.getLogger(__name__)
+
+STUCK = 1
+"""What the process ends with."""
+
+CALL_EVERY = 5.0
+MOST_UNANSWERED = 9
+"""Calls in a row, which makes 45 seconds."""
+
+RESTARTS_FILE = "deadlock_restarts"
+REMEMBERED = 1800
+"""Seconds for which an end of this kind stands in the file."""
+
+
+class Calls:
+    """How many calls in a row had no answer."""
+
+    def __init__(self) -> None:
+        self._unanswered = 0
+
+    def count(self, *, is_answered: bool, is_excused: bool) -> bool:
+        """Note the end of an interval; whether it was one too many."""
+        self._unanswered = 0 if is_answered or is_excused else self._unanswered + 1
+        return self._unanswered >= MOST_UNANSWERED
+
+
+def note_restart(data_dir: Path, now: int) -> int:
+    """Write down that the node ends for this; how often it has lately."""
+    file = data_dir / RESTARTS_FILE
+    try:
+        words = file.read_text(encoding="ascii", errors="replace").split()
+    except OSError:
+        words = []
+    times = [int(word) for word in words if word.isdecimal() and int(word) > now - REMEMBERED]
+    times.append(now)
+    file.write_text("".join(f"{time}\n" for time in times), encoding="ascii")
+    return len(times)
+
+
+class StuckPart:
+    """Calls the chain's thread from a thread of its own, since the main one might be stuck as well."""
+
+    def __init__(self, chain: ChainPart, data_dir: Path, second: Callable[[], int]) -> None:
+        self._chain = chain
+        self._data_dir = data_dir
+        self._second = second
+        self._is_ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    async def start(self) -> None:
+        """Begin to call."""
+        self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
+        self._thread.start()
+
+    async def stop(self) -> None:
+        """A stop has a limit of its own."""
+        self._is_ended.set()
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.join)
+
+    def _watch(self) -> None:
+        calls, answered = Calls(), threading.Event()
+        self._chain.call_soon(answered.set)
+        while not self._is_ended.wait(CALL_EVERY):
+            if calls.count(is_answered=answered.is_set(), is_excused=self._chain.is_made_anew):
+                self._end()
+            if answered.is_set():
+                answered.clear()
+                self._chain.call_soon(answered.set)
+
+    def _end(self) -> None:
+        times = note_restart(self._data_dir, self._second())
+        seconds = int(CALL_EVERY * MOST_UNANSWERED)
+        sys.stderr.write(
+            f"FATAL: database write lock held for {seconds} s: the chain's thread is stuck, the process ends "
+            f"(for the {times}. time in {REMEMBERED // 60} minutes)\n"
+        )
+        sys.stderr.flush()
+        os._exit(STUCK)

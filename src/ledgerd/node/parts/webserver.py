@@ -1,0 +1,153 @@
+"""JSON-RPC as a part of the node: its workers, and what they are told of the chain."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.workers.api_worker import PARTS
+from ledgerd.node.workers.settings import worker_settings
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.link.link import HEAD
+from ledgerd.rpc.link.switchboard import Handler, Switchboard
+from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, WAITING, Inclusion, Unsettled, packed_topic
+from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.state.overlay import rows_of
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.node.config.options.webserver import WebserverOptions
+    from ledgerd.state.sessions import Session
+
+log = logging.getLogger(__name__)
+
+ANY_NUMBER = 1 << 30
+"""For a count that is not limited where the limit has no word for that."""
+
+
+def endpoints_of(options: WebserverOptions) -> list[Endpoint]:
+    """Where JSON-RPC is served; one port for both kinds where they are given the same."""
+    http, websocket = options.http_endpoint, options.ws_endpoint
+    if http is not None and http == websocket:
+        return [Endpoint(http.host, http.port, Speech.BOTH)]
+    spoken = ((http, Speech.HTTP), (websocket, Speech.WEBSOCKET))
+    return [Endpoint(each.host, each.port, speech) for each, speech in spoken if each is not None]
+
+
+def limits_of(options: WebserverOptions) -> Limits:
+    """The bounds on clients, as the options give them."""
+    return Limits(
+        body_bytes=options.max_request_size,
+        held_bytes=options.max_held_bytes,
+        header_bytes=options.max_header_size,
+        batch=options.max_batch_size or ANY_NUMBER,
+        connections=options.max_connections or ANY_NUMBER,
+        address_connections=options.max_connections_per_address,
+        address_rate=float(options.max_requests_per_second),
+        late_answers=options.max_subscriptions or ANY_NUMBER,
+        header_seconds=float(options.request_timeout_sec),
+        body_seconds=float(options.request_timeout_sec),
+        idle_seconds=float(options.idle_timeout_sec),
+    )
+
+
+class WaitingTeller:
+    """Tells the workers what the transactions that wait for a block have changed; on the thread of the chain."""
+
+    def __init__(self, part: WebserverPart, chain: Chain) -> None:
+        self._part = part
+        self._chain = chain
+
+    def accepted(self, session: Session) -> None:
+        unsettled = Unsettled(self._chain.head_number, rows_of(session))
+        self._part.publish(WAITING, packed_topic(unsettled))
+
+    def dropped(self) -> None:
+        self._part.publish(WAITING, b"")
+
+
+class WebserverPart:
+    """The API workers of this node."""
+
+    def __init__(self, configuration: Configuration, chain: ChainPart, handlers: Mapping[str, Handler]) -> None:
+        self._options = configuration.webserver
+        self._chain = chain
+        self._settings = worker_settings(configuration)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._workers: Workers | None = None
+        self.board = Switchboard(handlers)
+
+    def offer(self, apis: Sequence[str], handlers: Mapping[str, Handler]) -> None:
+        """Serve more than the plugins ask for; before the start."""
+        self._settings["plugins"] += "".join(f" {api}" for api in apis)
+        self.board.handlers.update(handlers)
+
+    @property
+    def addresses(self) -> list[tuple[str, int]]:
+        """Where each endpoint listens, once it does."""
+        return [] if self._workers is None else self._workers.addresses
+
+    async def start(self) -> None:
+        """Serve, once the chain can be read."""
+        endpoints = endpoints_of(self._options)
+        if not endpoints:
+            return
+        for endpoint in endpoints:
+            for kind in ("http", "ws"):
+                if endpoint.speech in {Speech.BOTH, Speech.HTTP if kind == "http" else Speech.WEBSOCKET}:
+                    log.info("configured %s to listen on %s:%d", kind, endpoint.host, endpoint.port)
+        self._loop = asyncio.get_running_loop()
+        await self._chain.attach(self._follow)
+        self._workers = Workers(
+            self.board,
+            endpoints,
+            PARTS,
+            self._settings,
+            count=self._options.thread_pool_size,
+            limits=limits_of(self._options),
+        )
+        await self._workers.start()
+        for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
+            kinds = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}[endpoint.speech]
+            for kind in kinds:
+                log.info("start listening for %s requests on %s:%d", kind, host, port)
+
+    def _follow(self, chain: Chain) -> None:
+        self._say_head()
+        self.publish(WAITING, b"")
+        chain.subscribe(self._tell)
+        chain.pending.followers.append(WaitingTeller(self, chain))
+
+    def _tell(self, event: Event) -> None:
+        """On the thread of the chain, after the commit."""
+        if isinstance(event, BlocksUndone):
+            self._say_head()
+        elif isinstance(event, BlockApplied):
+            self._say_head()
+            block = event.block
+            if self.board.is_heard(APPLIED_BLOCK):
+                self.publish(APPLIED_BLOCK, block.packed)
+            if self.board.is_heard(INCLUDED):
+                ids = tuple(bytes(transaction.id) for transaction in block.transactions)
+                self.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
+
+    def _say_head(self) -> None:
+        self.publish(HEAD, b"")
+
+    def publish(self, topic: str, payload: bytes) -> None:
+        """Tell the workers that something has happened; from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.board.publish, topic, payload)
+
+    async def stop(self) -> None:
+        """Answer what was asked, and end."""
+        self._loop = None
+        if self._workers is not None:
+            await self._workers.stop()
+            self._workers = None

@@ -1,0 +1,1 @@
+"""Processes beside the main one: API workers and the recovery of keys."""

@@ -1,0 +1,99 @@
+"""What an API worker is put together from: the state that it reads, and the APIs of the plugins that run.
+
+`service` is called in the worker's own process, by the name that stands in its order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.histories import History
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
+from ledgerd.rpc.api.history.stream import Subscriptions
+from ledgerd.rpc.api.history_api import HISTORY_API
+from ledgerd.rpc.api.node_api import NODE_API
+from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.records import BlockRecords
+from ledgerd.rpc.blocks.storage import Storage
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.http.routes import routes_of
+from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.link.topics import WAITING
+from ledgerd.rpc.link.waiting import WaitingReader
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import Reader
+
+if TYPE_CHECKING:
+    from ledgerd.rpc.call.limits import Limits
+    from ledgerd.rpc.link.link import Link
+
+PARTS = "ledgerd.node.workers.api_worker:service"
+
+Settings = dict[str, str]
+
+_background: set[asyncio.Task[None]] = set()
+"""What runs as long as the worker does; a loop holds its tasks weakly."""
+
+
+def service(link: Link, limits: Limits, settings: Settings) -> Service:
+    """A worker's service over the state of the node."""
+    logs = Path(settings["logs"])
+    reader = Reader.open(Path(settings["state"]), STORED_TABLES)
+    archive = BlockArchive(BlockLogReader.open(logs), RollingBlockLogReader.open(logs))
+    services: dict[type, object] = {
+        BlockArchive: archive,
+        BlockRecords: BlockRecords(logs),
+        Storage: Storage(Path(settings["state"])),
+    }
+    plugins = settings["plugins"].split()
+    if settings["history"]:
+        services[History] = history = _history(settings)
+        services[Subscriptions] = Subscriptions()
+        plugins.append(HISTORY_API.name)
+        if DEV_API.name in plugins:
+            _background.add(asyncio.get_running_loop().create_task(_forget_what_is_reverted(link, history)))
+    waiting = WaitingReader(reader, STORED_TABLES)
+    network = parameters_of(settings["chain"])
+    time = TimeSource(network.clock)
+    node = Node(network, waiting.snapshot, link, services)
+    apis = [
+        api
+        for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
+        if api.name in plugins
+    ]
+    cache = AnswerCache(int(settings["cache"]))
+    dispatcher = Dispatcher(apis, node, lambda: time.wall() / MICRO, cache=cache, limits=limits)
+
+    def more_waits(payload: bytes) -> None:
+        waiting.take(payload)
+        dispatcher.cache.clear()
+
+    link.on(WAITING, more_waits)
+    return Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO))
+
+
+def _history(settings: Settings) -> EmbeddedHistory:
+    kept = msgspec.json.decode(settings["history_settings"], type=HistorySettings)
+    return EmbeddedHistory.open(Path(settings["history"]), Path(settings["logs"]), kept)
+
+
+async def _forget_what_is_reverted(link: Link, history: EmbeddedHistory) -> None:
+    async with aclosing(link.events(REVERTED)) as events:
+        async for _ in events:
+            history.forget()

@@ -1,0 +1,209 @@
+"""Keys recovered beside the chain, on the processors that it leaves free (design decision 6).
+
+In processes: a recovery of 50 microseconds on a thread waits longer than that for the interpreter. They are started
+when there is something to recover, and end when there was nothing for a while. Whatever goes wrong with them costs
+only time: a key that was not recovered here is recovered by the rule that asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+from ledgerd.node.workers.recovery_worker import COUNT, MOST_AT_ONCE
+from ledgerd.protocol.keys import KEY_SIZE, NULL_KEY, PublicKey
+from ledgerd.protocol.signers import remember_signers, signed_in
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.block import Block
+
+log = logging.getLogger(__name__)
+
+MOST_PROCESSES = 2
+SILENT_SECONDS = 20.0
+"""A process that has answered nothing for so long hangs."""
+IDLE_SECONDS = 30.0
+ENDING_SECONDS = 2.0
+NOTHING = b""
+"""The answer of a process that has ended."""
+MOST_FAILURES = 3
+"""After so many, it is left to the rules for good."""
+
+
+def spare_processors() -> int:
+    """How many processes can recover keys without taking the chain's own processor."""
+    if sys.platform == "win32":  # a process there does not take a socket for its standard input
+        return 0
+    count = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(MOST_PROCESSES, count - 1)
+
+
+def begin_process(descriptor: int) -> subprocess.Popen[bytes]:
+    """Start a process that answers on this socket. Not with asyncio, whose processes want the main thread's loop."""
+    command = (sys.executable, "-m", "ledgerd.node.workers.recovery_worker")
+    return subprocess.Popen(command, stdin=descriptor, stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
+
+
+class HelperLost(Exception):
+    """A process that recovers keys has ended, or hangs."""
+
+
+class Helper(asyncio.Protocol):
+    """One process. What is asked for goes to it at once, and answers come in the same order."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.answers = 0
+        self.waiting = 0
+        """Signatures that it has not answered for."""
+        self._asked: deque[tuple[int, asyncio.Future[bytes]]] = deque()
+        self._buffer = bytearray()
+        self._transport: asyncio.Transport | None = None
+
+    @classmethod
+    async def start(cls) -> Helper:
+        """Start the process; it takes a moment until it answers."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = begin_process(theirs.fileno())
+        ours.setblocking(False)
+        _, helper = await asyncio.get_running_loop().create_connection(lambda: cls(process), sock=ours)
+        return helper
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The sockets are joined from the start."""
+        if isinstance(transport, asyncio.Transport):
+            self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Some keys."""
+        self._buffer += data
+        while self._asked and len(self._buffer) >= (size := self._asked[0][0] * KEY_SIZE):
+            count, future = self._asked.popleft()
+            self.waiting -= count
+            self.answers += 1
+            if not future.done():
+                future.set_result(bytes(self._buffer[:size]))
+            del self._buffer[:size]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The process has ended."""
+        _ = exc
+        for _, future in self._asked:
+            if not future.done():
+                future.set_result(NOTHING)
+        self._asked.clear()
+        self.waiting = 0
+
+    async def recover(self, signed: Sequence[bytes]) -> bytes:
+        """The keys behind these signatures, one after the other.
+
+        Raises:
+            HelperLost: It will not answer any more.
+        """
+        if self._transport is None or self._transport.is_closing():
+            raise HelperLost("a process that recovers keys has ended")
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._asked.append((len(signed), future))
+        self.waiting += len(signed)
+        self._transport.write(COUNT.pack(len(signed)) + b"".join(signed))
+        while True:
+            answers = self.answers
+            if (await asyncio.wait([future], timeout=SILENT_SECONDS))[0]:
+                if future.result() == NOTHING:
+                    raise HelperLost("a process that recovers keys has ended")
+                return future.result()
+            if answers == self.answers:
+                self.process.kill()
+                raise HelperLost("a process that recovers keys hangs")
+
+    async def stop(self) -> None:
+        """Let it end, or see to it that it does."""
+        if self._transport is not None:
+            self._transport.abort()
+        try:
+            await asyncio.to_thread(self.process.wait, ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            await asyncio.to_thread(self.process.wait)
+
+
+class Recovery:
+    """The processes of one node. Everything is asked for on one loop."""
+
+    def __init__(self, chain_id: bytes, processes: int, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._chain_id = chain_id
+        self._count = processes
+        self._idle_seconds = idle_seconds
+        self.helpers: list[Helper] = []
+        """Those that run."""
+        self._starting = asyncio.Lock()
+        self._ending: asyncio.Task[None] | None = None
+        self._failures = 0
+
+    @property
+    def processes(self) -> list[int]:
+        """Their ids."""
+        return [helper.process.pid for helper in self.helpers]
+
+    async def recover(self, blocks: Sequence[Block]) -> None:
+        """Recover the keys that signed these blocks and their transactions, and put them where the rules look."""
+        if self._failures >= MOST_FAILURES:
+            return
+        signed = signed_in(blocks, self._chain_id)
+        if not signed:
+            return
+        helpers = self.helpers
+        try:
+            await self._start()
+            share = max(1, min(MOST_AT_ONCE, -(-len(signed) // len(self.helpers))))
+            parts = [signed[start : start + share] for start in range(0, len(signed), share)]
+            idlest = cycle(sorted(self.helpers, key=lambda helper: helper.waiting))
+            answers = await asyncio.gather(*(helper.recover(part) for helper, part in zip(idlest, parts, strict=False)))
+        except (HelperLost, OSError) as problem:
+            if self.helpers is helpers:  # of all that waited for it, one counts the loss
+                self._failures += 1
+                log.warning("%s; keys are recovered by the chain itself", problem)
+                await self.stop()
+            return
+        keys = b"".join(answers)
+        each = (keys[at : at + KEY_SIZE] for at in range(0, len(keys), KEY_SIZE))
+        remember_signers(blocks, self._chain_id, (None if key == NULL_KEY else PublicKey(key) for key in each))
+        self._end_later()
+
+    async def _start(self) -> None:
+        async with self._starting:
+            while len(self.helpers) < self._count:
+                self.helpers.append(await Helper.start())
+
+    def _end_later(self) -> None:
+        if self._ending is not None:
+            self._ending.cancel()
+        self._ending = asyncio.get_running_loop().create_task(self._end_when_idle())
+
+    async def _end_when_idle(self) -> None:
+        await asyncio.sleep(self._idle_seconds)
+        if not any(helper.waiting for helper in self.helpers):
+            await self._stop_helpers()
+
+    async def stop(self) -> None:
+        """End all processes; they are started again when they are needed."""
+        ending, self._ending = self._ending, None
+        if ending is not None:
+            ending.cancel()
+            with suppress(asyncio.CancelledError):
+                await ending
+        await self._stop_helpers()
+
+    async def _stop_helpers(self) -> None:
+        helpers, self.helpers = self.helpers, []
+        await asyncio.gather(*(helper.stop() for helper in helpers))

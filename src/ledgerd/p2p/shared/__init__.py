@@ -1,0 +1,1 @@
+"""What all conversations share: the peers, the settings, the chain as peers see it."""

@@ -1,0 +1,79 @@
+"""Offences by address and neighbourhood, which fade with time, and who is shut out (spec 04, sections 17, 27.11).
+
+The reference remembers a ban with the connection that it ends; here it holds where a new one begins.
+"""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+from ledgerd.p2p.wire.endpoints import subnet_of
+
+ADDRESS_LIMIT = 30.0
+"""Offences that have not faded, of one address."""
+SUBNET_LIMIT = 120.0
+"""The same of a whole neighbourhood."""
+FADE_SECONDS = 60.0
+"""How long one offence takes to fade."""
+BAN_SECONDS = 3600
+REMEMBERED = 4096
+"""Addresses that anything is remembered of; the oldest go first."""
+
+
+class Bans:
+    """Who has offended, and who may not come in."""
+
+    def __init__(self) -> None:
+        self._scores: dict[str, tuple[float, float]] = {}
+        self._until: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._scores) + len(self._until)
+
+    def offend(self, address: str, now: float) -> bool:
+        """Count an offence; whether it is one too many."""
+        is_full = self._count(subnet_of(address), now) > SUBNET_LIMIT
+        return self._count(address, now) > ADDRESS_LIMIT or is_full
+
+    def ban(self, address: str, now: float, seconds: float) -> None:
+        """Shut an address out. A machine of our own is never shut out: many may share its address."""
+        if is_local(address):
+            return
+        self._until.pop(address, None)
+        _make_room(self._until)
+        self._until[address] = now + min(seconds, BAN_SECONDS)
+
+    def is_banned(self, address: str, now: float) -> bool:
+        """Whether an address is shut out."""
+        until = self._until.get(address)
+        if until is None:
+            return False
+        if now >= until:
+            del self._until[address]
+            return False
+        return True
+
+    def forgive_all(self) -> None:
+        """When nobody is left to talk to."""
+        self._scores.clear()
+        self._until.clear()
+
+    def _count(self, key: str, now: float) -> float:
+        score, at = self._scores.pop(key, (0.0, now))
+        _make_room(self._scores)
+        score = max(0.0, score - max(0.0, now - at) / FADE_SECONDS) + 1.0
+        self._scores[key] = score, now
+        return score
+
+
+def is_local(address: str) -> bool:
+    """Whether an address is this machine's own."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _make_room(kept: dict[str, float] | dict[str, tuple[float, float]]) -> None:
+    while len(kept) >= REMEMBERED:
+        kept.pop(next(iter(kept)))

@@ -1,0 +1,195 @@
+"""What all parts of the network state share: the peers, the time, the mode, what is to be sent, good marks and bad.
+
+What peers say is handled by the parts; who calls which part is in `network_state`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
+from ledgerd.p2p.shared.bans import Bans
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.wire.endpoints import plain_address
+from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from ledgerd.p2p.shared.chain_access import ChainAccess
+    from ledgerd.p2p.shared.settings import Settings
+    from ledgerd.p2p.wire.endpoints import Endpoint
+
+log = logging.getLogger(__name__)
+
+STRIKES = 10
+BAN_SECONDS = 3600
+SLACK_BLOCKS = 20
+"""Clocks differ: a peer may be this much higher than the time allows."""
+FUTURE_SECONDS = 5
+"""Clocks differ: a block may be this much younger than the time allows."""
+
+
+class Core:
+    """The shared ground."""
+
+    def __init__(self, chain: ChainAccess, settings: Settings, node_id: NodeId, random: Random, now: float) -> None:
+        self.chain = chain
+        self.settings = settings
+        self.node_id = node_id
+        self.random = random
+        self.now = now
+        self.started = now
+        self.mode = Mode.SYNC
+        self.fork_status = NORMAL
+        self.is_paused = False
+        self.is_catching_up = False
+        """After a pause, until nobody is ahead: nothing is produced."""
+        self.bans = Bans()
+        self.last_block_at: float | None = None
+        """When a block from the network was last accepted, or the mode turned to SYNC."""
+        self.recovers_ahead = False
+        """Whether somebody recovers the keys of blocks that wait: `Recover` is carried out."""
+        self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
+        self._peers: dict[int, Peer] = {}
+        self._closed: list[Peer] = []
+        self._actions: list[Action] = []
+        self._next_id = 1
+
+    # -- peers
+
+    def __getitem__(self, number: int) -> Peer:
+        return self._peers[number]
+
+    def find(self, number: int) -> Peer | None:
+        """A peer, unless it is gone."""
+        return self._peers.get(number)
+
+    def peers(self) -> list[Peer]:
+        """All, in the order in which they came."""
+        return list(self._peers.values())
+
+    def live(self) -> Iterator[Peer]:
+        """Those past their handshake."""
+        return (peer for peer in self.peers() if peer.is_live)
+
+    def trusted(self) -> Iterator[Peer]:
+        """The live ones whose word counts for something."""
+        return (peer for peer in self.live() if peer.doubted_until <= self.now)
+
+    def is_anybody_ahead(self, by: int = 0) -> bool:
+        """Whether a trusted peer has more blocks than we."""
+        return any(self.height_of(peer) > self.chain.head_number + by for peer in self.trusted())
+
+    def height_of(self, peer: Peer) -> int:
+        """A peer's head, as far as it can be of interest: a branch that has lost against ours is not ahead of us."""
+        is_beaten = self.now < peer.beaten_until
+        return min(peer.head_number, self.chain.head_number) if is_beaten else peer.head_number
+
+    def reach_of(self, peer: Peer) -> int:
+        """The same of all that a peer claims to have."""
+        return self.height_of(peer) if self.now < peer.beaten_until else peer.reach
+
+    @property
+    def connections(self) -> int:
+        """How many connections stand."""
+        return sum(peer.is_connected for peer in self._peers.values())
+
+    def add(self, endpoint: Endpoint, *, is_incoming: bool) -> Peer:
+        """A new peer, with an id that no other ever had."""
+        peer = Peer(self._next_id, endpoint, self.now, is_incoming=is_incoming)
+        self._next_id += 1
+        self._peers[peer.id] = peer
+        return peer
+
+    def drop(self, peer: Peer) -> bool:
+        """Forget a peer; whether it was still there."""
+        peer.step(Step.ENDED, self.now)
+        return self._peers.pop(peer.id, None) is not None
+
+    # -- what is to be done
+
+    def take_actions(self) -> list[Action]:
+        """What has been asked for since the last time."""
+        actions, self._actions = self._actions, []
+        return actions
+
+    def ask(self, action: Action) -> None:
+        """Have something done."""
+        self._actions.append(action)
+
+    def send(self, peer: Peer, message: Message) -> None:
+        """Send a message."""
+        self.send_frame(peer, message.NUMBER, message.frame)
+
+    def send_frame(self, peer: Peer, number: int, frame: bytes) -> None:
+        """Send bytes that are ready."""
+        if peer.is_connected:
+            self._actions.append(Send(peer.id, number, frame))
+
+    def dial(self, endpoint: Endpoint) -> Peer:
+        """Ask for a connection."""
+        peer = self.add(endpoint, is_incoming=False)
+        self._actions.append(Dial(peer.id, endpoint))
+        return peer
+
+    def close(self, peer: Peer, reason: str) -> None:
+        """End a connection; whoever keeps the books asks `take_closed`."""
+        if peer.life is not Life.CLOSED:
+            peer.step(Step.ENDED, self.now)
+            self._actions.append(Close(peer.id, reason))
+            self._closed.append(peer)
+            log.info("%s: closing: %s", peer.endpoint, reason)
+
+    def take_closed(self) -> list[Peer]:
+        """Whom we have closed since the last time."""
+        closed, self._closed = self._closed, []
+        return closed
+
+    # -- marks
+
+    def good(self, peer: Peer) -> None:
+        """A packet as it should be (spec 04, section 17.1)."""
+        peer.strikes = 0
+
+    def strike(self, peer: Peer, why: str) -> None:
+        """A bad packet; ten without a good one between them end it, and so do many over a longer time."""
+        log.info("%s: %s", peer.endpoint, why)
+        peer.strikes += 1
+        if self.bans.offend(peer.address, self.now) or peer.strikes >= STRIKES:
+            self.ban(peer, "spam strike threshold exceeded")
+
+    def ban(self, peer: Peer, reason: str) -> None:
+        """Say why, close, and let nobody in from there for a while (spec 04, section 17.2)."""
+        if peer.life is Life.CLOSED:
+            return
+        log.warning("%s: banned: %s", peer.endpoint, reason)
+        self.send(peer, SoftBan(BAN_SECONDS, reason))
+        self.bans.ban(peer.address, self.now, BAN_SECONDS)
+        self.close(peer, reason)
+
+    # -- heights
+
+    @property
+    def is_by_our_clock(self) -> bool:
+        """Whether our clock can judge the chain's time.
+
+        It cannot before the first block, which may have any time, nor when the head lies in the future: such a chain
+        goes by another clock, and the reference would follow it as well.
+        """
+        return self.chain.head_number > 0 and self.chain.head_time <= self.now + FUTURE_SECONDS
+
+    def credible(self, number: int) -> int:
+        """A claimed height, at most what the clock allows since our head (spec 04, section 27, 7)."""
+        if not self.is_by_our_clock:
+            return number
+        since = max(0, int(self.now) - self.chain.head_time)
+        return min(number, self.chain.head_number + since // BLOCK_INTERVAL + SLACK_BLOCKS)
+
+    def heard_block(self) -> None:
+        """A block from the network was accepted."""
+        self.last_block_at = self.now

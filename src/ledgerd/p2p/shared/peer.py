@@ -1,0 +1,206 @@
+"""One peer: the life of its connection, what it says of itself, and its bytes made messages.
+
+Bytes and time in, messages and faults out; what they lead to is decided for all peers together, elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from enum import Enum, auto
+
+from ledgerd.p2p.shared.budget import Budget, Window
+from ledgerd.p2p.wire.endpoints import Endpoint, plain_address
+from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, Undecodable, UnknownType
+from ledgerd.p2p.wire.frames import FrameReader
+from ledgerd.p2p.wire.messages import NO_NODE, NORMAL, SYNC, Hello, Message, NodeId, read_message
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+
+KNOWN_BLOCKS = 20
+EXCHANGE_REQUESTS, EXCHANGE_WINDOW = 3, 300
+BEATEN_SECONDS, LONGEST_BEATEN = 60, 300
+
+
+class Life(Enum):
+    """Where a connection is in its life (spec 04, section 4)."""
+
+    CONNECTING = auto()
+    HANDSHAKING = auto()
+    SYNCING = auto()
+    """Asked for a range of blocks."""
+    ACTIVE = auto()
+    CLOSED = auto()
+
+
+class Step(Enum):
+    """What moves a connection on."""
+
+    OPENED = auto()
+    WELCOMED = auto()
+    """Its hello said enough to go on with: either side recognises the other, or one of them is syncing."""
+    ANSWERED = auto()
+    """It has answered our hello."""
+    ASKED = auto()
+    DELIVERED = auto()
+    ENDED = auto()
+
+
+LIFE: dict[tuple[Life, Step], Life] = {
+    (Life.CONNECTING, Step.OPENED): Life.HANDSHAKING,
+    (Life.CONNECTING, Step.ENDED): Life.CLOSED,
+    (Life.HANDSHAKING, Step.WELCOMED): Life.ACTIVE,
+    (Life.HANDSHAKING, Step.ANSWERED): Life.ACTIVE,
+    (Life.HANDSHAKING, Step.ENDED): Life.CLOSED,
+    (Life.ACTIVE, Step.ASKED): Life.SYNCING,
+    (Life.ACTIVE, Step.ENDED): Life.CLOSED,
+    (Life.SYNCING, Step.DELIVERED): Life.ACTIVE,
+    (Life.SYNCING, Step.ANSWERED): Life.ACTIVE,
+    (Life.SYNCING, Step.ENDED): Life.CLOSED,
+}
+"""All moves; a step that is not here for a state changes nothing."""
+
+
+class Peer:
+    """What is known of one connection, or of an attempt at one."""
+
+    def __init__(self, number: int, endpoint: Endpoint, now: float, *, is_incoming: bool) -> None:
+        self.id = number
+        self.endpoint = endpoint
+        self.address = plain_address(endpoint.host)
+        """The number of its host: of a dialled name, known once the connection stands."""
+        self.is_incoming = is_incoming
+        self.life = Life.CONNECTING
+        self.since = now
+        self.connected_at: float | None = None
+        self.heard_at = now
+        self.is_greeted = False
+        """Whether its hello has come."""
+
+        # What it says of itself: hearsay, all of it.
+        self.node_id: NodeId = NO_NODE
+        self.head_id: BlockId = NO_BLOCK
+        self.head_number = 0
+        self.lib_id: BlockId = NO_BLOCK
+        self.lib_number = 0
+        self.earliest = 0
+        self.latest = 0
+        self.is_emergency = False
+        self.has_emergency_key = False
+        self.fork_status = NORMAL
+        self.node_status = SYNC
+
+        # What we make of it.
+        self.exchange = False
+        """Whether blocks and transactions are pushed to it."""
+        self.is_aligned = False
+        self.strikes = 0
+        self.fork_batches = 0
+        self.failures = 0
+        """Requests in a row that it did not answer with anything of use."""
+        self.doubted_until = 0.0
+        """Until then, what it claims of its height counts for nothing."""
+        self.beaten_until = 0.0
+        """Until then its branch is known to lose against ours, however high it is."""
+        self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)
+        self.asked_us = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
+        self.asked_it = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
+        self.refusal: int | None = None
+        """For how many seconds it wants nothing of us, if it said so."""
+        self.owes_peers = False
+        """Whether we wait for its list of peers."""
+        self.service = Budget(16 << 20, 8 << 20, now)
+        """Bytes of blocks that it may ask for: far above what anybody can apply."""
+        self.transactions = Budget(2_000, 200, now)
+        self.unproven = Budget(32, 0.05, now)
+        """Blocks of other branches that nobody is known to have signed: kept, but few."""
+        self._frames = FrameReader()
+
+    @property
+    def is_live(self) -> bool:
+        """Past its handshake."""
+        return self.life in (Life.ACTIVE, Life.SYNCING)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether a connection stands."""
+        return self.life in (Life.HANDSHAKING, Life.ACTIVE, Life.SYNCING)
+
+    @property
+    def reach(self) -> int:
+        """The highest block that it claims to have."""
+        return max(self.latest, self.head_number)
+
+    @property
+    def buffered(self) -> int:
+        """The bytes of its unfinished frame."""
+        return len(self._frames)
+
+    def unfinished_for(self, now: float) -> float:
+        """For how long it has been sending one frame."""
+        began = self._frames.waiting_since
+        return 0.0 if began is None else now - began
+
+    def step(self, step: Step, now: float) -> bool:
+        """Move on in life; whether that changed anything."""
+        following = LIFE.get((self.life, step))
+        if following is None:
+            return False
+        self.life, self.since = following, now
+        if step is Step.OPENED:
+            self.connected_at = now
+        if step is Step.ENDED:
+            self._frames.clear()
+        return True
+
+    def receive(
+        self, data: bytes, now: float, is_unasked: Callable[[int], bool] = lambda _: False
+    ) -> list[Message | PeerFault]:
+        """What the next bytes say. After a fault that is no `UnknownType`, nothing more can be read.
+
+        Answers that nobody asked for are passed over unread: two megabytes of blocks take a while.
+        """
+        self.heard_at = now
+        self._frames.receive(data, now)
+        said: list[Message | PeerFault] = []
+        while True:
+            try:
+                frame = self._frames.next_frame(now)
+                if frame is None:
+                    return said
+                if not is_unasked(frame.number):
+                    said.append(read_message(frame))
+            except UnknownType as fault:
+                said.append(fault)
+            except (FrameTooLarge, Undecodable) as fault:
+                self._frames.clear()
+                said.append(fault)
+                return said
+
+    def describe(self, hello: Hello) -> None:
+        """Take down what a hello says, but for its heights."""
+        self.is_greeted = True
+        self.node_id = hello.node_id
+        self.is_emergency = hello.emergency_active
+        self.has_emergency_key = hello.has_emergency_key
+        self.fork_status = hello.fork_status
+        self.node_status = hello.node_status
+
+    def knows(self, block_id: BlockId) -> None:
+        """It has this block: it need not be told of it."""
+        self.known_blocks.append(block_id)
+
+    def doubt(self, now: float) -> None:
+        """It did not deliver; the more often, the longer it is passed over."""
+        self.failures += 1
+        if self.failures > 1:
+            self.doubted_until = now + min(300.0, 15.0 * self.failures)
+
+    def lose(self, now: float) -> None:
+        """All of its branch is known here, and ours is the better one; the more often, the longer that is believed."""
+        self.fork_batches += 1
+        self.beaten_until = now + min(BEATEN_SECONDS * self.fork_batches, LONGEST_BEATEN)
+
+    def trust(self) -> None:
+        """It delivered."""
+        self.failures = 0
+        self.doubted_until = 0.0

@@ -1,0 +1,1 @@
+"""Blocks between peers: asking, taking in, serving."""

@@ -1,0 +1,75 @@
+"""Blocks from peers on their way to the chain: what is looked at before, and what is remembered after.
+
+Before anything is stored, a block has to look like one, and either continue the head or be signed by the validator
+it names; of others each peer may bring a few (spec 04, section 27, 7 to 9).
+"""
+
+from __future__ import annotations
+
+from ledgerd.p2p.shared.chain_access import Acceptance
+from ledgerd.p2p.shared.core import FUTURE_SECONDS, Core
+from ledgerd.p2p.shared.peer import Peer
+from ledgerd.protocol.block import Block
+
+FUTURE_LIMIT = 3600
+MAX_EARLY = 64
+MAX_REJECTIONS, QUIET_SECONDS = 3, 120
+
+
+class Admission:
+    """One gate for the blocks of all peers."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._early: list[tuple[int, Block]] = []
+        self._rejected_number = 0
+        self._rejections = 0
+        self.quiet_until = 0.0
+        """Until then no gap is asked for: a block was refused again and again (spec 04, section 13.5)."""
+
+    def __len__(self) -> int:
+        return len(self._early)
+
+    def admit(self, peer: Peer | None, block: Block, *, is_syncing: bool) -> Acceptance:
+        """Give a block to the chain, if it may go there."""
+        core = self._core
+        if not core.chain.is_sound(block):
+            return Acceptance.REJECTED
+        if core.is_by_our_clock and block.timestamp > core.now + FUTURE_SECONDS:
+            self._wait(peer, block)
+            return Acceptance.FORK_DB_ONLY
+        if block.previous != core.chain.head_id and not core.chain.is_known(block.id):
+            is_proven = core.chain.is_signed(block)
+            if not is_proven and peer is not None and not peer.unproven.take(1, core.now):
+                return Acceptance.FORK_DB_ONLY
+        outcome = core.chain.accept_block(block, core.now, is_syncing=is_syncing)
+        if outcome is Acceptance.ACCEPTED:
+            core.heard_block()
+            if peer is not None:
+                peer.trust()
+                peer.exchange = peer.is_aligned = True
+        return outcome
+
+    def early(self) -> list[Block]:
+        """Blocks whose time has come by now."""
+        due = [block for _, block in self._early if block.timestamp <= self._core.now + FUTURE_SECONDS]
+        self._early = [each for each in self._early if each[1].timestamp > self._core.now + FUTURE_SECONDS]
+        return sorted(due, key=lambda block: block.number)
+
+    def count_rejection(self, number: int) -> None:
+        """The same block number refused three times over: stop asking for it for a while."""
+        if number == self._rejected_number:
+            self._rejections += 1
+        else:
+            self._rejected_number, self._rejections = number, 1
+        if self._rejections >= MAX_REJECTIONS:
+            self.quiet_until = self._core.now + QUIET_SECONDS
+            self._rejected_number = self._rejections = 0
+
+    def _wait(self, peer: Peer | None, block: Block) -> None:
+        """A clock may be wrong, theirs or ours, so nothing is held against anybody (spec 04, section 27, 9)."""
+        owner = 0 if peer is None else peer.id
+        mine = sum(number == owner for number, _ in self._early)
+        is_near = block.timestamp <= self._core.now + FUTURE_LIMIT
+        if is_near and mine < MAX_EARLY // 8 and len(self._early) < MAX_EARLY:
+            self._early.append((owner, block))

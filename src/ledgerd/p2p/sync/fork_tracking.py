@@ -1,0 +1,45 @@
+"""What we tell of forks: normal, looking, or on the minority side (spec 04, section 18).
+
+Told and shown only; which branch wins is decided by the chain.
+"""
+
+from __future__ import annotations
+
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.wire.messages import LOOKING, MINORITY, NORMAL
+
+RESOLVED_AFTER = 42
+CONFIRMATIONS = 6
+
+
+class ForkTracking:
+    """Counts blocks from the moment that there is more than one tip."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._since: int | None = None
+        self._minority_blocks = 0
+
+    def applied(self, number: int) -> None:
+        """A block has become the head."""
+        core = self._core
+        is_forked = len(core.chain.tips()) > 1
+        if self._since is None:
+            if is_forked:
+                self._since, core.fork_status = number, LOOKING
+            return
+        if (number - self._since) & 0xFFFFFFFF < RESOLVED_AFTER:
+            return
+        if not is_forked or not core.chain.is_minority():
+            self.reset()
+            return
+        self._minority_blocks += 1
+        if self._minority_blocks >= CONFIRMATIONS:
+            self.reset()
+            core.fork_status = MINORITY
+
+    def reset(self) -> None:
+        """Nothing is tracked any more."""
+        self._since = None
+        self._minority_blocks = 0
+        self._core.fork_status = NORMAL

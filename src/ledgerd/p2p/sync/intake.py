@@ -1,0 +1,325 @@
+"""Blocks on their way in: pushed singly, in ranges, in filled gaps; and the mode of the node, which follows from them
+(spec 04, sections 9 to 13).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+
+from ledgerd.p2p.shared.batches import Batch, Origin
+from ledgerd.p2p.shared.chain_access import Acceptance
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.shared.modes import TRANSITIONS, Cause, Mode
+from ledgerd.p2p.shared.peer import Life, Peer
+from ledgerd.p2p.sync.admission import Admission
+from ledgerd.p2p.sync.fork_tracking import ForkTracking
+from ledgerd.p2p.sync.gap_fill import GapFill
+from ledgerd.p2p.sync.pause import PauseQueue
+from ledgerd.p2p.sync.range_sync import RangeSync
+from ledgerd.p2p.sync.report import SyncReport
+from ledgerd.p2p.sync.settling import Settling
+from ledgerd.p2p.sync.watch import Watch
+from ledgerd.p2p.talk.handshake import our_status
+from ledgerd.p2p.talk.mempool import Mempool
+from ledgerd.p2p.talk.relay import push_block
+from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply, GetBlock, block_frame
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
+
+log = logging.getLogger(__name__)
+
+FARTHEST_AHEAD = 100
+"""Nothing is to be done with a pushed block further ahead than this: ranges come first."""
+
+
+class Intake:
+    """Takes blocks in, asks for those that are missing, and keeps the mode."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self.admission = Admission(core)
+        self.ranges = RangeSync(core)
+        self.gaps = GapFill(core, self.admission)
+        self.mempool = Mempool(core.settings, core.chain.is_anchored)
+        self.watch = Watch(core)
+        self.forks = ForkTracking(core)
+        self.paused = PauseQueue()
+        self._batch: Batch | None = None
+        self._batches: deque[Batch] = deque()
+        self._warned = False
+        self.settling = Settling(core)
+        self._report = SyncReport()
+
+    # -- the mode
+
+    def turn(self, cause: Cause | None) -> bool:
+        """Change the mode, if the table says so for this cause."""
+        core = self._core
+        mode = None if cause is None else TRANSITIONS.get((core.mode, cause))
+        if mode is None:
+            return False
+        log.info("%s: %s -> %s at block %d", cause, core.mode.name, mode.name, core.chain.head_number)
+        core.mode = mode
+        self.watch.turned()
+        if mode is Mode.FORWARD:
+            self._enter_forward()
+        else:
+            self.ranges.plan()
+        return True
+
+    def _enter_forward(self) -> None:
+        """Everybody is told: from now on transactions are wanted (spec 04, section 9.1)."""
+        core = self._core
+        self.ranges.stop()
+        self.settling.settle()
+        core.is_catching_up = False
+        for peer in core.peers():
+            is_unsure = peer.life is Life.ACTIVE and not peer.exchange and peer.head_number > 0
+            if is_unsure and core.chain.is_known(peer.head_id):
+                peer.exchange = peer.is_aligned = True
+        status = our_status(core)
+        for peer in core.peers():
+            # Also those in their handshake: our hello told them that we sync, and nothing else would tell them better.
+            core.send(peer, status)
+        self.mempool.confirm()
+
+    def look_after(self) -> None:
+        """The part of the periodic task that watches over progress (spec 04, section 21, steps 6 to 10)."""
+        core, watch = self._core, self.watch
+        for block in self.admission.early():
+            self.enqueue(Batch(Origin.EARLY, 0, (block,)))
+        cause, _ = watch.stagnated()
+        self.turn(cause)
+        self.turn(watch.caught_up())
+        self.turn(watch.behind())
+        self.turn(watch.stalled())
+        self.ranges.plan()
+        self.hear_of_height()
+        if core.is_catching_up and not core.is_anybody_ahead() and not self._batches:
+            core.is_catching_up = False
+        if core.mode is Mode.SYNC and self.ranges.needs_snapshot() and not self._warned:
+            self._warned = True
+            log.warning("no peer has block %d: a snapshot may be needed", core.chain.head_number + 1)
+
+    def report(self) -> None:
+        """Tell the operator from time to time how far it is."""
+        core = self._core
+        ahead = [reach for peer in core.trusted() if (reach := core.reach_of(peer)) > core.chain.head_number]
+        target = max(ahead, default=core.chain.head_number)
+        line = self._report.line(core.now, core.chain.head_number, target, len(ahead))
+        if line is not None:
+            log.info("%s", line)
+
+    # -- a single block, pushed or asked for
+
+    def block(self, peer: Peer, message: BlockReply) -> None:
+        """Take in a block; pass it on if it is the new head (spec 04, section 11.3)."""
+        core, block = self._core, message.block
+        if core.is_paused:
+            self.paused.keep((block,), core.chain.head_number)
+            return
+        peer.head_number = max(peer.head_number, core.credible(block.number))
+        head = core.chain.head_number
+        if block.number > head + FARTHEST_AHEAD:
+            core.good(peer)
+            self.ranges.plan()
+            return
+        is_beside = block.number == head + 1 and block.previous not in (core.chain.head_id, NO_BLOCK)
+        if is_beside and not core.chain.is_known(block.previous):
+            core.send(peer, GetBlock(block_number_of(block.previous), NO_BLOCK))
+        outcome = self.admission.admit(peer, block, is_syncing=False)
+        if outcome is Acceptance.REJECTED:
+            self.admission.count_rejection(block.number)
+            core.strike(peer, f"block {block.number} breaks a rule")
+        elif outcome is not Acceptance.DEAD_FORK:
+            core.good(peer)
+        elif not core.chain.is_signed(block):
+            # The reference bans for any dead-fork block, and forgets the ban at once. Who comes back from a split
+            # pushes what its validators make before it has found the way: what they signed is nobody's spam.
+            core.strike(peer, f"dead-fork block #{block.number}")
+        if outcome is Acceptance.ACCEPTED:
+            self._accepted(peer, message)
+        elif outcome in (Acceptance.FORK_DB_ONLY, Acceptance.DEAD_FORK) and not is_beside:
+            self._ask_below(peer, block)
+
+    def _ask_below(self, peer: Peer, block: Block) -> None:
+        """A block whose parent is missing: of its branch not all is known here, whatever was thought before."""
+        core = self._core
+        if core.chain.is_linked(block.id):
+            return
+        peer.beaten_until = 0.0
+        if block.number <= core.chain.head_number < core.height_of(peer):
+            self.gaps.go_back()
+        self.hear_of_height()
+
+    def hear_of_height(self) -> None:
+        """Somebody is higher than thought: ask at once, unless ranges are under way."""
+        if self.ranges.is_idle and not self.is_busy:
+            self.gaps.ask()
+
+    def _accepted(self, peer: Peer, message: BlockReply) -> None:
+        block = message.block
+        log.info(
+            "Got block #%d with %d transaction(s) validated by %s [%s]",
+            block.number,
+            len(block.transactions),
+            block.validator,
+            peer.endpoint,
+        )
+        self.applied(block)
+        peer.knows(block.id)
+        frame = block_frame(block.packed, message.next_available, is_last=message.is_last)
+        push_block(self._core, frame, BlockReply.NUMBER, block.id, peer)
+        self.turn(self.watch.caught_up())
+
+    def applied(self, block: Block) -> None:
+        """A block has become part of our chain (spec 04, section 11.5)."""
+        for transaction in block.transactions:
+            self.mempool.include(transaction)
+        self.forks.applied(block.number)
+
+    # -- many blocks
+
+    def is_unasked(self, peer: Peer, number: int) -> bool:
+        """Whether a message of this type answers nothing that the peer was asked (spec 04, section 27, 4)."""
+        if number == BlockRangeReply.NUMBER:
+            return not self.ranges.awaits(peer)
+        return number == GapFillReply.NUMBER and not self.gaps.awaits(peer)
+
+    def blocks_of_range(self, peer: Peer, reply: BlockRangeReply) -> None:
+        """Take in a range, if it was asked for."""
+        core = self._core
+        if core.is_paused:
+            self.paused.keep(reply.blocks, core.chain.head_number)
+            return
+        core.good(peer)
+        if not self.ranges.receive(peer, reply):
+            return
+        self._next_ready()
+        self.ranges.plan()
+        if not reply.blocks:
+            self.hear_of_height()
+
+    def blocks_of_gap(self, peer: Peer, reply: GapFillReply) -> None:
+        """Take in single blocks, if they were asked for."""
+        core = self._core
+        if core.is_paused:
+            self.paused.keep(reply.blocks, core.chain.head_number)
+            return
+        core.good(peer)
+        if self.gaps.receive(peer, reply) and reply.blocks:
+            self.enqueue(Batch(Origin.GAP, peer.id, reply.blocks))
+
+    def recovered(self, batch: Batch) -> None:
+        """The keys that signed a batch are known, as far as there are any."""
+        batch.is_recovered = True
+        if not self._core.is_paused:
+            self._next_ready()
+
+    def enqueue(self, batch: Batch) -> None:
+        """Let a batch wait for its turn. There are few: one gap at a time, a pause, blocks that came early."""
+        self._batches.append(batch)
+
+    def _next_ready(self) -> None:
+        while self._batch is None and (batch := self.ranges.take_ready()) is not None:
+            if batch.last > self._core.chain.head_number:
+                self._batch = batch
+                return
+            self._finish(batch)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether blocks wait to be applied."""
+        return self._batch is not None or bool(self._batches)
+
+    @property
+    def waiting(self) -> int:
+        """How many batches wait for their turn, besides those of ranges."""
+        return len(self._batches)
+
+    def work(self) -> bool:
+        """Apply one block that waits; whether others still do."""
+        if self._core.is_paused:
+            return False
+        if self._batch is None:
+            self._next_ready()
+        if self._batch is None and self._batches:
+            self._batch = self._batches.popleft()
+        batch = self._batch
+        if batch is None:
+            return False
+        if batch.blocks:
+            self._apply(batch)
+        if not batch.blocks:
+            self._batch = None
+            self._finish(batch)
+        return True
+
+    def _apply(self, batch: Batch) -> None:
+        core, block = self._core, batch.blocks.popleft()
+        peer = core.find(batch.peer)
+        is_syncing = batch.origin is Origin.RANGE
+        if block.number <= core.chain.head_number and core.chain.is_known(block.id):
+            return
+        outcome = self.admission.admit(peer, block, is_syncing=is_syncing)
+        if outcome is Acceptance.ACCEPTED:
+            batch.applied += 1
+            self.applied(block)
+        elif outcome is Acceptance.FORK_DB_ONLY:
+            batch.forked += 1
+            batch.is_linked = core.chain.is_linked(block.id)
+        elif outcome is Acceptance.REJECTED:
+            self._refused(batch, peer, block)
+        elif outcome is Acceptance.DEAD_FORK:
+            batch.give_up()
+            self._dead_fork(batch, peer, block)
+
+    def _refused(self, batch: Batch, peer: Peer | None, block: Block) -> None:
+        """In a range, nothing behind a block that breaks a rule can follow: others are asked for it."""
+        if batch.origin is Origin.RANGE:
+            batch.give_up()
+            batch.refused_at = block.number
+            if peer is not None:
+                peer.doubt(self._core.now)
+                self._core.strike(peer, f"block {block.number} of a range breaks a rule")
+        elif batch.origin is Origin.GAP:
+            self.admission.count_rejection(block.number)
+
+    def _dead_fork(self, batch: Batch, peer: Peer | None, block: Block) -> None:
+        """A peer that is ahead may be right, and ours the fork that loses (spec 04, section 13.4)."""
+        core = self._core
+        if batch.origin is Origin.RANGE:
+            batch.forked += 1
+        elif peer is not None and peer.reach > core.chain.head_number:
+            self.gaps.go_back()
+            self.ranges.go_back()
+            if not self.turn(Cause.ON_DEAD_FORK):
+                self.ranges.plan()
+        elif peer is not None:
+            core.strike(peer, f"dead-fork block #{block.number} in gap fill")
+
+    def _finish(self, batch: Batch) -> None:
+        core = self._core
+        peer = core.find(batch.peer)
+        self.settling.note(batch)
+        if batch.origin is Origin.RANGE:
+            self.ranges.ended(batch, peer)
+            if not self.ranges.has_more or self.settling.is_due:
+                self.settling.settle()
+            is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
+            if not (is_end and self.turn(Cause.RANGE_ENDED)):
+                self.ranges.plan()
+            self.hear_of_height()
+            return
+        self.settling.settle()
+        if batch.origin is Origin.GAP:
+            self.gaps.follow_up(batch, peer)
+            self.turn(self.watch.caught_up())
+        elif core.is_catching_up and not core.is_anybody_ahead():
+            core.is_catching_up = False
+
+    def forget(self, peer: Peer) -> None:
+        """A peer is gone."""
+        self.ranges.forget(peer)
+        self.gaps.forget(peer)

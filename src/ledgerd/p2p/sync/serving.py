@@ -1,0 +1,104 @@
+"""Answers to those who ask for blocks: complete, but no more than a frame holds or a peer may cost (spec 04, 10, 13).
+
+Where nothing is at hand the answer is empty; it is never missing.
+"""
+
+from __future__ import annotations
+
+from ledgerd.codec.varint import pack_varint
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.shared.peer import Peer
+from ledgerd.p2p.sync.gap_fill import MOST_BLOCKS, REPLY_BYTES
+from ledgerd.p2p.wire.frames import MAX_PAYLOAD
+from ledgerd.p2p.wire.messages import (
+    BlockRangeReply,
+    BlockReply,
+    GapFillReply,
+    GapFillRequest,
+    GetBlock,
+    GetBlockRange,
+    NotAvailable,
+    RangeReply,
+    RangeRequest,
+    block_frame,
+    gap_reply_frame,
+    range_reply_frame,
+)
+
+RANGE_BYTES = MAX_PAYLOAD - 65_536
+MOST_IN_RANGE = 1_000
+"""Blocks looked up for one request, whatever it asks for."""
+FARTHEST_AHEAD = 100
+LOOKUP_COST = 64
+"""What one look-up counts for, in bytes."""
+
+
+def serve_probe(core: Core, peer: Peer, request: RangeRequest) -> None:
+    """Which blocks there are, if that one is (5102)."""
+    chain = core.chain
+    if chain.read(request.block_num) is not None:
+        core.send(peer, RangeReply(chain.earliest, chain.latest, has_blocks=True))
+    else:
+        core.send(peer, RangeReply(0, 0, has_blocks=False))
+    core.good(peer)
+
+
+def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
+    """Blocks one after the other, as many as a frame holds (5104)."""
+    chain, latest = core.chain, core.chain.latest
+    first = max(request.start_block_num, chain.earliest, 1)
+    last = min(request.end_block_num, latest, first + MOST_IN_RANGE - 1)
+    blocks: list[bytes] = []
+    size, end, is_full = 5, last, False
+    if peer.service.take(LOOKUP_COST, core.now):
+        for number, packed in chain.read_run(first, last):
+            if blocks and size + len(pack_varint(len(blocks))) + len(packed) > RANGE_BYTES:
+                end, is_full = number, True
+                break
+            blocks.append(packed)
+            size += len(packed)
+        peer.service.take(size + LOOKUP_COST * max(0, end - first + 1), core.now)
+    if not blocks:
+        next_available, is_last = 0, False
+    elif is_full:
+        next_available, is_last = end, False
+    else:
+        reached = int.from_bytes(blocks[-1][:4], "big") + 1
+        next_available, is_last = (reached + 1 if reached < latest else 0), reached >= latest
+    core.send_frame(peer, BlockRangeReply.NUMBER, range_reply_frame(blocks, next_available, is_last=is_last))
+    core.good(peer)
+
+
+def serve_block(core: Core, peer: Peer, request: GetBlock) -> None:
+    """One block, or that it is not here (5106)."""
+    number, latest = request.block_num, core.chain.latest
+    packed = core.chain.read(number) if peer.service.take(LOOKUP_COST, core.now) else None
+    if packed is None or len(packed) + 5 > MAX_PAYLOAD:
+        core.send(peer, NotAvailable(number))
+    else:
+        peer.service.take(len(packed), core.now)
+        frame = block_frame(packed, number + 1 if number < latest else 0, is_last=number >= latest)
+        core.send_frame(peer, BlockReply.NUMBER, frame)
+    core.good(peer)
+
+
+def serve_gap(core: Core, peer: Peer, request: GapFillRequest) -> None:
+    """The blocks of these numbers, up to the head, in the order asked for (5115)."""
+    chain, numbers = core.chain, request.block_nums
+    if not 0 < len(numbers) <= MOST_BLOCKS:
+        core.strike(peer, f"asks for {len(numbers)} single blocks")
+        return
+    blocks: list[bytes] = []
+    size = 0
+    if peer.service.take(LOOKUP_COST * len(numbers), core.now):
+        for number in dict.fromkeys(numbers):
+            packed = chain.read(number) if chain.earliest <= number <= chain.head_number + FARTHEST_AHEAD else None
+            if packed is None:
+                continue
+            if size + len(packed) > REPLY_BYTES and blocks:
+                break
+            blocks.append(packed)
+            size += len(packed)
+        peer.service.take(size, core.now)
+    core.send_frame(peer, GapFillReply.NUMBER, gap_reply_frame(blocks))
+    core.good(peer)

@@ -1,0 +1,35 @@
+"""When blocks of ranges become durable: together, since a commit costs the same for one as for many."""
+
+from __future__ import annotations
+
+from ledgerd.p2p.shared.batches import Batch
+from ledgerd.p2p.shared.core import Core
+
+BLOCKS, BYTES, SECONDS = 500, 4 << 20, 2.0
+"""After any of these a commit is due; a kill loses no more."""
+
+
+class Settling:
+    """What has been applied since the last commit."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._blocks = self._bytes = 0
+        self._since = core.now
+
+    def note(self, batch: Batch) -> None:
+        """A batch has been applied."""
+        if not self._blocks:
+            self._since = self._core.now
+        self._blocks += batch.count
+        self._bytes += batch.size
+
+    @property
+    def is_due(self) -> bool:
+        """Whether enough has been applied for a commit of its own."""
+        return self._blocks >= BLOCKS or self._bytes >= BYTES or self._core.now - self._since >= SECONDS
+
+    def settle(self) -> None:
+        """Make durable what has been applied."""
+        self._core.chain.settle()
+        self._blocks = self._bytes = 0

@@ -1,0 +1,1 @@
+"""What peers tell each other besides blocks: greetings, addresses, transactions."""

@@ -1,0 +1,119 @@
+"""Whom to dial, and when again: endpoints that we know, each with its back-off (spec 04, sections 6.2 to 6.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.p2p.wire.messages import NO_NODE, NodeId
+
+if TYPE_CHECKING:
+    from random import Random
+
+FIRST_BACKOFF, LONGEST_BACKOFF = 30, 3600
+STABLE_SECONDS = 300
+CONTACTS = 200
+STALE_SECONDS = 24 * 3600
+
+
+class Contact:
+    """An endpoint, and how it went there."""
+
+    def __init__(self, endpoint: Endpoint, now: float, *, is_seed: bool) -> None:
+        self.endpoint = endpoint
+        self.is_seed = is_seed
+        self.node_id: NodeId = NO_NODE
+        self.peer: int | None = None
+        """The peer that it is connected, or being connected, as."""
+        self.backoff = FIRST_BACKOFF
+        self.next_attempt = now
+        self.last_seen = now
+        self.last_good = now
+        """When it was last connected, or first heard of."""
+
+    def ended(self, connected_for: float | None, now: float, random: Random, *, keeps_backoff: bool = False) -> None:
+        """A connection, or an attempt at one, is over: wait, the longer the oftener."""
+        self.peer = None
+        if connected_for is None:
+            self.next_attempt = now + FIRST_BACKOFF
+            return
+        self.last_good = now
+        if connected_for > STABLE_SECONDS:
+            self.backoff = FIRST_BACKOFF
+        if not keeps_backoff:
+            self.backoff = min(2 * self.backoff, LONGEST_BACKOFF)
+        spread = self.backoff // 2
+        jitter = random.randrange(spread) - spread // 2 if spread else 0
+        self.next_attempt = now + self.backoff + jitter
+
+    def refused(self, seconds: int, now: float) -> None:
+        """The other side wants nothing of us for a time; not longer than our own longest wait."""
+        self.backoff = min(max(seconds, FIRST_BACKOFF), LONGEST_BACKOFF)
+        self.next_attempt = max(self.next_attempt, now + self.backoff)
+
+    def restart(self, now: float) -> None:
+        """Try at once."""
+        self.backoff = FIRST_BACKOFF
+        self.next_attempt = now
+
+
+class Contacts:
+    """Endpoints by their order, and no more of them than a node can use."""
+
+    def __init__(self, seeds: tuple[Endpoint, ...], now: float) -> None:
+        self._contacts = {seed: Contact(seed, now, is_seed=True) for seed in seeds}
+
+    def __len__(self) -> int:
+        return len(self._contacts)
+
+    def __contains__(self, endpoint: Endpoint) -> bool:
+        return endpoint in self._contacts
+
+    def all(self) -> list[Contact]:
+        """Seeds first, then in the order in which they became known."""
+        return list(self._contacts.values())
+
+    def at(self, endpoint: Endpoint) -> Contact | None:
+        """What is known of an endpoint."""
+        return self._contacts.get(endpoint)
+
+    def of_peer(self, peer: int) -> Contact | None:
+        """The endpoint that a peer was dialled at."""
+        return next((contact for contact in self._contacts.values() if contact.peer == peer), None)
+
+    def hear_of(self, endpoint: Endpoint, node_id: NodeId, now: float) -> Contact | None:
+        """Somebody names an endpoint; the new contact, if there is room for one."""
+        known = self._contacts.get(endpoint)
+        if known is not None:
+            known.last_seen = now
+            known.node_id = node_id if node_id != NO_NODE else known.node_id
+            return None
+        if len(self._contacts) >= CONTACTS:
+            return None
+        contact = self._contacts[endpoint] = Contact(endpoint, now, is_seed=False)
+        contact.node_id = node_id
+        return contact
+
+    def due(self, now: float) -> list[Contact]:
+        """Those to be dialled now."""
+        return [each for each in self._contacts.values() if each.peer is None and now >= each.next_attempt]
+
+    def forget_lost(self, now: float, hours: int) -> None:
+        """Who could not be reached for hours is forgotten, and who was not heard of for a day; seeds never are."""
+        for contact in self.all():
+            if contact.is_seed or contact.peer is not None:
+                contact.last_seen = now
+            elif now - contact.last_good > hours * 3600 or now - contact.last_seen > STALE_SECONDS:
+                del self._contacts[contact.endpoint]
+
+    def restart(self, now: float) -> None:
+        """Try everybody again at once: nobody is left."""
+        for contact in self._contacts.values():
+            if contact.peer is None:
+                contact.restart(now)
+
+    def restart_seeds(self, now: float) -> None:
+        """Try the seeds at once."""
+        for contact in self._contacts.values():
+            if contact.is_seed and contact.peer is None:
+                contact.restart(now)

@@ -1,0 +1,135 @@
+"""Transactions that are passed on: none twice, none that the chain refuses, and never too many (spec 04, section 14).
+
+A filter for the relay; blocks are made of the chain's own list of waiting transactions.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import NamedTuple
+
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.transaction import Transaction
+
+REMEMBERED = 50_000
+"""Ids of refused and included transactions that are kept."""
+
+REFUSED_SECONDS = 30
+
+
+class Admitted(Enum):
+    """What is thought of a transaction before the chain looks at it."""
+
+    YES = auto()
+    NO = auto()
+    """Known, or of another branch, or no room: nobody's fault."""
+    UNFIT = auto()
+    """Expired, too late, or too large: a strike for who sent it."""
+
+
+class Entry(NamedTuple):
+    """A transaction that was passed on."""
+
+    transaction: Transaction
+    size: int
+    is_provisional: bool
+
+
+class Mempool:
+    """What has been passed on and is in no block yet, and ids of what need not be looked at again."""
+
+    def __init__(self, settings: Settings, is_anchored: Callable[[Transaction], bool]) -> None:
+        self._settings = settings
+        self._is_anchored = is_anchored
+        self._entries: dict[TransactionId, Entry] = {}
+        self._bytes = 0
+        self._done: dict[TransactionId, int] = {}
+        self._expiring: list[tuple[int, TransactionId]] = []
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, transaction_id: TransactionId) -> bool:
+        return transaction_id in self._entries
+
+    @property
+    def remembered(self) -> int:
+        """How many ids are kept of what is done with."""
+        return len(self._done)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all entries."""
+        return self._bytes
+
+    def judge(self, transaction: Transaction, now: float) -> Admitted:
+        """The checks of spec 04, section 14.1, in their order."""
+        seconds = int(now)
+        if transaction.id in self._entries or transaction.id in self._done:
+            return Admitted.NO
+        if transaction.expiration < seconds:
+            return Admitted.UNFIT
+        if transaction.expiration > seconds + self._settings.mempool_max_hours * 3600:
+            return Admitted.UNFIT
+        if len(transaction.packed) > self._settings.mempool_max_size:
+            return Admitted.UNFIT
+        if not self._is_anchored(transaction) or not self._has_room(transaction):
+            return Admitted.NO
+        return Admitted.YES
+
+    def add(self, transaction: Transaction, *, is_provisional: bool) -> None:
+        """Keep a transaction that is passed on."""
+        if not self._has_room(transaction) or transaction.id in self._entries:
+            return
+        size = len(transaction.packed)
+        self._entries[transaction.id] = Entry(transaction, size, is_provisional)
+        self._bytes += size
+
+    def include(self, transaction: Transaction) -> None:
+        """It is in a block: late copies are of no interest, though the reference passes them on once more."""
+        self._drop(transaction.id)
+        self._remember(transaction.id, transaction.expiration)
+
+    def refuse(self, transaction: Transaction, now: float) -> None:
+        """The chain refused it: copies are of no interest for a while. Later it may be another matter."""
+        self._remember(transaction.id, min(transaction.expiration, int(now) + REFUSED_SECONDS))
+
+    def clean(self, now: float, *, drops_unanchored: bool) -> None:
+        """Drop what has expired, and what refers to blocks that are no more."""
+        seconds = int(now)
+        for entry in list(self._entries.values()):
+            is_lost = drops_unanchored and not self._is_anchored(entry.transaction)
+            if entry.transaction.expiration < seconds or is_lost:
+                self._drop(entry.transaction.id)
+        while self._expiring and (self._expiring[0][0] < seconds or len(self._expiring) > 2 * REMEMBERED):
+            self._done.pop(heapq.heappop(self._expiring)[1], None)
+
+    def confirm(self) -> None:
+        """The sync is over: what was taken in meanwhile stays only where it refers to our chain."""
+        for key, entry in list(self._entries.items()):
+            if not entry.is_provisional:
+                continue
+            if self._is_anchored(entry.transaction):
+                self._entries[key] = entry._replace(is_provisional=False)
+            else:
+                self._drop(key)
+
+    def _has_room(self, transaction: Transaction) -> bool:
+        settings = self._settings
+        is_fitting = self._bytes + len(transaction.packed) <= settings.mempool_max_bytes
+        return len(self._entries) < settings.mempool_max_count and is_fitting
+
+    def _remember(self, transaction_id: TransactionId, until: int) -> None:
+        if transaction_id not in self._done:
+            if len(self._done) >= REMEMBERED:
+                self._done.pop(next(iter(self._done)))
+            self._done[transaction_id] = until
+            heapq.heappush(self._expiring, (until, transaction_id))
+
+    def _drop(self, transaction_id: TransactionId) -> None:
+        entry = self._entries.pop(transaction_id, None)
+        if entry is not None:
+            self._bytes -= entry.size

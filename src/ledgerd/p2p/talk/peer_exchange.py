@@ -1,0 +1,121 @@
+"""Asking peers whom they know, and telling them whom we know (spec 04, section 16).
+
+What a peer tells is taken when it was asked, and never as more than a hint of whom one might dial.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.peer import Life, Peer
+from ledgerd.p2p.talk.contacts import Contacts
+from ledgerd.p2p.wire.endpoints import is_public, subnet_of, wire_endpoint
+from ledgerd.p2p.wire.messages import (
+    KnownPeer,
+    PeerExchangeRateLimited,
+    PeerExchangeReply,
+    PeerExchangeRequest,
+)
+
+log = logging.getLogger(__name__)
+
+SPREAD_MICROSECONDS, FEW_PEERS = 100_000_000, 20
+"""Where there are few, they are asked one after the other within this time (spec 04, section 16)."""
+MOST_TAKEN = 20
+
+
+class PeerExchange:
+    """The exchange of whole lists, rarely."""
+
+    def __init__(self, core: Core, contacts: Contacts) -> None:
+        self._core = core
+        self._contacts = contacts
+        self._asked_at = -1e9
+
+    def ask(self) -> None:
+        """Ask one peer, chosen at random, when it is time."""
+        core = self._core
+        if core.settings.is_isolated or core.mode is Mode.SYNC:
+            return
+        able = [
+            peer
+            for peer in core.peers()
+            if peer.life is Life.ACTIVE and peer.exchange and not peer.asked_it.wait(core.now)
+        ]
+        if not able:
+            return
+        if len(able) < FEW_PEERS and core.now - self._asked_at < SPREAD_MICROSECONDS // len(able) / 1e6:
+            return
+        peer = core.random.choice(able)
+        peer.asked_it.count(core.now)
+        peer.owes_peers = True
+        self._asked_at = core.now
+        core.send(peer, PeerExchangeRequest())
+
+    def serve(self, peer: Peer) -> None:
+        """Tell whom we have dialled and kept for a while; few of one neighbourhood (5110)."""
+        core, settings = self._core, self._core.settings
+        if settings.is_isolated:
+            core.send(peer, PeerExchangeReply(()))
+            return
+        wait = peer.asked_us.wait(core.now)
+        if wait:
+            core.send(peer, PeerExchangeRateLimited(wait))
+            return
+        peer.asked_us.count(core.now)
+        able = [other for other in core.peers() if other is not peer and self._is_shared(other)]
+        core.random.shuffle(able)
+        named: list[KnownPeer] = []
+        counts: dict[str, int] = {}
+        for other in able:
+            subnet = subnet_of(other.address)
+            endpoint = wire_endpoint(other.endpoint._replace(host=other.address))
+            if endpoint is None or counts.get(subnet, 0) >= settings.exchange_max_per_subnet:
+                continue
+            if len(named) >= settings.exchange_max_peers:
+                break
+            counts[subnet] = counts.get(subnet, 0) + 1
+            named.append(KnownPeer(endpoint, other.node_id))
+        core.send(peer, PeerExchangeReply(tuple(named)))
+        core.good(peer)
+
+    def _is_shared(self, peer: Peer) -> bool:
+        settings, now = self._core.settings, self._core.now
+        uptime = 0.0 if peer.connected_at is None else now - peer.connected_at
+        is_kept = peer.life is Life.ACTIVE and peer.exchange and not peer.is_incoming
+        return is_kept and uptime >= settings.exchange_min_uptime
+
+    def receive(self, peer: Peer, reply: PeerExchangeReply) -> None:
+        """Remember some of the endpoints that we asked for; they are dialled as there is room (5111).
+
+        Endpoints of private networks are believed only of peers that live in one.
+        """
+        core, settings = self._core, self._core.settings
+        core.good(peer)
+        if settings.is_isolated or not peer.owes_peers:
+            return
+        peer.owes_peers = False
+        crowds: dict[str, int] = {}
+        for other in core.peers():
+            crowds[subnet_of(other.address)] = crowds.get(subnet_of(other.address), 0) + 1
+        for known in reply.peers[:MOST_TAKEN]:
+            endpoint = known.endpoint.endpoint
+            if known.node_id == core.node_id or endpoint.port == 0:
+                continue
+            if not is_public(endpoint.host) and (
+                is_public(peer.address) or not 0 < known.endpoint.address < 0xE0000000
+            ):
+                continue
+            subnet = subnet_of(endpoint.host)
+            if endpoint not in self._contacts and crowds.get(subnet, 0) >= settings.exchange_max_per_subnet:
+                continue
+            if self._contacts.hear_of(endpoint, known.node_id, core.now) is not None:
+                crowds[subnet] = crowds.get(subnet, 0) + 1
+
+    def refused(self, peer: Peer) -> None:
+        """We asked too often: not again for a whole window, while the reference punishes the other side's requests."""
+        peer.owes_peers = False
+        peer.asked_it.close(self._core.now)
+        self._core.good(peer)

@@ -1,0 +1,46 @@
+"""Whom a new block or transaction is pushed to (spec 04, section 11.1)."""
+
+from __future__ import annotations
+
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.shared.peer import Life, Peer
+from ledgerd.p2p.wire.messages import NO_NODE, SYNC, TransactionMessage
+from ledgerd.protocol.identifiers import BlockId
+
+
+def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = None) -> list[Peer]:
+    """Peers in the order in which they came: those that exchange with us, each node once.
+
+    For a block, those that do not know it yet; for a transaction, those that are not syncing.
+    """
+    chosen, met = [], set()
+    for peer in core.peers():
+        if peer is exclude or peer.life is not Life.ACTIVE or not peer.exchange:
+            continue
+        if block_id is None and peer.node_status == SYNC:
+            continue
+        if block_id is not None and block_id in peer.known_blocks:
+            continue
+        name = peer.node_id if peer.node_id != NO_NODE else peer.endpoint
+        if name not in met:
+            met.add(name)
+            chosen.append(peer)
+    return chosen
+
+
+def push_block(core: Core, frame: bytes, number: int, block_id: BlockId, exclude: Peer | None) -> int:
+    """Push a block that is now part of our chain, and remember who knows it; to how many it went."""
+    peers = push_set(core, exclude, block_id=block_id)
+    for peer in peers:
+        core.send_frame(peer, number, frame)
+        peer.knows(block_id)
+    return len(peers)
+
+
+def push_transaction(core: Core, message: TransactionMessage, exclude: Peer | None) -> int:
+    """Push a transaction; to how many it went."""
+    peers = push_set(core, exclude)
+    frame = message.frame if peers else b""
+    for peer in peers:
+        core.send_frame(peer, message.NUMBER, frame)
+    return len(peers)

@@ -1,0 +1,1 @@
+"""The bytes between peers: frames, messages, endpoints, faults."""

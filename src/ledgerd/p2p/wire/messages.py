@@ -1,0 +1,292 @@
+"""The seventeen messages, as records in the order of the wire (spec 04, section 4)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NewType
+
+import msgspec
+
+from ledgerd.codec import DecodeError, codec_of, declare
+from ledgerd.codec.numbers import UInt8, UInt16, UInt32
+from ledgerd.codec.strings import FixedBytes
+from ledgerd.codec.varint import pack_varint
+from ledgerd.p2p.wire.endpoints import WireEndpoint
+from ledgerd.p2p.wire.faults import Undecodable, UnknownType
+from ledgerd.p2p.wire.frames import Frame, pack_frame
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.transaction import Transaction
+
+NodeId = NewType("NodeId", bytes)
+"""Thirty-three bytes that name a process until it ends; nobody proves to own one."""
+
+declare(NodeId, FixedBytes(33, "node id"))
+
+NO_NODE = NodeId(bytes(33))
+
+SYNC, FORWARD = 0, 1
+"""The modes of a node as they are told."""
+
+NORMAL, LOOKING, MINORITY = 0, 1, 2
+"""What a node tells of forks."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """Anything that is sent."""
+
+    NUMBER: ClassVar[int]
+
+    @property
+    def frame(self) -> bytes:
+        """The bytes that go out."""
+        return pack_frame(self.NUMBER, codec_of(type(self)).encode(self))
+
+
+class Hello(Message, frozen=True):
+    """Who speaks, and where its chain stands."""
+
+    NUMBER: ClassVar[int] = 5100
+
+    protocol_version: UInt16 = 1
+    head_block_id: BlockId = NO_BLOCK
+    head_block_num: UInt32 = 0
+    lib_block_id: BlockId = NO_BLOCK
+    lib_block_num: UInt32 = 0
+    dlt_earliest_block: UInt32 = 0
+    dlt_latest_block: UInt32 = 0
+    emergency_active: bool = False
+    has_emergency_key: bool = False
+    fork_status: UInt8 = NORMAL
+    node_status: UInt8 = SYNC
+    node_id: NodeId = NO_NODE
+
+
+class HelloReply(Message, frozen=True):
+    """What the answering side makes of a hello."""
+
+    NUMBER: ClassVar[int] = 5101
+
+    exchange_enabled: bool
+    fork_alignment: bool
+    initiator_head_seen: BlockId
+    initiator_lib_seen: BlockId
+    our_dlt_earliest: UInt32
+    our_dlt_latest: UInt32
+    our_fork_status: UInt8
+    our_node_status: UInt8
+
+
+class RangeRequest(Message, frozen=True):
+    """Which blocks do you have, around this one?"""
+
+    NUMBER: ClassVar[int] = 5102
+
+    block_num: UInt32
+    block_id: BlockId
+
+
+class RangeReply(Message, frozen=True):
+    """These, or none."""
+
+    NUMBER: ClassVar[int] = 5103
+
+    range_start: UInt32
+    range_end: UInt32
+    has_blocks: bool
+
+
+class GetBlockRange(Message, frozen=True):
+    """Send me these blocks."""
+
+    NUMBER: ClassVar[int] = 5104
+
+    start_block_num: UInt32
+    end_block_num: UInt32
+    prev_block_id: BlockId
+
+
+class BlockRangeReply(Message, frozen=True):
+    """Blocks of a range, and whether that was all there is."""
+
+    NUMBER: ClassVar[int] = 5105
+
+    blocks: tuple[Block, ...]
+    last_block_next_available: UInt32
+    is_last: bool
+
+
+class GetBlock(Message, frozen=True):
+    """Send me this block."""
+
+    NUMBER: ClassVar[int] = 5106
+
+    block_num: UInt32
+    prev_block_id: BlockId
+
+
+class BlockReply(Message, frozen=True):
+    """One block: an answer, or the push of a new one."""
+
+    NUMBER: ClassVar[int] = 5107
+
+    block: Block
+    next_available: UInt32
+    is_last: bool
+
+
+class NotAvailable(Message, frozen=True):
+    """That block is not here."""
+
+    NUMBER: ClassVar[int] = 5108
+
+    block_num: UInt32
+
+
+class ForkStatus(Message, frozen=True):
+    """Where the sender's chain stands by now."""
+
+    NUMBER: ClassVar[int] = 5109
+
+    fork_status: UInt8
+    head_block_id: BlockId
+    head_block_num: UInt32
+    lib_block_id: BlockId
+    lib_block_num: UInt32
+    dlt_earliest_block: UInt32
+    dlt_latest_block: UInt32
+    node_status: UInt8
+
+
+class PeerExchangeRequest(Message, frozen=True):
+    """Whom do you know?"""
+
+    NUMBER: ClassVar[int] = 5110
+
+
+class KnownPeer(msgspec.Struct, frozen=True):
+    """A node that somebody is connected to."""
+
+    endpoint: WireEndpoint
+    node_id: NodeId
+
+
+class PeerExchangeReply(Message, frozen=True):
+    """These nodes."""
+
+    NUMBER: ClassVar[int] = 5111
+
+    peers: tuple[KnownPeer, ...]
+
+
+class PeerExchangeRateLimited(Message, frozen=True):
+    """You have asked too often."""
+
+    NUMBER: ClassVar[int] = 5112
+
+    wait_seconds: UInt32
+
+
+class TransactionMessage(Message, frozen=True):
+    """A transaction, pushed."""
+
+    NUMBER: ClassVar[int] = 5113
+
+    trx: Transaction
+
+
+class SoftBan(Message, frozen=True):
+    """The sender closes the connection, and says why."""
+
+    NUMBER: ClassVar[int] = 5114
+
+    ban_duration_sec: UInt32
+    reason: str
+
+
+class GapFillRequest(Message, frozen=True):
+    """Send me the blocks of these numbers."""
+
+    NUMBER: ClassVar[int] = 5115
+
+    block_nums: tuple[UInt32, ...]
+
+
+class GapFillReply(Message, frozen=True):
+    """Those of them that are here."""
+
+    NUMBER: ClassVar[int] = 5116
+
+    blocks: tuple[Block, ...]
+
+
+MESSAGES: dict[int, type[Message]] = {
+    message.NUMBER: message
+    for message in (
+        Hello,
+        HelloReply,
+        RangeRequest,
+        RangeReply,
+        GetBlockRange,
+        BlockRangeReply,
+        GetBlock,
+        BlockReply,
+        NotAvailable,
+        ForkStatus,
+        PeerExchangeRequest,
+        PeerExchangeReply,
+        PeerExchangeRateLimited,
+        TransactionMessage,
+        SoftBan,
+        GapFillRequest,
+        GapFillReply,
+    )
+}
+
+HELLO_WITHOUT_NODE_ID = 62
+HELLO_SIZE = 95
+
+
+def read_message(frame: Frame) -> Message:
+    """The message in a frame; bytes behind its last field are ignored (spec 04, section 2).
+
+    Raises:
+        UnknownType: No message has this number.
+        Undecodable: The payload is too short, or holds what no field may.
+    """
+    kind = MESSAGES.get(frame.number)
+    if kind is None:
+        raise UnknownType(f"a message of type {frame.number}")
+    try:
+        if kind is Hello:
+            return _read_hello(frame.payload)
+        return codec_of(kind).decode(frame.payload)
+    except DecodeError as error:
+        raise Undecodable(f"a message of type {frame.number} that cannot be read: {error}") from error
+
+
+def _read_hello(payload: bytes) -> Hello:
+    """An empty one means defaults; older nodes do not tell their id (spec 04, section 4.1)."""
+    if not payload:
+        return Hello()
+    if HELLO_WITHOUT_NODE_ID <= len(payload) < HELLO_SIZE:
+        payload = payload[:HELLO_WITHOUT_NODE_ID] + NO_NODE
+    return codec_of(Hello).decode(payload)
+
+
+# -- frames of blocks that are at hand as bytes: they are sent as they are
+
+
+def range_reply_frame(packed: list[bytes], next_available: int, *, is_last: bool) -> bytes:
+    """A `BlockRangeReply`."""
+    tail = next_available.to_bytes(4, "little") + bytes([is_last])
+    return pack_frame(BlockRangeReply.NUMBER, b"".join([pack_varint(len(packed)), *packed, tail]))
+
+
+def gap_reply_frame(packed: list[bytes]) -> bytes:
+    """A `GapFillReply`."""
+    return pack_frame(GapFillReply.NUMBER, b"".join([pack_varint(len(packed)), *packed]))
+
+
+def block_frame(packed: bytes, next_available: int, *, is_last: bool) -> bytes:
+    """A `BlockReply`."""
+    return pack_frame(BlockReply.NUMBER, packed + next_available.to_bytes(4, "little") + bytes([is_last]))

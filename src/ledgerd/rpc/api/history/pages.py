@@ -1,0 +1,163 @@
+"""Pages of what a history has: cursors in both directions, and a bound on the work for one page.
+
+A cursor is a text that a person can read: `newest`, `oldest`, `before:N` and `after:N`, where N is the number of an
+entry or of a block. A page that looked at many operations and found few of them ends early, with cursors to go on.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+from ledgerd.chain.log.histories import HistoryEntry, HistoryView, RecordedOperation, Wanted, entry_text
+from ledgerd.codec.json_text import quote
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.history.filter import Filter
+
+NEWEST, OLDEST = "newest", "oldest"
+
+MOST_LOOKED_AT = 5_000
+"""Operations that are looked at for one page: some milliseconds' work."""
+
+SLICE = 250
+"""Operations that are looked at without counting what was found."""
+
+_CURSOR = re.compile(r"(before|after):([0-9]{1,10})")
+LAST_NUMBER = 0xFFFFFFFF
+
+
+class AccountPage(msgspec.Struct, frozen=True):
+    """Entries of an account, the oldest first, and the cursors of its neighbours."""
+
+    entries: tuple[HistoryEntry, ...]
+    older: str | None
+    newer: str
+
+
+class BlocksPage(msgspec.Struct, frozen=True):
+    """What happened in whole blocks, and the cursors of its neighbours."""
+
+    first_block: UInt32
+    last_block: UInt32
+    operations: tuple[RecordedOperation, ...]
+    older: str | None
+    newer: str
+
+
+class Walk(NamedTuple):
+    """Where a page begins, and which way it goes."""
+
+    start: int
+    is_upward: bool
+
+
+def walk_of(cursor: str, first: int, last: int) -> Walk:
+    """What a cursor says of numbers from one to another; a start outside of these means that nothing is left."""
+    if cursor in {"", NEWEST}:
+        return Walk(last, is_upward=False)
+    if cursor == OLDEST:
+        return Walk(first, is_upward=True)
+    found = _CURSOR.fullmatch(cursor)
+    if found is None or int(found[2]) > LAST_NUMBER:
+        raise RuleViolation(f'cursor: "{NEWEST}", "{OLDEST}", "before:N" or "after:N" is expected, not {quote(cursor)}')
+    number = int(found[2])
+    if found[1] == "after":
+        return Walk(max(first, number + 1), is_upward=True)
+    return Walk(min(last, number - 1), is_upward=False)
+
+
+def account_page(view: HistoryView, account: AccountName, filter_: Filter, cursor: str, limit: int) -> str:
+    """The text of an `AccountPage`."""
+    entries = view.range_of(account)
+    if entries is None:
+        walk_of(cursor, 0, 0)
+        return f'{{"entries":[],"newer":"{OLDEST}"}}'
+    wanted = filter_.wanted
+    low, high = entries
+    if filter_.since is not None:
+        low = max(low, view.first_entry_since(account, view.first_block_since(filter_.since)))
+    last_block = last_block_of(view, filter_)
+    if last_block < view.head_number:
+        high = min(high, view.first_entry_since(account, last_block + 1) - 1)
+    start, is_upward = walk_of(cursor, low, high)
+    if is_upward:
+        found, end = _upwards(view, account, wanted, (start, high), limit)
+        bottom, top = min(start, high + 1), end
+    else:
+        found, end = _downwards(view, account, wanted, (low, start), limit)
+        bottom, top = end, max(start, low - 1)
+    texts = ",".join(entry_text(*each) for each in found)
+    return f'{{"entries":[{texts}],{_neighbours(bottom, top, low)}}}'
+
+
+def _neighbours(bottom: int, top: int, low: int) -> str:
+    """The cursors below the lowest and above the highest number that was looked at."""
+    older = f'"older":"before:{bottom}",' if bottom > low else ""
+    return f'{older}"newer":"{OLDEST if top < 0 else f"after:{top}"}"'
+
+
+Entries = list[tuple[int, str]]
+
+
+def _upwards(
+    view: HistoryView, account: AccountName, wanted: Wanted, bounds: tuple[int, int], limit: int
+) -> tuple[Entries, int]:
+    """Entries from one number to another, and the last one that was looked at."""
+    first, high = bounds
+    found: Entries = []
+    position, stop = first, min(high, first + MOST_LOOKED_AT - 1)
+    while position <= stop and len(found) < limit:
+        end = min(stop, position + SLICE - 1)
+        found += view.find_entries(account, position, end, wanted)
+        position = end + 1
+    if len(found) > limit:
+        del found[limit:]
+        position = found[-1][0] + 1
+    return found, position - 1
+
+
+def _downwards(
+    view: HistoryView, account: AccountName, wanted: Wanted, bounds: tuple[int, int], limit: int
+) -> tuple[Entries, int]:
+    """Entries from one number down to another, and the last one that was looked at."""
+    low, last = bounds
+    found: Entries = []
+    position, stop = last, max(low, last - MOST_LOOKED_AT + 1)
+    while position >= stop and len(found) < limit:
+        first = max(stop, position - SLICE + 1)
+        found = view.find_entries(account, first, position, wanted) + found
+        position = first - 1
+    if len(found) > limit:
+        del found[:-limit]
+        position = found[0][0] - 1
+    return found, position + 1
+
+
+def blocks_page(view: HistoryView, filter_: Filter, cursor: str, limit: int) -> str:
+    """The text of a `BlocksPage`. It ends with the block in which the limit was reached, all of which is in it."""
+    wanted = filter_.wanted
+    low, high = max(1, view.first_block_since(filter_.since or 0)), last_block_of(view, filter_)
+    start, is_upward = walk_of(cursor, low, high)
+    found: list[str] = []
+    position, looked_at = start, 0
+    while low <= position <= high and len(found) < limit and looked_at < MOST_LOOKED_AT:
+        most = min(SLICE, max(limit - len(found), 1))
+        operations, reached = view.find_operations(position, high if is_upward else low, wanted, most)
+        found = found + operations if is_upward else operations + found
+        looked_at += most
+        position = reached + 1 if is_upward else reached - 1
+    bottom, top = (start, position - 1) if is_upward else (position + 1, start)
+    bottom, top = min(bottom, high + 1), max(top, low - 1)
+    heads = f'"first_block":{bottom},"last_block":{top}'
+    return f'{{{heads},"operations":[{",".join(found)}],{_neighbours(bottom, top, low)}}}'
+
+
+def last_block_of(view: HistoryView, filter_: Filter) -> int:
+    """The last block in which there may be something that is looked for."""
+    last = view.irreversible_number if filter_.irreversible else view.head_number
+    # The operations of a block's transactions have the time of the block before.
+    return last if filter_.until is None else min(last, view.first_block_since(filter_.until))

@@ -1,0 +1,150 @@
+"""A stream of operations: what a history has from a block on, then what it gets, without a gap and without a double.
+
+Nothing is queued for a subscriber. A stream knows which block comes next, and reads on when its client has taken the
+last message and there are new blocks; so a slow client costs no memory, and one that comes back goes on where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+
+import msgspec
+
+from ledgerd.chain.log.histories import History, HistoryView, RecordedOperation, Wanted
+from ledgerd.codec.numbers import UInt32
+from ledgerd.rpc.call.view import MainProcess
+from ledgerd.rpc.link.link import HEAD
+
+LOOKED_AT = 500
+"""Operations that are looked at for one message: about a millisecond's work, then others have their turn."""
+
+SILENT_BLOCKS = 1_000
+"""After so many blocks without a wanted operation a message says how far the stream is."""
+
+
+class StreamMessage(msgspec.Struct, frozen=True):
+    """One message of a subscription: its name, or blocks that were taken back, or what happened in blocks."""
+
+    subscription: str | None
+    next_block: UInt32 | None
+    oldest_block: UInt32 | None
+    undone_from: UInt32 | None
+    first_block: UInt32 | None
+    last_block: UInt32 | None
+    irreversible_block: UInt32 | None
+    operations: tuple[RecordedOperation, ...] | None
+
+
+class HistoryStream:
+    """Where one subscriber is."""
+
+    def __init__(self, history: History, wanted: Wanted, next_block: int, *, reversible: bool) -> None:
+        self._history = history
+        self._wanted = wanted
+        self._is_reversible = reversible
+        self._next = next_block
+        self._told_from = next_block
+        """The first block that no message told of; below the next one, when those between had nothing to tell."""
+        self._marks: dict[int, bytes] = {}
+        """Of the blocks that were told of and may be taken back."""
+
+    def opening(self, name: str) -> str:
+        """The first message."""
+        with self._history.reading() as view:
+            if not self._next:
+                self._next = self._told_from = self._last(view) + 1
+            oldest = view.first_block_since(0)
+        return f'{{"subscription":"{name}","next_block":{self._next},"oldest_block":{oldest}}}'
+
+    def advance(self) -> tuple[str, bool]:
+        """Look at some more blocks: a message, if there is one, and whether there may be more at once."""
+        with self._history.reading() as view:
+            undone = self._undone_from(view) if self._marks else None
+            if undone is not None:
+                self._next = undone
+                if undone < self._told_from:
+                    self._told_from = undone
+                    return f'{{"undone_from":{undone}}}', True
+            last = self._last(view)
+            if self._next > last:
+                return "", False
+            operations, reached = view.find_operations(self._next, last, self._wanted, LOOKED_AT)
+            irreversible = view.irreversible_number
+            for number in range(max(self._next, irreversible + 1), reached + 1):
+                self._marks[number] = view.mark_of(number)
+            self._next = reached + 1
+        if not operations and self._next - self._told_from < SILENT_BLOCKS:
+            return "", reached < last
+        first, self._told_from = self._told_from, self._next
+        return (
+            f'{{"first_block":{first},"last_block":{reached},"irreversible_block":{irreversible},'
+            f'"operations":[{",".join(operations)}]}}'
+        ), reached < last
+
+    def _last(self, view: HistoryView) -> int:
+        return view.head_number if self._is_reversible else view.irreversible_number
+
+    def _undone_from(self, view: HistoryView) -> int | None:
+        """The first block that was told of and taken back since; whatever is final by now is not looked at again."""
+        for number in sorted(self._marks, reverse=True):
+            if view.mark_of(number) == self._marks[number]:
+                # A block says which one it follows: all before it are what they were.
+                first = number + 1
+                break
+            first = number
+        undone = [number for number in self._marks if number >= first]
+        final = view.irreversible_number
+        self._marks = {number: mark for number, mark in self._marks.items() if final < number < first}
+        return first if undone else None
+
+
+async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> AsyncGenerator[str, None]:
+    """Every message of a stream, until its client leaves or the node stops."""
+    yield stream.opening(name)
+    is_heard = True
+    while is_heard:
+        is_heard = False
+        # Listening begins before reading, so nothing falls between. Whoever does not keep up with the heads is no
+        # longer told of them; the stream then listens anew, since it reads what it has missed.
+        async with aclosing(main.events(HEAD)) as heads:
+            while True:
+                has_more = True
+                while has_more:
+                    message, has_more = stream.advance()
+                    if message:
+                        yield message
+                    await asyncio.sleep(0)
+                try:
+                    await anext(heads)
+                except StopAsyncIteration:
+                    break
+                is_heard = True
+
+
+class Subscriptions:
+    """The subscriptions of one worker, by names that nobody guesses."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[object]] = {}
+
+    @contextmanager
+    def entered(self, task: asyncio.Task[object] | None) -> Iterator[str]:
+        """The name of a subscription that a task serves, for as long as it does."""
+        name = secrets.token_hex(8)
+        if task is not None:
+            self._tasks[name] = task
+        try:
+            yield name
+        finally:
+            self._tasks.pop(name, None)
+
+    def end(self, name: str) -> bool:
+        """End a subscription."""
+        task = self._tasks.pop(name, None)
+        return task is not None and task.cancel()
+
+    def __len__(self) -> int:
+        return len(self._tasks)

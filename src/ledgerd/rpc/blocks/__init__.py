@@ -1,0 +1,1 @@
+"""Blocks as clients read them, and how much room they take."""

@@ -1,0 +1,51 @@
+"""Where an API method finds blocks: those that may still be taken back in the state, all others in a log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+
+if TYPE_CHECKING:
+    from ledgerd.chain.log.block_log import BlockLogReader
+    from ledgerd.state.view import View
+
+
+class BlockArchive:
+    """The blocks of the trunk, from logs that are asked in turn: the block log, then the rolling one if there is one.
+
+    Give it the state of the moment: a block that the state does not hold any more went to the log before.
+    """
+
+    def __init__(self, *logs: BlockLogReader) -> None:
+        self._logs = logs
+        self._begun: set[BlockLogReader] = set()
+        """The logs of which it is known that they have blocks, and which only grow: they begin with block 1."""
+
+    def packed(self, state: View, number: int) -> bytes | None:
+        """The bytes of a block, if the node has them."""
+        kept = state.lookup(REVERSIBLE_BY_NUMBER, number)
+        if kept is not None:
+            return kept.packed
+        if not 0 < number <= state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number:
+            return None
+        return next((found for log in self._logs if (found := log.read(number)) is not None), None)
+
+    def block(self, state: View, number: int) -> Block | None:
+        """A block, if the node has it."""
+        packed = self.packed(state, number)
+        return None if packed is None else codec_of(Block).decode_exactly(packed)
+
+    def earliest(self, head: int) -> int:
+        """The first block from which on there is no gap to the head; a node without a log has the head alone."""
+        firsts = (1 if log in self._begun else self._first_of(log) for log in self._logs)
+        return next((first for first in firsts if 0 < first < head), head)
+
+    def _first_of(self, log: BlockLogReader) -> int:
+        first = log.first_number
+        if first == 1 and not log.KIND.header:
+            self._begun.add(log)
+        return first

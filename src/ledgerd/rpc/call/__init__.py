@@ -1,0 +1,1 @@
+"""One call: from its JSON to its answer or its error."""

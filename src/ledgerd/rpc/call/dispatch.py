@@ -1,0 +1,217 @@
+"""From the bytes of a request to the bytes of its answer (spec 05, section 5). Knows no connection.
+
+What can be answered at once is; the rest is handed back as `Later`, an iterator that whoever holds the connection
+runs, and closes when the client has gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
+from functools import partial
+from typing import cast
+
+from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.json_scalars import as_object
+from ledgerd.codec.json_text import Json
+from ledgerd.codec.legacy_json import parse
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.properties import json_defaults_of
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.declarations import Answering, Api, Method
+from ledgerd.rpc.call.envelope import (
+    NO_ID,
+    answer_bytes,
+    argument_list,
+    call_of,
+    error_text,
+    identifier,
+    result_opening,
+    result_text,
+)
+from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, Fault, PlainError, Unresolved, fault_of
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import ApiView, Node
+
+log = logging.getLogger(__name__)
+
+REFUSALS = (PlainError, RuleViolation, DecodeError)
+"""What a client is told of in the reference's words. Anything else is a fault of ours."""
+
+INTERNAL = Fault(OTHER, "Internal error: the node's log says more")
+
+LARGE = 256 * 1024
+"""Bodies of more bytes than that take so long to read that other requests should not wait for it."""
+
+Clock = Callable[[], float]
+
+
+class Later:
+    """Answers that are not there yet: one, or, to a subscription, one after the other."""
+
+    def __init__(
+        self, answers: AsyncGenerator[str, None], identity: str = NO_ID, *, is_endless: bool = False, held: int = 0
+    ) -> None:
+        self.held = held
+        """Bytes of a request that are kept until the answer is there."""
+        self._answers = answers
+        self._identity = identity
+        self.is_endless = is_endless
+        """A subscription: a node that stops does not wait for it."""
+
+    async def answers(self) -> AsyncGenerator[bytes, None]:
+        """Each answer when it is there. Close the iterator to end what makes them."""
+        async with aclosing(self._answers) as answers:
+            async for text in answers:
+                yield answer_bytes(text)
+
+    async def first(self) -> bytes:
+        """The first answer; what would come after it is not waited for."""
+        async with aclosing(self.answers()) as answers:
+            async for answer in answers:
+                return answer
+        return self.refused("The node stops before there is an answer")
+
+    def refused(self, reason: str) -> bytes:
+        """The answer instead, where nobody can wait for these."""
+        return answer_bytes(error_text(Fault(OTHER, reason), self._identity))
+
+
+class Dispatcher:
+    """The methods of the APIs that are switched on, and the answers to requests for them."""
+
+    def __init__(
+        self, apis: Iterable[Api], node: Node, clock: Clock, *, cache: AnswerCache | None = None, limits: Limits
+    ) -> None:
+        self.apis = {name: api for api in apis for name in (api.name, api.former_name) if name}
+        self.node = node
+        self.cache = cache if cache is not None else AnswerCache()
+        self._clock = clock
+        self._batch = limits.batch
+        self._reading = asyncio.Lock()
+
+    def answer(self, body: bytes) -> bytes | Later:
+        """Answer a request, which is not empty."""
+        known = self.cache.find(body)
+        if known is not None:
+            return known
+        if len(body) > LARGE:
+            return Later(self._large_answer(body), held=len(body))
+        answered = self._parsed(body, partial(parse, body, unicode_escapes=True))
+        return answered if isinstance(answered, Later) else answer_bytes(answered)
+
+    async def _large_answer(self, body: bytes) -> AsyncGenerator[str, None]:
+        """The answer to a body that takes long to read: in a thread, while others have their turns here.
+
+        What is read takes many times the room of the body, so one is read after the other.
+        """
+        async with self._reading:
+            reading = asyncio.get_running_loop().run_in_executor(None, partial(parse, body, unicode_escapes=True))
+            await asyncio.wait([reading])
+        answered = self._parsed(body, reading.result)
+        if isinstance(answered, Later):
+            async with aclosing(answered.answers()) as answers:
+                async for answer in answers:
+                    yield answer.decode("utf-8", "surrogateescape")
+        else:
+            yield answered
+
+    def _parsed(self, body: bytes, parsed: Callable[[], Json]) -> str | Later:
+        try:
+            request = parsed()
+            if isinstance(request, list):
+                return self._batched(request)
+        except PlainError as error:
+            return error_text(self._fault(error), NO_ID)
+        except REFUSALS as error:
+            # What is no request at all has one code, whatever is wrong with it.
+            return error_text(self._fault(error)._replace(code=OTHER), NO_ID)
+        return self._single(request, body)
+
+    def _fault(self, error: PlainError | RuleViolation | DecodeError) -> Fault:
+        return fault_of(error, int(self._clock()))
+
+    def _single(self, request: Json, body: bytes = b"") -> str | Later:
+        """Answer one request; `body` where it came alone, so that the answer can be kept."""
+        identity = NO_ID
+        try:
+            members = as_object(request)
+            identity = identifier(members)
+            call = call_of(members)
+            method = self.method(call.api, call.method)
+            with json_defaults_of(self.node.network):
+                arguments = method.arguments(argument_list(call))
+            if method.answering is not Answering.AT_ONCE:
+                is_endless = method.answering is Answering.REPEATEDLY
+                return Later(self._answers(method, arguments, identity), identity, is_endless=is_endless)
+            opening = result_opening(self._result(method, arguments))
+        except REFUSALS as error:
+            return error_text(self._fault(error), identity)
+        except Exception:
+            log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
+            return error_text(INTERNAL, identity)
+        if body and method.is_cached:
+            self.cache.keep(body, identity, answer_bytes(opening))
+        return f"{opening}{identity}}}"
+
+    def method(self, api: str, name: str) -> Method:
+        """The method of two names."""
+        known = self.apis.get(api)
+        if known is None:
+            layout = "api_itr != _registered_apis.end(): Could not find API ${api}"
+            raise Unresolved(layout, {"api": api})
+        method = known.find(name)
+        if method is None:
+            layout = "method_itr != api_itr->second.end(): Could not find method ${method}"
+            raise Unresolved(layout, {"method": name})
+        return method
+
+    def _result(self, method: Method, arguments: list[object]) -> str:
+        """The JSON text of what a method answers at once, from one state."""
+        view = ApiView(self.node)
+        try:
+            return method.codec.to_json(method.function(view, *arguments))
+        finally:
+            view.close()
+
+    async def _values(self, method: Method, arguments: list[object]) -> AsyncGenerator[object, None]:
+        """What a method that does not answer at once answers, one after the other."""
+        made = method.function(self.node, *arguments)
+        if method.answering is Answering.LATER:
+            yield await cast("Awaitable[object]", made)
+            return
+        async with aclosing(cast("AsyncGenerator[object, None]", made)) as values:
+            async for value in values:
+                yield value
+
+    async def _answers(self, method: Method, arguments: list[object], identity: str) -> AsyncGenerator[str, None]:
+        try:
+            async with aclosing(self._values(method, arguments)) as values:
+                async for value in values:
+                    yield result_text(method.codec.to_json(value), identity)
+        except REFUSALS as error:
+            yield error_text(self._fault(error), identity)
+        except Exception:
+            log.exception("%s.%s failed", method.api, method.name)
+            yield error_text(INTERNAL, identity)
+
+    def _batched(self, requests: list[Json]) -> Later:
+        if not requests:
+            raise RuleViolation("messages.size(): Array is invalid")
+        if len(requests) > self._batch:
+            raise PlainError(f"A batch holds at most {self._batch} requests", INVALID_REQUEST)
+        return Later(self._batch_answer(requests))
+
+    async def _batch_answer(self, requests: list[Json]) -> AsyncGenerator[str, None]:
+        """One array of all answers, in the order of the requests, each begun when the one before has answered."""
+        texts = []
+        for request in requests:
+            answered = self._single(request)
+            if isinstance(answered, Later):
+                answered = (await answered.first()).decode("utf-8", "surrogateescape")
+            texts.append(answered)
+            # A batch may be long: between two of its requests, those of other connections have their turn.
+            await asyncio.sleep(0)
+        yield f"[{','.join(texts)}]"

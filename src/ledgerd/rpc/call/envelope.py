@@ -1,0 +1,95 @@
+"""The envelope of a request and of its answer (spec 05, section 5): who is called with what, and under which id.
+
+Knows no method: what a name stands for is looked up in `dispatch`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ledgerd.codec.errors import PARSE_ERROR
+from ledgerd.codec.json_errors import JsonError
+from ledgerd.codec.json_scalars import as_array, as_string
+from ledgerd.codec.json_text import Json, dumps
+from ledgerd.rpc.call.errors import INVALID_REQUEST, NO_PARAMETERS, Fault, PlainError, Unresolved
+
+VERSION = "2.0"
+NO_ID = "null"
+
+RECOVERING = (
+    b'{"jsonrpc":"2.0","error":{"code":-32003,"message":"Node is recovering from shared memory corruption, '
+    b'please retry later"},"id":null}'
+)
+"""The answer to everything while the state is being rebuilt (spec 05, section 22.1)."""
+
+
+class Call(NamedTuple):
+    """A method by its two names. The arguments are not yet known to be an array."""
+
+    api: str
+    method: str
+    arguments: Json
+
+
+def identifier(request: dict[str, Json]) -> str:
+    """The id as the answer repeats it: the text of a whole number or of a string."""
+    if "id" not in request:
+        return NO_ID
+    value = request["id"]
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise JsonError(PARSE_ERROR, 'Only integer value or string is allowed for member "id"')
+    return dumps(value)
+
+
+def call_of(request: dict[str, Json]) -> Call:
+    """What a request calls; the first fault in it wins."""
+    if "jsonrpc" not in request or as_string(request["jsonrpc"]) != VERSION:
+        raise PlainError('jsonrpc value is not "2.0"', INVALID_REQUEST)
+    if "method" not in request:
+        raise PlainError('A member "method" does not exist', INVALID_REQUEST)
+    name = as_string(request["method"])
+    return _spelled_call(request) if name == "call" else _dotted_call(name, request)
+
+
+def _spelled_call(request: dict[str, Json]) -> Call:
+    if "params" not in request:
+        raise PlainError('A member "params" does not exist', NO_PARAMETERS)
+    parameters = request["params"]
+    if not isinstance(parameters, list) or len(parameters) not in {2, 3}:
+        raise Unresolved('v.size() == 2 || v.size() == 3: params should be {"api", "method", "args"')
+    # Two elements leave the arguments an empty object, which is none: so it is refused, as by the reference.
+    arguments = parameters[2] if len(parameters) == 3 else {}
+    return Call(as_string(parameters[0]), as_string(parameters[1]), arguments)
+
+
+def _dotted_call(name: str, request: dict[str, Json]) -> Call:
+    """`api.method`: the reference knows the form and refuses it; here it takes positional parameters, or none."""
+    parts = name.split(".")
+    if len(parts) != 2:
+        raise Unresolved("v.size() == 2: method specification invalid. Should be api.method")
+    return Call(parts[0], parts[1], request.get("params", []))
+
+
+def argument_list(call: Call) -> list[Json]:
+    """The arguments of a call, which must be an array."""
+    return as_array(call.arguments)
+
+
+def result_opening(result: str) -> str:
+    """The answer with a result, up to its id."""
+    return f'{{"jsonrpc":"2.0","result":{result},"id":'
+
+
+def result_text(result: str, identity: str) -> str:
+    """The answer with a result, which is JSON text."""
+    return f"{result_opening(result)}{identity}}}"
+
+
+def error_text(fault: Fault, identity: str) -> str:
+    """The answer with an error."""
+    return f'{{"jsonrpc":"2.0","error":{fault.text},"id":{identity}}}'
+
+
+def answer_bytes(text: str) -> bytes:
+    """An answer as it is sent; bytes that are not UTF-8 go out as they came in."""
+    return text.encode("utf-8", "surrogateescape")

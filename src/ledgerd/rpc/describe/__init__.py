@@ -1,0 +1,1 @@
+"""The methods described: OpenRPC and JSON schemas."""

@@ -1,0 +1,249 @@
+"""JSON-RPC over HTTP/1.1 (spec 05, section 2.2): one connection, whose requests are answered one after the other.
+
+Where the endpoint speaks WebSocket as well, a handshake hands the connection over to `websocket`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from enum import Enum
+
+from ledgerd.rpc.call.dispatch import Later
+from ledgerd.rpc.call.envelope import RECOVERING
+from ledgerd.rpc.http import responses
+from ledgerd.rpc.http.reader import BETWEEN, BODY, Arrival, Handshake, Invitation, Refusal, Request, RequestReader
+from ledgerd.rpc.http.responses import Page
+from ledgerd.rpc.http.service import Connection, Service
+from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
+
+MAX_WAITING = 64
+"""Requests that a client may send ahead before no more are read from it."""
+
+
+class Speech(Enum):
+    """What an endpoint speaks."""
+
+    HTTP = "http"
+    WEBSOCKET = "websocket"
+    BOTH = "both"
+
+
+class HttpConnection(Connection):
+    """One HTTP connection."""
+
+    def __init__(self, service: Service, speech: Speech = Speech.BOTH) -> None:
+        super().__init__(service)
+        limits = service.limits
+        self._speech = speech
+        self._reader = RequestReader(
+            header_bytes=limits.header_bytes,
+            body_bytes=limits.body_bytes,
+            takes_handshakes=speech is not Speech.HTTP,
+        )
+        self._waiting: deque[Request | Refusal] = deque()
+        self._waiting_bytes = self._later_bytes = 0
+        self._later: asyncio.Task[None] | None = None
+        self._is_polling = False
+        """The answer that is waited for is an event, which may never come."""
+        self._has_asked = False
+        self._is_ending = False
+        """Nothing more is read; what was read is answered, and then the connection ends."""
+
+    # -- from the transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_ending:
+            return
+        reader = self._reader
+        known = reader.repeated(data)
+        if known is None:
+            for arrival in reader.feed(data):
+                self._take(arrival)
+            self._account()
+            return
+        body, service = reader.repeated_body(data), self.service
+        if self._later is None and not self._waiting and not self.is_congested and service.is_open:
+            answer = service.dispatcher.answer(body)
+            if known.says_so or isinstance(answer, Later):
+                self._give(known, answer)
+            else:
+                self.transport.write(responses.kept_json_head(len(answer)) + answer)
+        else:
+            self._take(known._replace(body=body))
+            self._account()
+
+    def _account(self) -> None:
+        """Tell how much is kept here, and end what is too much for all."""
+        is_too_much = self.hold(self._reader.held + self._waiting_bytes + self._later_bytes)
+        if is_too_much and not self._is_ending:
+            self._end_after(responses.refusal(503))
+
+    def eof_received(self) -> bool:
+        """A client may close its side and wait for its answers."""
+        if self._later is None and not self._waiting:
+            return False
+        self._is_ending = True
+        self.steps += 1
+        return True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._is_ending = True
+        self._waiting.clear()
+        if self._later is not None:
+            self._later.cancel()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._go_on()
+
+    # -- requests
+
+    def _take(self, arrival: Arrival) -> None:
+        if self._is_ending:
+            return
+        if isinstance(arrival, Invitation):
+            self.transport.write(responses.CONTINUE)
+        elif isinstance(arrival, Handshake):
+            self._hand_over(arrival)
+        elif self._later is None and not self._waiting and not self.is_congested:
+            self._answer(arrival)
+        else:
+            self._waiting.append(arrival)
+            self._waiting_bytes += len(arrival.body) if isinstance(arrival, Request) else 0
+            if len(self._waiting) >= MAX_WAITING:
+                self.transport.pause_reading()
+
+    def _answer(self, request: Request | Refusal) -> None:
+        self._has_asked = True
+        service = self.service
+        if isinstance(request, Refusal):
+            self._end_after(responses.refusal(request.status))
+        elif self._speech is Speech.WEBSOCKET:
+            self._end_after(responses.UPGRADE_REQUIRED)
+        elif request.method == b"OPTIONS":
+            self._send(request, responses.PREFLIGHT % self._header(request))
+        elif not service.may_ask(self.address):
+            self._show(request, responses.TOO_MANY)
+        elif not request.body:
+            self._show(request, self._page(request))
+        elif service.is_recovering:
+            self._show(request, Page(RECOVERING, status=503))
+        else:
+            self._give(request, service.dispatcher.answer(request.body))
+
+    def _give(self, request: Request, answer: bytes | Later) -> None:
+        if isinstance(answer, Later):
+            self._is_polling = answer.is_endless
+            self._later_bytes = answer.held
+            self._later = self.service.loop.create_task(self._answer_later(request, answer))
+        else:
+            self._send_answer(request, answer)
+
+    async def _answer_later(self, request: Request, later: Later) -> None:
+        answer = await later.first()
+        self._later = None
+        self._later_bytes = 0
+        self._send_answer(request, answer)
+        self._go_on()
+
+    def _page(self, request: Request) -> Page:
+        path = request.path.partition(b"?")[0]
+        route = self.service.routes.get(path) if request.method in {b"GET", b"HEAD"} else None
+        return responses.EMPTY_BODY if route is None else route()
+
+    def _go_on(self) -> None:
+        """Answer the requests that had to wait for the answer before theirs."""
+        while self._waiting and self._later is None and not self.is_congested:
+            request = self._waiting.popleft()
+            self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
+            self._answer(request)
+        self._account()
+        if self._later is not None or self._waiting or self.transport.is_closing():
+            return
+        if self._is_ending or self.service.is_stopping:
+            self._close()
+        else:
+            self.transport.resume_reading()
+
+    # -- answers
+
+    def _header(self, request: Request) -> bytes:
+        """The `Connection` header of the answer."""
+        if not request.keeps_open or self.service.is_stopping:
+            return responses.CLOSING
+        return responses.KEEPING if request.says_so else b""
+
+    def _show(self, request: Request, page: Page) -> None:
+        body = b"" if request.method == b"HEAD" else page.body
+        self._send(request, responses.page_head(page, self._header(request)) + body)
+
+    def _send_answer(self, request: Request, answer: bytes) -> None:
+        body = b"" if request.method == b"HEAD" else answer
+        self._send(request, responses.json_head(len(answer), self._header(request)) + body)
+
+    def _send(self, request: Request, response: bytes) -> None:
+        self.steps += 1
+        self.transport.write(response)
+        if not request.keeps_open or self.service.is_stopping:
+            self._close()
+
+    # -- ends
+
+    def _end_after(self, last_words: bytes) -> None:
+        """Say a last thing. What the client still sends is thrown away until it has seen it and left, or for a
+        while: to close at once would take the words from it.
+        """
+        self._is_ending = True
+        self.steps += 1
+        self._waiting.clear()
+        self.transport.write(last_words)
+        self.transport.write_eof()
+
+    def _close(self) -> None:
+        self._is_ending = True
+        self._waiting.clear()
+        self.transport.close()
+
+    def progress(self) -> int:
+        return self.steps + self._reader.steps
+
+    def patience(self) -> float | None:
+        limits, place = self.service.limits, self._reader.place
+        if self._later is not None:
+            # Who has closed its side may be gone altogether; that shows only when it is written to.
+            return limits.idle_seconds if self._is_ending else None
+        if place is BETWEEN and self._has_asked and not self._is_ending:
+            return limits.idle_seconds
+        return limits.body_seconds if place is BODY else limits.header_seconds
+
+    def expire(self) -> None:
+        if self.is_congested or self._is_ending:
+            self.transport.abort()
+        else:
+            self._close()
+
+    def finish(self) -> None:
+        if self._later is not None and self._is_polling:
+            self._later.cancel()
+            self._close()
+        elif self._reader.place is BETWEEN and self._later is None and not self._waiting:
+            self._close()
+
+    # -- WebSocket
+
+    def _hand_over(self, handshake: Handshake) -> None:
+        """Go on as a WebSocket, which then has what came behind the handshake."""
+        accept = accept_key(handshake.headers)
+        if accept is None or self._later is not None or self._waiting:
+            self._end_after(responses.refusal(400))
+            return
+        self._is_ending = True
+        self.hold(0)
+        self.transport.write(responses.switching(accept))
+        successor = WebSocketConnection(self.service, self.transport, self.address)
+        self.service.replace(self, successor)
+        self.transport.set_protocol(successor)
+        if handshake.rest:
+            successor.data_received(handshake.rest)

@@ -1,0 +1,107 @@
+"""What a worker shows to whoever asks without a body: a page for a person, the document of its methods, and words
+for a load balancer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from html import escape
+from importlib.metadata import version
+
+from ledgerd.codec.json_text import Json, dumps
+from ledgerd.protocol.time_text import time_text
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.describe.openrpc import PLUGIN, document_of
+from ledgerd.rpc.http.responses import Page
+from ledgerd.rpc.http.service import Routes
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
+
+HTML = b"text/html; charset=utf-8"
+
+LONGEST_SILENCE = 60
+"""Seconds after which a node whose head has not moved is behind the network, or the network has stopped."""
+
+LINKS = {
+    "/openrpc.json": "every method with its types and examples, as OpenRPC",
+    "/health": "whether the node answers",
+    "/ready": f"whether it is to be asked: its head block is less than {LONGEST_SILENCE} seconds old",
+}
+
+STYLE = "body{font:16px/1.5 sans-serif;max-width:42em;margin:2em auto;padding:0 1em}pre{overflow:auto}"
+REQUEST = '{"jsonrpc":"2.0","id":1,"method":"database_api.get_dynamic_global_properties","params":[]}'
+
+
+def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float]) -> Routes:
+    """The pages of a worker; `clock` is that of the network."""
+    shown = Pages(apis, node, clock)
+    return {
+        b"/": shown.person,
+        b"/health": shown.health,
+        b"/ready": shown.ready,
+        b"/openrpc.json": cache(shown.openrpc),
+    }
+
+
+def json_page(status: int = 200, **fields: Json) -> Page:
+    """A page for a machine."""
+    return Page(dumps(fields).encode(), status=status)
+
+
+class Pages:
+    """The pages over what a worker reads."""
+
+    def __init__(self, apis: Sequence[Api], node: Node, clock: Callable[[], float]) -> None:
+        self._apis = apis
+        self._node = node
+        self._clock = clock
+
+    def _head(self) -> DynamicGlobalProperty | None:
+        """The properties of the head; nothing where there is no state to read."""
+        try:
+            with self._node.reading() as state:
+                return state.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+        except PlainError:
+            return None
+
+    def health(self) -> Page:
+        """The worker runs, and answers."""
+        return json_page(healthy=True)
+
+    def ready(self) -> Page:
+        """Whether a load balancer should send requests here."""
+        head = self._head()
+        if head is None:
+            return json_page(503, ready=False, reason="there is no state yet")
+        age = int(self._clock()) - head.time
+        if age > LONGEST_SILENCE:
+            reason = f"the head block is {age} seconds old"
+            return json_page(503, ready=False, head_block_number=head.head_block_number, reason=reason)
+        return json_page(ready=True, head_block_number=head.head_block_number)
+
+    def openrpc(self) -> Page:
+        """The document; it is written once."""
+        return Page(dumps(document_of(self._apis)).encode())
+
+    def person(self) -> Page:
+        """What this is, where the chain stands, and where to read on."""
+        head = self._head()
+        if head is None:
+            stands = "The node has no state yet."
+        else:
+            stands = (
+                f"Head block <b>{head.head_block_number}</b> of {time_text(head.time)} UTC, "
+                f"made by {escape(head.current_validator)}; irreversible up to {head.last_irreversible_block_num}."
+            )
+        links = "".join(f'<li><a href="{path}">{path}</a>: {words}</li>' for path, words in LINKS.items())
+        apis = "".join(f"<li><b>{escape(api.name)}</b>: {escape(api.summary)}</li>" for api in self._apis)
+        page = (
+            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>ledgerd</title>'
+            f"<style>{STYLE}</style></head><body><h1>ledgerd {escape(version(PLUGIN))}</h1>"
+            f"<p>A full node of the VIZ Ledger. Programs ask it by JSON-RPC 2.0, with POST to this address or over a "
+            f"WebSocket.</p><p>{stands}</p><ul>{links}</ul><h2>A request</h2><pre>{escape(REQUEST)}</pre>"
+            f"<h2>What it offers</h2><ul>{apis}</ul></body></html>\n"
+        )
+        return Page(page.encode("utf-8", "replace"), HTML)

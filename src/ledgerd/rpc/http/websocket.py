@@ -1,0 +1,212 @@
+"""JSON-RPC over WebSocket (spec 05, sections 2.3 and 2.4): each text message is a request, and answers go out when
+they are there, those of subscriptions until the client leaves. Frames are read by `websockets`, without its I/O.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import logging
+from collections.abc import Mapping
+from contextlib import aclosing
+
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.protocol import SEND_EOF, Protocol, Side, State
+from websockets.utils import accept_key as accepted
+
+from ledgerd.rpc.call.dispatch import Later
+from ledgerd.rpc.call.envelope import RECOVERING
+from ledgerd.rpc.http.service import Connection, Service
+
+VERSIONS = frozenset((b"7", b"8", b"13"))
+"""Those whose frames are the standard's."""
+
+NOT_TEXT = b"error: string payload expected"
+
+_frame_log = logging.getLogger(f"{__name__}.frames")
+_frame_log.setLevel(logging.ERROR)
+
+
+def accept_key(headers: Mapping[bytes, bytes]) -> bytes | None:
+    """What proves to the client that its handshake was understood; nothing where it was not a right one."""
+    key = headers.get(b"sec-websocket-key", b"").strip()
+    try:
+        is_key = len(base64.b64decode(key, validate=True)) == 16
+    except binascii.Error:
+        return None
+    if not is_key or headers.get(b"sec-websocket-version") not in VERSIONS:
+        return None
+    return accepted(key.decode("ascii")).encode("ascii")
+
+
+class WebSocketConnection(Connection):
+    """One WebSocket connection, after its handshake."""
+
+    def __init__(self, service: Service, transport: asyncio.Transport, address: str) -> None:
+        super().__init__(service, address)
+        self.transport = transport
+        limit = service.limits.body_bytes
+        self._frames = Protocol(Side.SERVER, state=State.OPEN, max_size=limit, logger=_frame_log)
+        self._fragments: list[bytes] = []
+        self._is_binary = False
+        self._is_asked = False
+        """Whether the client was asked for a sign of life since it last gave one."""
+        self._late: dict[asyncio.Task[None], Later] = {}
+        self._taken = asyncio.Event()
+        self._taken.set()
+
+    # -- from the transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._frames.state is State.CLOSED:
+            return
+        self._is_asked = False
+        if not self._is_partial:
+            self.steps += 1
+        self._frames.receive_data(data)
+        for event in self._frames.events_received():
+            if isinstance(event, Frame):
+                self.steps += 1
+                self._take(event)
+        if self._account():
+            self._end(CloseCode.TRY_AGAIN_LATER, "the node holds too much of what has not arrived whole")
+        self._flush()
+
+    def _account(self) -> bool:
+        late = sum(each.held for each in self._late.values())
+        return self.hold(len(self._frames.reader.buffer) + sum(map(len, self._fragments)) + late)
+
+    def eof_received(self) -> bool:
+        self._frames.receive_eof()
+        self._flush()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        for task in self._late:
+            task.cancel()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._taken.clear()
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._taken.set()
+        if not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    # -- messages
+
+    def _take(self, frame: Frame) -> None:
+        if frame.opcode in {Opcode.TEXT, Opcode.BINARY}:
+            self._is_binary = frame.opcode is Opcode.BINARY
+            self._fragments = []
+        elif frame.opcode is not Opcode.CONT:
+            return
+        self._fragments.append(bytes(frame.data))
+        if not frame.fin:
+            return
+        message, self._fragments = b"".join(self._fragments), []
+        if self._is_binary:
+            self._send(NOT_TEXT)
+        elif not _is_utf8(message):
+            self._frames.fail(CloseCode.INVALID_DATA, "a text message is UTF-8")
+        else:
+            self._answer(message)
+
+    def _answer(self, message: bytes) -> None:
+        service = self.service
+        if not service.may_ask(self.address):
+            self._end(CloseCode.POLICY_VIOLATION, "too many requests from this address")
+            return
+        if service.is_recovering:
+            self._send(RECOVERING)
+            return
+        answer = service.dispatcher.answer(message)
+        if not isinstance(answer, Later):
+            self._send(answer)
+        elif len(self._late) >= service.limits.late_answers:
+            self._send(answer.refused("Too many answers are waited for on this connection"))
+        else:
+            task = service.loop.create_task(self._answer_later(answer))
+            self._late[task] = answer
+            task.add_done_callback(self._is_answered)
+
+    async def _answer_later(self, later: Later) -> None:
+        async with aclosing(later.answers()) as answers:
+            async for answer in answers:
+                self._send(answer)
+                self._flush()
+                # A client that does not read is waited for here; meanwhile events queue where they are bounded.
+                await self._taken.wait()
+
+    def _is_answered(self, task: asyncio.Task[None]) -> None:
+        del self._late[task]
+        self._account()
+        if self.service.is_stopping and not self._late:
+            self.finish()
+
+    def _send(self, answer: bytes) -> None:
+        if self._frames.state is State.OPEN:
+            # A text message is UTF-8 or breaks the connection: what the chain holds of other bytes is replaced.
+            text = answer if _is_utf8(answer) else answer.decode("utf-8", "replace").encode()
+            self._frames.send_text(text)
+
+    def _flush(self) -> None:
+        for piece in self._frames.data_to_send():
+            if piece is SEND_EOF:
+                self.transport.close()
+            elif not self.transport.is_closing():
+                self.transport.write(piece)
+
+    # -- ends
+
+    @property
+    def _is_partial(self) -> bool:
+        """Whether a message has begun and not ended."""
+        return bool(self._fragments or self._frames.reader.buffer)
+
+    def patience(self) -> float | None:
+        limits = self.service.limits
+        if self._frames.state is not State.OPEN:
+            return limits.header_seconds
+        if self._is_partial:
+            return limits.body_seconds
+        return limits.idle_seconds
+
+    def expire(self) -> None:
+        if self.is_congested or self._is_asked or self._frames.state is not State.OPEN:
+            self.transport.abort()
+        elif self._is_partial:
+            self._end(CloseCode.POLICY_VIOLATION, "the message does not end")
+        else:
+            self._is_asked = True
+            self.steps += 1
+            self._frames.send_ping(b"")
+            self._flush()
+
+    def finish(self) -> None:
+        for task, late in self._late.items():
+            if late.is_endless:
+                task.cancel()
+        if not self._late:
+            self._end(CloseCode.GOING_AWAY, "the node stops")
+
+    def _end(self, code: CloseCode, reason: str) -> None:
+        if self._frames.state is State.OPEN:
+            self._frames.send_close(code, reason)
+            self.steps += 1
+            self._flush()
+
+
+def _is_utf8(message: bytes) -> bool:
+    if message.isascii():
+        return True
+    try:
+        message.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

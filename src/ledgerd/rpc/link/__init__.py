@@ -1,0 +1,1 @@
+"""The link between an API worker and the main process."""

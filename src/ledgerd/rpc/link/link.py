@@ -1,0 +1,216 @@
+"""A worker's end of the link to the main process: questions with answers, and events with those who wait for them.
+
+What is said stands in `frames`; the other end is `switchboard`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, cast
+
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.link.frames import (
+    Alive,
+    Ask,
+    Event,
+    FrameReader,
+    Ignore,
+    LinkFault,
+    Listen,
+    Message,
+    Refused,
+    Told,
+    frame,
+)
+
+HEAD = "head"
+"""The topic of new heads; every worker hears of it, to drop the answers that it has kept."""
+
+RECOVERING = "recovering"
+"""The topic that says whether the state is being rebuilt: one byte."""
+
+STOP = "stop"
+"""The topic by which a worker is asked to end."""
+
+MAX_QUESTIONS = 4_096
+MAX_QUEUED_EVENTS = 256
+ANSWER_SECONDS = 60.0
+"""What takes longer than a step of the chain, such as a transaction's way into a block, is an event, no answer."""
+
+ALIVE_SECONDS = 1.0
+
+
+class Unreachable(PlainError):
+    """The main process does not answer, or not in time."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The node cannot be reached: {reason}")
+
+
+class Violation(RuleViolation):
+    """A violation that was found in the main process."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(refused.message)
+        self.code, self.name, self.what = refused.code, refused.name, refused.what
+
+
+class Subscription(AsyncGenerator[bytes, None]):
+    """The events of one listener. A generator of the language would begin to listen only when it is first asked,
+    and so miss what happens between.
+    """
+
+    def __init__(self, queue: asyncio.Queue[bytes | None], leave: Callable[[], None]) -> None:
+        self._queue = queue
+        self._leave = leave
+        self._is_over = False
+
+    async def asend(self, value: None) -> bytes:  # noqa: ARG002 - nothing can be said to events
+        event = None if self._is_over else await self._queue.get()
+        if event is None:
+            await self.aclose()
+            raise StopAsyncIteration
+        return event
+
+    async def athrow(self, *args: Any) -> bytes:  # noqa: ANN401 - as generators declare it
+        """An error at the place where the next event would have come."""
+        await self.aclose()
+        raise args[0]
+
+    async def aclose(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._leave()
+
+
+class Link(asyncio.Protocol):
+    """The link of one worker. Its loss means that the node is gone, and ends the worker."""
+
+    def __init__(self, *, answer_seconds: float = ANSWER_SECONDS) -> None:
+        self.lost = asyncio.Event()
+        self._transport: asyncio.Transport | None = None
+        self._reader = FrameReader()
+        self._answer_seconds = answer_seconds
+        self._questions: dict[int, asyncio.Future[bytes]] = {}
+        self._next_question = 0
+        self._queues: dict[str, set[asyncio.Queue[bytes | None]]] = defaultdict(set)
+        self._callbacks: dict[str, Callable[[bytes], None]] = {}
+        self._beat: asyncio.TimerHandle | None = None
+
+    # -- what a worker uses
+
+    async def ask(self, topic: str, payload: bytes) -> bytes:
+        """Have something done in the main process."""
+        if self.lost.is_set() or len(self._questions) >= MAX_QUESTIONS:
+            raise Unreachable("the link is down" if self.lost.is_set() else "too many questions are open")
+        self._next_question += 1
+        number = self._next_question
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._questions[number] = answer
+        try:
+            self._send(Ask(number, topic, payload))
+            async with asyncio.timeout(self._answer_seconds):
+                return await answer
+        except TimeoutError:
+            raise Unreachable("it took too long to answer") from None
+        finally:
+            self._questions.pop(number, None)
+
+    def events(self, topic: str) -> AsyncGenerator[bytes, None]:
+        """Everything that happens under a topic from now on; see `MainProcess`."""
+        queue: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_QUEUED_EVENTS)
+        if topic not in self._queues:
+            self._send(Listen(topic))
+        self._queues[topic].add(queue)
+        if self.lost.is_set():
+            _end(queue)
+        return Subscription(queue, partial(self._leave, topic, queue))
+
+    def _leave(self, topic: str, queue: asyncio.Queue[bytes | None]) -> None:
+        queues = self._queues[topic]
+        queues.discard(queue)
+        if not queues:
+            del self._queues[topic]
+            self._send(Ignore(topic))
+
+    def on(self, topic: str, callback: Callable[[bytes], None]) -> None:
+        """Have a function called at each event of a topic, before anyone else hears of it."""
+        self._callbacks[topic] = callback
+
+    def beat(self) -> None:
+        """Say from now on that this worker serves, for as long as its loop turns."""
+        self._send(Alive())
+        self._beat = asyncio.get_running_loop().call_later(ALIVE_SECONDS, self.beat)
+
+    # -- from the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for message in self._reader.feed(data):
+                self._take(message)
+        except LinkFault:
+            if self._transport is not None:
+                self._transport.abort()
+            raise
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - lost is lost
+        self.lost.set()
+        if self._beat is not None:
+            self._beat.cancel()
+        for answer in self._questions.values():
+            if not answer.done():
+                answer.set_exception(Unreachable("the link is down"))
+        for queues in self._queues.values():
+            for queue in queues:
+                _end(queue)
+
+    # -- messages
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case Told(number, payload):
+                answer = self._questions.get(number)
+                if answer is not None and not answer.done():
+                    answer.set_result(payload)
+            case Refused(number):
+                answer = self._questions.get(number)
+                if answer is not None and not answer.done():
+                    answer.set_exception(_refusal(message))
+            case Event(topic, payload):
+                if topic in self._callbacks:
+                    self._callbacks[topic](payload)
+                self._queue(topic, payload)
+            case _:
+                raise LinkFault(f"a worker was told {message!r}")
+
+    def _queue(self, topic: str, payload: bytes) -> None:
+        for queue in self._queues.get(topic, ()):
+            if queue.full():
+                # Whoever is so far behind would only fall further; its subscription ends here.
+                _end(queue)
+            else:
+                queue.put_nowait(payload)
+
+    def _send(self, message: Message) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(frame(message))
+
+
+def _refusal(refused: Refused) -> Exception:
+    return Violation(refused) if refused.name else PlainError(refused.message, refused.code)
+
+
+def _end(queue: asyncio.Queue[bytes | None]) -> None:
+    """Let a queue end after what is in it, or now where it is full."""
+    with suppress(asyncio.QueueEmpty):
+        if queue.full():
+            queue.get_nowait()
+    queue.put_nowait(None)

@@ -1,0 +1,37 @@
+"""The state as clients see it: that of the head block, with what the transactions that wait for the next one have
+changed (spec 05, section 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ledgerd.rpc.link.topics import unsettled_of
+from ledgerd.state.overlay import Overlay
+from ledgerd.state.reader import Reader
+from ledgerd.state.tables import Table
+from ledgerd.state.view import View
+
+
+class WaitingReader:
+    """Reads the last commit, and lays over it what the main process tells."""
+
+    def __init__(self, reader: Reader, tables: Iterable[Table[Any]]) -> None:
+        self._reader = reader
+        self._overlay = Overlay(tables)
+
+    def take(self, payload: bytes) -> None:
+        """An event of the topic `WAITING`."""
+        if payload:
+            unsettled = unsettled_of(payload)
+            self._overlay.lay(unsettled.block_num, unsettled.rows)
+        else:
+            self._overlay.clear()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[View]:
+        """The state as it is now, until the end of the block."""
+        with self._reader.snapshot() as snapshot:
+            yield self._overlay.over(snapshot)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledgerd.node.config.configuration import read_configuration, read_invocation, write_default_file
+from ledgerd.node.config.given import ConfigurationError
+from ledgerd.node.config.values.endpoints import Endpoint
+from ledgerd.protocol.errors import OperatorError
+from tests.node.configurations import read
+
+
+def test_the_command_line_goes_before_the_file_and_the_file_before_the_default(tmp_path: Path) -> None:
+    text = "p2p-max-connections = 7\nshared-file-size = 4G"
+
+    configuration = read(tmp_path, text, p2p_max_connections=("9",))
+
+    assert configuration.p2p.max_connections == 9
+    assert configuration.chain.shared_file_size == 4 << 30
+    assert configuration.chain.inc_shared_file_size == 2 << 30
+
+
+def test_lists_are_merged_with_those_of_the_command_line_first(tmp_path: Path) -> None:
+    configuration = read(tmp_path, "p2p-seed-node = a:1\np2p-seed-node = b:2", p2p_seed_node=("c:3",))
+
+    assert configuration.p2p.seed_nodes == (Endpoint("c", 3), Endpoint("a", 1), Endpoint("b", 2))
+
+
+def test_an_option_of_the_file_that_the_command_line_overrides_is_not_read(tmp_path: Path) -> None:
+    assert read(tmp_path, "p2p-max-connections = x", p2p_max_connections=("9",)).p2p.max_connections == 9
+
+
+def test_a_list_that_is_given_replaces_its_default(tmp_path: Path) -> None:
+    assert len(read(tmp_path, "").validator.ntp_servers) == 3
+    assert read(tmp_path, "ntp-server = a.org").validator.ntp_servers == (Endpoint("a.org", 123),)
+
+
+def test_values_of_an_older_name_come_first_and_are_remarked_upon(tmp_path: Path) -> None:
+    configuration = read(tmp_path, "p2p-seed-node = a:1\nseed-node = b:2")
+
+    assert configuration.p2p.seed_nodes == (Endpoint("b", 2), Endpoint("a", 1))
+    assert configuration.remarks == (
+        f"{tmp_path}/node_data_dir/config.ini:2: seed-node is an older name of p2p-seed-node",
+    )
+
+
+def test_what_means_nothing_to_this_node_is_accepted_and_named(tmp_path: Path) -> None:
+    configuration = read(tmp_path, "single-write-thread = true\nclear-votes-before-block = 0", check_locks=("true",))
+
+    assert configuration.without_meaning == ("check-locks", "single-write-thread", "clear-votes-before-block")
+    assert configuration.remarks == ()
+
+
+def test_without_a_file_every_option_has_its_default(tmp_path: Path) -> None:
+    configuration = read_configuration({}, tmp_path)
+
+    assert configuration.file == tmp_path / "node_data_dir" / "config.ini"
+    assert not configuration.file.exists()
+    assert configuration.logging is None
+    assert configuration.p2p.endpoint is None
+    assert all(not setting.where for setting in configuration.settings)
+
+
+def test_settings_say_where_they_were_given(tmp_path: Path) -> None:
+    configuration = read(tmp_path, "\nchain = testnet\nplugin = validator", plugin=("snapshot",))
+
+    given = {setting.option.name: setting.where for setting in configuration.settings if setting.where}
+    file = tmp_path / "node_data_dir" / "config.ini"
+    assert given == {"chain": (f"{file}:2",), "plugin": ("command line", f"{file}:3")}
+
+
+def test_the_config_file_option_is_relative_to_the_current_directory_and_wins(tmp_path: Path) -> None:
+    (tmp_path / "mine.ini").write_text("p2p-max-connections = 3", encoding="utf-8")
+    command_line = {"config-file": ["mine.ini"], "config": ["other.ini"], "data-dir": ["data"]}
+
+    configuration = read_configuration(command_line, tmp_path)
+
+    assert configuration.file == tmp_path / "mine.ini"
+    assert configuration.p2p.max_connections == 3
+    assert configuration.invocation.data_dir == tmp_path / "data"
+
+
+def test_a_config_file_that_is_asked_for_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"--config-file .*mine.ini: there is no such file"):
+        read_configuration({"config-file": ["mine.ini"]}, tmp_path)
+
+
+def test_the_config_option_is_relative_to_the_data_directory(tmp_path: Path) -> None:
+    invocation = read_invocation({"config": ["my.ini"], "data-dir": ["data"]}, tmp_path)
+
+    assert invocation.config == tmp_path / "data" / "my.ini"
+    assert read_invocation({"config": ["/etc/my.ini"]}, tmp_path).config == Path("/etc/my.ini")
+
+
+def test_a_file_that_is_not_utf_8_is_read_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "mine.ini").write_bytes(b"# \xff\np2p-max-connections = 3\r\n")
+
+    assert read_configuration({"config-file": ["mine.ini"]}, tmp_path).p2p.max_connections == 3
+
+
+def test_a_missing_file_is_written_with_every_default_and_changes_nothing(tmp_path: Path) -> None:
+    before = read_configuration({}, tmp_path)
+    written = write_default_file(before.invocation)
+    after = read_configuration({}, tmp_path)
+
+    assert written == after.file == tmp_path / "node_data_dir" / "config.ini"
+    assert after.remarks == after.without_meaning == ()
+    for part in ("application", "chain", "p2p", "webserver", "validator", "snapshot", "history", "custom_protocol"):
+        assert getattr(after, part) == getattr(before, part)
+
+
+def test_a_file_that_stands_is_never_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "node_data_dir" / "config.ini"
+    file.parent.mkdir()
+    file.write_text("chain = testnet", encoding="utf-8")
+
+    assert write_default_file(read_invocation({}, tmp_path)) is None
+    assert file.read_text(encoding="utf-8") == "chain = testnet"
+
+
+def test_no_file_is_written_beside_one_that_was_asked_for(tmp_path: Path) -> None:
+    assert write_default_file(read_invocation({"config-file": ["x.ini"]}, tmp_path)) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_the_operators_to_know(tmp_path: Path) -> None:
+    (tmp_path / "node_data_dir").write_text("no directory", encoding="utf-8")
+
+    with pytest.raises(OperatorError, match="cannot be written"):
+        write_default_file(read_invocation({}, tmp_path))

@@ -1,0 +1,389 @@
+"""The start options do what they say: replay, resync, snapshots, recovery, on a recorded chain."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
+from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
+from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.codec import codec_of
+from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.datadir.origin import Origin
+from ledgerd.node.datadir.state_files import REPLACED
+from ledgerd.node.parts.replaying import ProgressLine
+from ledgerd.node.runtime import Runtime
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.errors import StoreLocked
+from ledgerd.state.lock import lock_writer
+from tests.recorded import FOLDER, recorded_blocks
+
+SNAPSHOT = FOLDER.parent / "states" / "open-2-120.vizjson"
+BLOCKS = recorded_blocks("open-2")
+SETTINGS = {"chain": ["testnet"], "shared-file-size": ["64M"], "plugin": ["snapshot operation_history"]}
+
+
+class Directory:
+    """A data directory in which a node is started again and again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.state = folder / "state"
+
+    def put_log(self, last: int) -> None:
+        self.state.mkdir(exist_ok=True)
+        log = BlockLog.open(self.state)
+        for number in range(1, last + 1):
+            log.append(number, BLOCKS[number - 1])
+        log.close()
+
+    def put_rolling_log(self, first: int, last: int) -> None:
+        self.state.mkdir(exist_ok=True)
+        log = RollingBlockLog.open(self.state)
+        for number in range(first, last + 1):
+            log.append(number, BLOCKS[number - 1])
+        log.close()
+
+    def copied_snapshot(self) -> Path:
+        path = self.folder / "begin.vizjson"
+        shutil.copy(SNAPSHOT, path)
+        return path
+
+    @property
+    def log_head(self) -> int:
+        log = BlockLogReader.open(self.state)
+        number = log.head_number
+        log.close()
+        return number
+
+    def runtime(self, **options: str) -> Runtime:
+        words = {name.replace("_", "-"): [text] for name, text in options.items()}
+        return Runtime(read_configuration({**SETTINGS, "data-dir": [str(self.folder)], **words}, self.folder))
+
+    def started(self, look: Callable[[Runtime], object] = lambda _: None, /, **options: str) -> tuple[int, Origin]:
+        """The head, and where the state came from, after a start and a stop."""
+        runtime = self.runtime(**options)
+
+        async def run() -> tuple[int, Origin]:
+            try:
+                await runtime.start()
+                await runtime.chain.run(lambda: look(runtime))
+                return runtime.chain.chain.head_number, runtime.chain.origin
+            finally:
+                await runtime.stop()
+
+        return asyncio.run(run())
+
+    def damage(self) -> None:
+        data = (self.state / DATA_FILE).read_bytes()
+        (self.state / DATA_FILE).write_bytes(data[:4096] + b"\0" * (len(data) - 4096))
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Directory:
+    return Directory(tmp_path)
+
+
+def test_a_log_without_a_state_is_replayed(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
+    directory.put_log(300)
+    with caplog.at_level(logging.INFO):
+        assert directory.started() == (300, Origin.STANDING)
+
+    assert "Replaying blockchain from block num 1." in caplog.text
+    assert "   100%   300 of 300   (" in caplog.text
+    assert "Done reindexing, elapsed time: " in caplog.text
+    assert "Started on blockchain with 300 blocks" in caplog.text
+
+
+def push(blocks: Sequence[bytes]) -> Callable[[Runtime], None]:
+    """Have a node take in blocks that came from a peer."""
+
+    def look(runtime: Runtime) -> None:
+        for packed in blocks:
+            runtime.chain.chain.push_block(codec_of(Block).decode_exactly(packed), VERIFIED_BEFORE, commit=False)
+        runtime.chain.chain.commit()
+
+    return look
+
+
+def test_a_replay_makes_the_state_anew_and_loses_no_block(directory: Directory) -> None:
+    """The blocks that may still be taken back were in the state alone, and are in the new one afterwards."""
+    blocks, network = recorded_blocks("open-main")[:400], str(FOLDER.parent / "open-main.toml")
+    directory.started(push(blocks), chain=network)
+    assert 0 < directory.log_head < 400
+
+    assert directory.started(chain=network, replay_blockchain="true") == (400, Origin.BLOCK_LOG)
+    assert not (directory.state / REPLACED).exists()
+    assert directory.started(chain=network) == (400, Origin.STANDING)
+
+
+class Interrupter(logging.Handler):
+    """Asks the node to stop when a line of the log holds these words."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+        self.task: asyncio.Task[None] | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.words in record.getMessage() and self.task is not None:
+            asyncio.run_coroutine_threadsafe(self._cancel(self.task), self.task.get_loop()).result(10)
+
+    async def _cancel(self, task: asyncio.Task[None]) -> None:
+        task.cancel()
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+
+def test_a_replay_that_is_stopped_goes_on_at_the_next_start(
+    directory: Directory, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory.put_log(600)
+    interrupter = Interrupter("83%   500 of ")
+    runtime = directory.runtime(replay_blockchain="true")
+
+    async def run() -> None:
+        interrupter.task = asyncio.create_task(runtime.start())
+        with pytest.raises(asyncio.CancelledError):
+            await interrupter.task
+
+    log = logging.getLogger("ledgerd.node.parts.replaying")
+    log.addHandler(interrupter)
+    with caplog.at_level(logging.INFO):
+        asyncio.run(run())
+    log.removeHandler(interrupter)
+    assert "stopped at block 500 of " in caplog.text
+    assert "database closed successfully" in caplog.text
+    caplog.clear()
+
+    with caplog.at_level(logging.INFO):
+        assert directory.started(replay_blockchain="true") == (600, Origin.STANDING)
+    assert "Replaying blockchain from block num 501." in caplog.text
+
+
+def test_a_replay_of_a_node_without_a_full_log_is_refused(directory: Directory) -> None:
+    directory.started(snapshot=str(directory.copied_snapshot()))
+
+    with pytest.raises(OperatorError, match="there is no block log in"):
+        directory.started(replay_blockchain="true")
+
+    assert directory.started() == (120, Origin.STANDING)
+
+
+def test_a_resync_begins_with_nothing(directory: Directory) -> None:
+    directory.put_log(300)
+    directory.started()
+
+    assert directory.started(resync_blockchain="true") == (0, Origin.STANDING)
+    assert directory.log_head == 0
+
+
+def test_the_state_may_lie_on_another_disk(directory: Directory) -> None:
+    directory.put_log(300)
+    elsewhere = directory.folder / "fast" / "disk"
+
+    assert directory.started(shared_file_dir=str(elsewhere)) == (300, Origin.STANDING)
+    assert (elsewhere / DATA_FILE).exists()
+    assert not (directory.state / DATA_FILE).exists()
+    assert directory.started(shared_file_dir="fast/disk", replay_blockchain="true") == (300, Origin.BLOCK_LOG)
+    assert directory.started(shared_file_dir="fast/disk", resync_blockchain="true") == (0, Origin.STANDING)
+    copy = directory.copied_snapshot()
+    (elsewhere / DATA_FILE).unlink()
+    assert directory.started(shared_file_dir="fast/disk", snapshot=str(copy)) == (120, Origin.SNAPSHOT)
+    assert (elsewhere / DATA_FILE).exists()
+
+
+def test_the_initial_distribution_may_lie_in_the_data_directory(directory: Directory) -> None:
+    """With a comma too many, as in the file that the reference comes with."""
+    key = "VIZ5zTAE2hiGcqYaDTQeEBqTtPeoWtSNjpznwmbvqJXesrK1Qn3e8"
+    account = f'{{"login":"zoe","public_key":"{key}","shares_amount":"5000"}}'
+    file = directory.folder / "snapshot.json"
+    file.write_text(f'{{"accounts":[{account},]}}')
+
+    names = list[bool]()
+    directory.started(
+        lambda runtime: names.extend(
+            runtime.chain.chain.ledger.find_account(AccountName(name)) is not None for name in ("zoe", "alice")
+        )
+    )
+    assert names == [True, False]
+
+    file.write_text("nonsense")
+    with pytest.raises(OperatorError, match=r"snapshot.json: not JSON"):
+        directory.started()
+
+
+def test_a_state_that_a_command_works_on_is_left_alone(directory: Directory) -> None:
+    directory.put_log(100)
+    directory.started()
+    with lock_writer(directory.state):
+        for words in ({"resync_blockchain": "true"}, {"replay_blockchain": "true"}):
+            with pytest.raises(StoreLocked, match=r"is in use by another node \(process "):
+                directory.started(**words)
+
+    assert directory.started() == (100, Origin.STANDING)
+
+
+# -- snapshots
+
+
+def test_a_node_begins_with_a_snapshot_and_stays_with_it(
+    directory: Directory, caplog: pytest.LogCaptureFixture
+) -> None:
+    copy = directory.copied_snapshot()
+    with caplog.at_level(logging.INFO):
+        assert directory.started(snapshot=str(copy)) == (120, Origin.SNAPSHOT)
+    assert not copy.exists()
+    assert copy.with_name(copy.name + ".used").exists()
+    for words in (
+        "Snapshot loaded successfully in ",
+        "LIB promoted to head block 120 (was ",
+        "Started on blockchain with 120 blocks (from snapshot)",
+    ):
+        assert words in caplog.text
+
+    assert directory.started(push(BLOCKS[120:150]), snapshot=str(SNAPSHOT))[0] == 150
+    assert directory.started()[0] == 150
+
+
+def test_the_newest_snapshot_is_found_by_itself(directory: Directory) -> None:
+    snapshots = directory.folder / "snapshots"
+    snapshots.mkdir()
+    shutil.copy(SNAPSHOT, snapshots / "snapshot-block-120.vizjson")
+    (snapshots / "snapshot-block-7.vizjson").write_bytes(b"older")
+
+    assert directory.started(snapshot_auto_latest="true") == (120, Origin.SNAPSHOT)
+
+
+def test_a_snapshot_that_cannot_be_read_leaves_nothing_behind(directory: Directory) -> None:
+    broken = directory.folder / "broken.vizjson"
+    broken.write_bytes(b"no snapshot")
+
+    with pytest.raises(OperatorError):
+        directory.started(snapshot=str(broken))
+
+    assert not (directory.state / DATA_FILE).exists()
+    assert broken.exists()
+
+
+def test_a_snapshot_beyond_the_full_log_is_refused(directory: Directory) -> None:
+    directory.put_log(100)
+
+    with pytest.raises(OperatorError, match=r"stands at block 120, and the block log in .* ends at block 100"):
+        directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT))
+
+    assert directory.started() == (100, Origin.STANDING)
+
+
+def test_a_recovery_replays_what_the_rolling_log_has_beyond_the_snapshot(directory: Directory) -> None:
+    directory.put_rolling_log(100, 300)
+
+    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (300, Origin.RECOVERY)
+    assert SNAPSHOT.exists()
+    assert directory.started() == (300, Origin.STANDING)
+
+
+def test_a_recovery_leaves_out_a_rolling_log_that_does_not_link(directory: Directory) -> None:
+    directory.put_rolling_log(150, 300)
+
+    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (120, Origin.RECOVERY)
+
+
+# -- damage
+
+
+def test_a_damaged_state_is_made_anew_from_the_log(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
+    directory.put_log(300)
+    directory.started()
+    directory.damage()
+
+    assert directory.started() == (300, Origin.BLOCK_LOG)
+    assert "replaying the block log" in caplog.text
+
+
+def test_a_damaged_state_is_made_anew_from_a_snapshot(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
+    snapshots = directory.folder / "snapshots"
+    snapshots.mkdir()
+    shutil.copy(SNAPSHOT, snapshots / "snapshot-block-120.vizjson")
+    directory.put_log(400)
+    directory.started()
+    directory.damage()
+
+    assert directory.started() == (400, Origin.RECOVERY)
+    assert "recovering with " in caplog.text
+
+
+def test_a_snapshot_of_no_use_gives_way_to_the_log(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
+    snapshots = directory.folder / "snapshots"
+    snapshots.mkdir()
+    (snapshots / "snapshot-block-120.vizjson").write_bytes(b"broken")
+    directory.put_log(400)
+    directory.started()
+    directory.damage()
+
+    assert directory.started() == (400, Origin.BLOCK_LOG)
+    assert "snapshot-block-120.vizjson is of no use: " in caplog.text
+
+
+def test_what_was_found_damaged_while_the_node_ran_is_made_anew(directory: Directory) -> None:
+    directory.put_log(300)
+    directory.started(lambda runtime: runtime.chain.files.mark_damaged())
+
+    assert directory.started() == (300, Origin.BLOCK_LOG)
+    assert directory.started() == (300, Origin.STANDING)
+
+
+def test_a_damaged_state_is_not_deleted_where_nothing_makes_it_anew(directory: Directory) -> None:
+    directory.put_log(300)
+    directory.started()
+    directory.damage()
+
+    with pytest.raises(OperatorError, match="--resync-blockchain"):
+        directory.started(replay_if_corrupted="false")
+
+    assert (directory.state / DATA_FILE).exists()
+
+
+# -- a snapshot as the whole errand
+
+
+def test_a_snapshot_is_written_and_that_is_all(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
+    directory.put_log(120)
+    path = directory.folder / "new" / "state.vizjson"
+    runtime = directory.runtime(create_snapshot=str(path), webserver_http_endpoint="127.0.0.1:0")
+
+    async def run() -> None:
+        await runtime.start()
+        await runtime.stop()
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(run())
+
+    assert runtime.is_errand
+    assert f"Snapshot created successfully: {path} ({path.stat().st_size} bytes compressed, " in caplog.text
+    assert "listening" not in caplog.text
+    other = Directory(directory.folder / "other")
+    assert other.started(snapshot=str(path)) == (120, Origin.SNAPSHOT)
+
+
+# -- the line of progress
+
+
+def test_progress_is_told_once_for_each_percent() -> None:
+    now = [0.0]
+    line = ProgressLine(1, 1000, lambda: now[0], lambda: 5 << 20)
+    assert line.at(0) == "   0%   0 of 1000   (5M free, elapsed 0 sec)"
+    now[0] = 2.0
+
+    assert line.at(250) == "   25%   250 of 1000   (5M free, elapsed 2 sec, 125 blocks/s, 6 sec left)"
+    assert line.at(255) == ""
+    assert line.at(1000).startswith("   100%   1000 of 1000   (5M free, ")

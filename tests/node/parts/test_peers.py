@@ -1,0 +1,65 @@
+"""Two nodes as processes: one makes blocks, the other follows it over loopback."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from unittest.mock import MagicMock, patch
+
+import pytest
+
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.time_source import TimeSource
+from tests.node.configurations import read
+from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as plug:
+        port: int = plug.getsockname()[1]
+    return port
+
+
+def test_a_second_node_follows_the_first(tmp_path: Path) -> None:
+    port = free_port()
+    words = [f"--p2p-endpoint=127.0.0.1:{port}" if "p2p" in word else word for word in words_of_testnet(tmp_path / "1")]
+    with NodeProcess(*words) as maker:
+        maker.wait_for("Validated block #3 ")
+        follower_words = [
+            "--data-dir",
+            str(tmp_path / "2"),
+            "--chain=testnet",
+            "--plugin=database_api",
+            f"--p2p-seed-node=127.0.0.1:{port}",
+            *LOOPBACK,
+        ]
+        with NodeProcess(*follower_words) as follower:
+            follower.port()
+            maker.wait_for("Validated block #6 ")
+            assert follower.head >= 4
+            assert follower.call("database_api", "get_block", 3) == maker.call("database_api", "get_block", 3)
+            follower.wait_for("Got block #6 with 0 transaction(s) validated by viz [127.0.0.1:")
+            standing = follower.call("node_api", "network")
+            assert (standing["peers"], standing["connections"], standing["fork_status"]) == (1, 1, "normal")
+            assert standing["mode"] in {"sync", "forward"}
+            assert follower.stop() == 0
+        assert maker.stop() == 0
+
+    assert f"DLT P2P listening on 127.0.0.1:{port}" in maker.log
+    assert "DLT P2P node started, connecting to 1 seed nodes" in follower.log
+    assert "DLT P2P Plugin started" in follower.log
+
+
+@pytest.mark.parametrize("isolated", ["true", "false"])
+@pytest.mark.parametrize(("connections", "dials"), [(0, True), (1, True), (2, False)])
+def test_a_producer_with_few_peers_dials_its_seeds_after_each_block(
+    tmp_path: Path, isolated: str, connections: int, *, dials: bool
+) -> None:
+    configuration = read(tmp_path, f"p2p-seed-node = 127.0.0.1:9\np2p-isolated-peers = {isolated}")
+    driver = MagicMock()
+    driver.network.core.connections = connections
+    part = PeersPart(configuration, MagicMock(), TimeSource())
+    with patch.object(part, "_driver", driver):
+        part.broadcast_block(MagicMock())
+
+    assert driver.network.reconnect_seeds.called is dials

@@ -1,0 +1,117 @@
+"""Snapshots between nodes, as processes: one makes blocks and serves its state, another begins with it and follows."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+from ledgerd.snapshot.directory import name_of
+from tests.node.parts.test_peers import free_port
+from tests.node.processes import LOOPBACK, PATIENCE, NodeProcess, words_of_testnet
+
+LISTENS = re.compile(r"Snapshot TCP server listening on 127\.0\.0\.1:(\d+)")
+
+
+def snapshot_port(node: NodeProcess) -> int:
+    node.wait_for("Snapshot TCP server listening")
+    return next(int(found[1]) for line in node.lines if (found := LISTENS.search(line)))
+
+
+def server_words(folder: Path, port: int) -> list[str]:
+    words = words_of_testnet(
+        folder,
+        "--allow-snapshot-serving",
+        "--snapshot-serve-endpoint=127.0.0.1:0",
+        "--snapshot-at-block=1",
+    )
+    return [f"--p2p-endpoint=127.0.0.1:{port}" if "p2p" in word else word for word in words]
+
+
+def follower_words(folder: Path, peers: list[int], seed: int | None = None, *more: str) -> list[str]:
+    return [
+        "--data-dir",
+        str(folder),
+        "--chain=testnet",
+        "--plugin=snapshot database_api account_history",
+        "--sync-snapshot-from-trusted-peer",
+        *(f"--trusted-snapshot-peer=127.0.0.1:{port}" for port in peers),
+        *(() if seed is None else (f"--p2p-seed-node=127.0.0.1:{seed}",)),
+        *LOOPBACK,
+        *more,
+    ]
+
+
+def reach(node: NodeProcess, number: int) -> int:
+    """Wait until a node's head is at a block; where it is."""
+    deadline = time.monotonic() + PATIENCE
+    while (head := node.head) < number:
+        assert time.monotonic() < deadline, node.log
+        time.sleep(0.2)
+    return head
+
+
+def state_of(path: Path) -> dict[str, Any]:
+    state: dict[str, Any] = json.loads(zlib.decompress(path.read_bytes()))["state"]
+    return state
+
+
+def test_a_node_begins_with_a_snapshot_and_follows_block_by_block(tmp_path: Path) -> None:
+    seed = free_port()
+    with NodeProcess(*server_words(tmp_path / "1", seed)) as maker:
+        served = snapshot_port(maker)
+        maker.wait_for("Snapshot created successfully")
+        words = follower_words(tmp_path / "2", [free_port(), served], seed)
+        with NodeProcess(*words) as follower:
+            follower.wait_for("Started on blockchain with ")
+            assert "(from P2P snapshot sync)" in follower.log
+            begun = state_of(next((tmp_path / "2" / "snapshots").iterdir()))["dynamic_global_property"][0]
+            first = begun["head_block_number"]
+            assert first >= 1
+            head = reach(follower, first + 1)
+            for number in range(first, head + 1):
+                block = follower.call("database_api", "get_block", number)
+                assert block == maker.call("database_api", "get_block", number), number
+            assert follower.call("database_api", "get_block", first - 1) is None
+            follower.stop(signal.SIGKILL)
+        with NodeProcess(*words) as follower:
+            reach(follower, head + 1)
+            assert "asking 2 trusted peers" not in follower.log
+            assert follower.call("database_api", "get_accounts", ["viz"])[0]["name"] == "viz"
+            assert follower.stop() == 0
+        assert maker.stop() == 0
+        assert "Traceback" not in maker.log + follower.log
+
+
+def test_a_node_whose_peers_have_nothing_yet_answers_and_can_be_stopped(tmp_path: Path) -> None:
+    with NodeProcess(*follower_words(tmp_path, [free_port()])) as node:
+        assert node.head == 0
+        assert "they are asked again in 5 minutes" in node.log
+        assert node.stop() == 0
+
+
+def test_a_snapshot_is_written_at_a_block(tmp_path: Path) -> None:
+    words = words_of_testnet(
+        tmp_path, "--snapshot-at-block=2", "--plugin=snapshot", f"--snapshot-dir={tmp_path / 'kept'}"
+    )
+    with NodeProcess(*words) as node:
+        node.wait_for("Snapshot created successfully")
+        node.stop()
+
+    state = state_of(tmp_path / "kept" / name_of(2))
+    first = state["dynamic_global_property"][0]["head_block_number"]
+    assert first >= 2
+    assert state["fork_db_head_block"]["previous"][:8] == f"{first - 1:08x}"
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == [name_of(2)]
+
+
+def test_the_trusted_peers_are_tried_and_the_node_does_not_start(tmp_path: Path) -> None:
+    with NodeProcess(*follower_words(tmp_path, [free_port()], None, "--test-trusted-seeds")) as node:
+        assert node.wait() == 0
+
+    assert "0 of 1 trusted peers serve a snapshot" in node.log
+    assert "STARTING" not in node.log

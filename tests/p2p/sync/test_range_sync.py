@@ -1,0 +1,301 @@
+"""Ranges from several peers at once: who is asked what, and what slow, stalling and lying peers cost (spec 04, 10)."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ledgerd.chain.chain import Chain
+from ledgerd.p2p.shared.actions import Recover
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.sync.range_sync import ANSWER_SECONDS, IMPATIENT_SECONDS, linked_run
+from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply, GapFillRequest, GetBlockRange
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.signatures import sign
+from tests.chain.networks import OTHERS, SEVEN, VIZ_KEY, Network, key_of
+from tests.p2p.scripted_talk import Talk
+
+HEIGHT = 112
+AHEAD = 180
+PIECE = 40
+FIRST = (112, 151)
+"""The first piece that is asked for: it begins with the own head."""
+
+
+class Supply:
+    """Peers that are ahead of our node, and have what it lacks."""
+
+    def __init__(self, talk: Talk, blocks: dict[int, Block]) -> None:
+        self.talk = talk
+        self.blocks = blocks
+        self._answered: Counter[int] = Counter()
+        talk.now = float(blocks[HEIGHT + AHEAD].timestamp + 1)
+
+    def meet(self) -> int:
+        top = self.blocks[HEIGHT + AHEAD]
+        return self.talk.meet(head_block_num=top.number, head_block_id=top.id, dlt_latest_block=top.number)
+
+    def asked(self, peer: int) -> list[tuple[int, int]]:
+        requests = [message for message in self.talk.sent[peer] if isinstance(message, GetBlockRange)]
+        return [(request.start_block_num, request.end_block_num) for request in requests]
+
+    def reply(self, piece: tuple[int, int], *others: Block) -> BlockRangeReply:
+        """An answer, with other blocks in the place of those of their numbers."""
+        changed = self.blocks | {block.number: block for block in others}
+        run = tuple(changed[number] for number in range(max(piece[0], HEIGHT + 1), piece[1] + 1))
+        return BlockRangeReply(run, piece[1] + 1, is_last=piece[1] == HEIGHT + AHEAD)
+
+    def next(self, peer: int) -> tuple[int, int] | None:
+        """What a peer was asked and has not answered."""
+        pieces = self.asked(peer)[self._answered[peer] :]
+        self._answered[peer] += len(pieces[:1])
+        return pieces[0] if pieces else None
+
+    def serve(self, *peers: int) -> None:
+        """Let these peers answer all they are asked, until they are asked no more."""
+        while pieces := [(peer, piece) for peer in peers if (piece := self.next(peer)) is not None]:
+            for peer, piece in pieces:
+                self.talk.say(peer, self.reply(piece))
+
+    @property
+    def is_synced(self) -> bool:
+        return self.talk.chain.head_number == HEIGHT + AHEAD
+
+
+@pytest.fixture(scope="module")
+def later(grown: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Block]:
+    """What the rest of the network has beyond our head, by number."""
+    folder = tmp_path_factory.mktemp("later") / "others"
+    shutil.copytree(grown, folder)
+    network = Network(folder, SEVEN)
+    network.keys |= {name: key_of(name) for name in OTHERS}
+    made = network.produce(AHEAD)
+    network.chain.close()
+    return {block.number: block for block in made}
+
+
+@pytest.fixture
+def supply(talk: Talk, later: dict[int, Block], monkeypatch: pytest.MonkeyPatch) -> Supply:
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECE", PIECE)
+    return Supply(talk, later)
+
+
+def forged(block: Block) -> Block:
+    """The same block, signed by somebody else."""
+    return replace(block, validator_signature=sign(VIZ_KEY, b"\5" * 32))
+
+
+def test_every_peer_is_asked_for_a_piece_of_its_own(talk: Talk, supply: Supply) -> None:
+    peers = [supply.meet() for _ in range(3)]
+    assert [supply.asked(peer) for peer in peers] == [[(112, 151)], [(152, 191)], [(192, 231)]]
+    supply.serve(*reversed(peers))
+    assert supply.is_synced
+    assert talk.is_in(Mode.FORWARD)
+    assert all(talk.network.core[peer].strikes == 0 for peer in peers)
+
+
+def test_what_is_here_already_is_not_asked_for_again_when_the_window_is_full(
+    talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECES_AHEAD", 2)
+    peer = supply.meet()
+    while (piece := supply.next(peer)) is not None:  # faster than they are applied
+        talk.network.received(talk.now, peer, supply.reply(piece).frame)
+        talk.network.work(talk.now)
+        talk.look()
+    assert supply.asked(peer)[-1][1] < HEIGHT + AHEAD
+    talk.now += 5
+    talk.network.tick(talk.now)
+    talk.settle()
+    supply.serve(peer)
+    assert supply.is_synced
+    assert len(supply.asked(peer)) == len(set(supply.asked(peer)))
+
+
+def test_a_piece_that_everything_waits_for_is_asked_of_a_second_peer(talk: Talk, supply: Supply) -> None:
+    stalling, first, second = (supply.meet() for _ in range(3))
+    supply.serve(first, second)
+    assert talk.chain.head_number == HEIGHT
+    talk.now += IMPATIENT_SECONDS + 1
+    talk.network.watch_sync(talk.now)
+    talk.look()
+    assert [supply.asked(peer)[-1] for peer in (first, second)].count(FIRST) == 1
+    supply.serve(first, second)
+    assert supply.is_synced
+    assert talk.say(stalling, supply.reply(FIRST)) == []
+    assert talk.network.core[stalling].strikes == 0
+
+
+def test_where_all_are_slow_nobody_is_asked_for_the_same(
+    talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECES_AHEAD", 2)
+    slow, slower = supply.meet(), supply.meet()
+    for _ in range(2):
+        talk.now += 2 * IMPATIENT_SECONDS
+        piece = supply.next(slower)
+        assert piece is not None
+        talk.say(slower, supply.reply(piece))
+    assert supply.asked(slower) == [(152, 191), (192, 231)]
+    supply.serve(slow, slower)
+    assert supply.is_synced
+
+
+def test_an_answer_that_others_gave_before_is_not_used_and_tells_a_slow_peer(talk: Talk, supply: Supply) -> None:
+    slow, quick, silent = (supply.meet() for _ in range(3))
+    supply.serve(quick)
+    talk.now += IMPATIENT_SECONDS + 1
+    talk.network.watch_sync(talk.now)
+    talk.look()
+    assert supply.next(quick) == FIRST
+    talk.say(quick, supply.reply(FIRST))
+    assert talk.chain.head_number == 191
+    talk.say(slow, supply.reply(FIRST))
+    assert talk.network.core[slow].failures == 1
+    supply.serve(quick, silent)
+    assert supply.is_synced
+
+
+def test_who_never_answers_is_passed_over(talk: Talk, supply: Supply) -> None:
+    stalling = supply.meet()
+    for _ in range(2):
+        talk.now += ANSWER_SECONDS + 1
+        talk.network.watch_sync(talk.now)
+        talk.look()
+    assert talk.network.core[stalling].doubted_until > talk.now
+    other = supply.meet()
+    assert supply.asked(other) == [(113, 151)]
+    supply.serve(other)
+    assert supply.is_synced
+
+
+def test_a_forged_block_costs_the_piece_of_the_liar_alone(talk: Talk, supply: Supply) -> None:
+    liar, honest = supply.meet(), supply.meet()
+    supply.serve(honest)
+    assert talk.chain.head_number == HEIGHT
+    talk.say(liar, supply.reply(FIRST, forged(supply.blocks[151])))
+    assert talk.chain.head_number == 150
+    assert supply.asked(honest)[-1] == (151, 151)
+    assert talk.network.core[liar].strikes == 1
+    supply.serve(honest)
+    assert supply.is_synced
+    assert len(supply.asked(honest)) == len(set(supply.asked(honest)))
+
+
+def test_a_piece_that_does_not_link_is_asked_of_another_peer(talk: Talk, supply: Supply) -> None:
+    honest, liar = supply.meet(), supply.meet()
+    elsewhere = replace(supply.blocks[152], previous=forged(supply.blocks[151]).id)
+    assert supply.next(liar) == (152, 191)
+    talk.say(liar, supply.reply((152, 191), elsewhere))
+    supply.serve(honest, liar)
+    assert supply.is_synced
+    assert supply.asked(honest).count(FIRST) == 1
+
+
+def test_a_reply_that_leaves_blocks_out_is_used_as_far_as_it_goes(talk: Talk, supply: Supply) -> None:
+    lacking, other = supply.meet(), supply.meet()
+    run = tuple(supply.blocks[number] for number in range(113, 152) if number != 130)
+    assert supply.next(lacking) == FIRST
+    talk.say(lacking, BlockRangeReply(run, 152, is_last=False))
+    assert talk.chain.head_number == 129
+    assert talk.network.core[lacking].strikes == 0
+    supply.serve(other, lacking)
+    assert (130, 151) in supply.asked(other)
+    assert supply.is_synced
+
+
+@pytest.mark.parametrize("numbers", [(150, 151, 152), (151, 152), (153, 153), (154, 153), (191, 192)])
+def test_a_reply_of_other_blocks_than_asked_for_costs_a_strike(
+    talk: Talk, supply: Supply, numbers: tuple[int, ...]
+) -> None:
+    honest, liar = supply.meet(), supply.meet()
+    assert supply.next(liar) == (152, 191)
+    talk.say(liar, BlockRangeReply(tuple(supply.blocks[number] for number in numbers), 0, is_last=False))
+    assert talk.network.core[liar].strikes == 1
+    supply.serve(honest, liar)
+    assert supply.is_synced
+
+
+def test_a_peer_that_ends_at_its_irreversible_block_is_not_asked_for_more_by_ranges(talk: Talk, supply: Supply) -> None:
+    """As a pruned reference node does: it claims its head, and serves ranges up to the irreversible block."""
+    peer, end = supply.meet(), HEIGHT + AHEAD - 5
+    while (piece := supply.next(peer)) is not None:
+        run = supply.reply((piece[0], min(piece[1], end))).blocks
+        talk.say(peer, BlockRangeReply(run, 0, is_last=True) if piece[1] > end else supply.reply(piece))
+    assert talk.chain.head_number == end
+    assert talk.network.core[peer].strikes == 0
+    assert talk.sent[peer][-1] == GapFillRequest(tuple(range(end, HEIGHT + AHEAD + 1)))
+    talk.say(peer, GapFillReply(tuple(supply.blocks[number] for number in range(end, HEIGHT + AHEAD + 1))))
+    assert supply.is_synced
+
+
+def test_bytes_that_wait_for_their_turn_are_bounded(
+    chain: Chain, later: dict[int, Block], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piece_bytes = PIECE * len(later[HEIGHT + 1].packed)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECE", PIECE)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.BYTES_AHEAD", piece_bytes)
+    talk = Talk(chain)
+    supply = Supply(talk, later)
+    first, *others = (supply.meet() for _ in range(4))
+    waiting = []
+    for peer in others:
+        piece = supply.next(peer)
+        assert piece is not None
+        talk.say(peer, supply.reply(piece))
+        waiting.append(talk.network.intake.ranges.waiting_bytes)
+    assert max(waiting) <= 2 * piece_bytes
+    assert waiting[-1] == waiting[-2]
+    supply.serve(first, *others)
+    assert supply.is_synced
+
+
+def test_blocks_wait_until_their_keys_are_recovered_beside(talk: Talk, supply: Supply) -> None:
+    talk.network.core.recovers_ahead = True
+    peer = supply.meet()
+    talk.network.received(talk.now, peer, supply.reply(FIRST).frame)
+    (batch,) = (action.batch for action in talk.network.actions() if isinstance(action, Recover))
+    talk.settle()
+    assert talk.chain.head_number == HEIGHT
+    talk.network.recovered(talk.now, batch)
+    talk.settle()
+    assert talk.chain.head_number == FIRST[1]
+
+
+def test_pushed_blocks_do_not_disturb_a_sync(talk: Talk, supply: Supply) -> None:
+    peer = supply.meet()
+    talk.say(peer, BlockReply(supply.blocks[HEIGHT + AHEAD], 0, True), BlockReply(supply.blocks[113], 0, True))
+    assert talk.chain.head_number == 113
+    supply.serve(peer)
+    assert supply.is_synced
+
+
+def test_blocks_of_ranges_become_durable_together(talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits: list[int] = []
+    settle = talk.network.core.chain.settle
+
+    def count() -> None:
+        commits.append(talk.chain.head_number)
+        settle()
+
+    monkeypatch.setattr(talk.network.core.chain, "settle", count)
+    peers = [supply.meet() for _ in range(4)]
+    for peer in reversed(peers):  # they come all at once, as to a node that is busy
+        piece = supply.next(peer)
+        assert piece is not None
+        talk.network.received(talk.now, peer, supply.reply(piece).frame)
+    talk.settle()
+    assert talk.chain.head_number >= 112 + 4 * PIECE - 1
+    assert len(commits) == 1
+
+
+def test_only_blocks_that_continue_one_another_are_taken_together(later: dict[int, Block]) -> None:
+    run = tuple(later[number] for number in range(113, 120))
+    assert linked_run(run) == run
+    assert linked_run((*run[:3], *run[4:])) == run[:3]
+    assert linked_run((*run[:2], forged(run[2]), *run[3:])) == (*run[:2], forged(run[2]))
+    assert linked_run(()) == ()

@@ -1,0 +1,201 @@
+"""HTTP requests out of bytes, in whatever pieces they come, and what is refused of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledgerd.rpc.http.reader import (
+    BETWEEN,
+    BODY,
+    ENDED,
+    HEAD,
+    Arrival,
+    Handshake,
+    Invitation,
+    Refusal,
+    Request,
+    RequestReader,
+)
+
+HOST = b"Host: node\r\n"
+MAX_HEADER, MAX_BODY = 300, 100
+
+
+def reader() -> RequestReader:
+    return RequestReader(header_bytes=MAX_HEADER, body_bytes=MAX_BODY, takes_handshakes=True)
+
+
+def post(body: bytes, headers: bytes = HOST) -> bytes:
+    return b"POST / HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n%b" % (headers, len(body), body)
+
+
+def chunked(*pieces: bytes) -> bytes:
+    head = b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
+    return head + b"".join(b"%x\r\n%b\r\n" % (len(each), each) for each in (*pieces, b""))
+
+
+def asked(body: bytes, method: bytes = b"POST") -> Request:
+    return Request(method, b"/", body, True, False)
+
+
+def read(pieces: Iterable[bytes]) -> list[Arrival]:
+    reading = reader()
+    return [arrival for piece in pieces for arrival in reading.feed(piece)]
+
+
+REQUESTS = {
+    "a body": (post(b"{}"), asked(b"{}")),
+    "no body": (b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", asked(b"", b"GET")),
+    "chunks": (chunked(b"{", b"}"), asked(b"{}")),
+    "another protocol offered": (post(b"{}", HOST + b"Connection: Upgrade\r\nUpgrade: h2c\r\n"), asked(b"{}")),
+    "keep-alive": (post(b"1", HOST + b"Connection: keep-alive\r\n"), asked(b"1")._replace(says_so=True)),
+}
+
+
+@given(st.lists(st.sampled_from(sorted(REQUESTS)), max_size=4), st.data())
+def test_requests_are_the_same_in_whatever_pieces_they_come(names: list[str], data: st.DataObject) -> None:
+    stream = b"".join(REQUESTS[name][0] for name in names)
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(stream)), max_size=8)))
+    pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+
+    assert read(pieces) == [REQUESTS[name][1] for name in names]
+
+
+@given(st.lists(st.binary(max_size=400), max_size=6))
+def test_no_bytes_break_the_reader(pieces: list[bytes]) -> None:
+    arrivals = read(pieces)
+
+    assert [each for each in arrivals[:-1] if isinstance(each, Refusal)] == []
+
+
+@given(st.lists(st.sampled_from(sorted(REQUESTS)), min_size=1, max_size=3), st.binary(max_size=30), st.integers(0, 500))
+def test_no_fault_within_requests_breaks_the_reader(names: list[str], noise: bytes, place: int) -> None:
+    stream = b"".join(REQUESTS[name][0] for name in names)
+
+    read([stream[: place % len(stream)] + noise + stream[place % len(stream) :]])
+
+
+@pytest.mark.parametrize(
+    ("stream", "status"),
+    [
+        (b"nonsense\r\n\r\n", 400),
+        (b"GET /\r\n\r\n", 400),
+        (b"CONNECT node:443 HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+        (b"POST / HTTP/1.1\r\n\r\n", 400),
+        (post(b"", HOST + b"no colon\r\n"), 400),
+        (b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: two\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n", 400),
+        (post(b"{}", HOST + b"Transfer-Encoding: chunked\r\n"), 400),
+        (post(b"", HOST + b"X: %b\r\n" % (b"x" * MAX_HEADER)), 431),
+        (b"GET /%b HTTP/1.1\r\n%b\r\n" % (b"x" * MAX_HEADER, HOST), 431),
+        (post(b"x" * (MAX_BODY + 1)), 413),
+        (chunked(b"x" * MAX_BODY, b"x"), 413),
+    ],
+)
+def test_what_cannot_be_read_or_is_too_large_is_refused(stream: bytes, status: int) -> None:
+    assert read([stream]) == [Refusal(status)]
+
+
+def test_a_body_of_the_largest_size_is_taken() -> None:
+    assert read([post(b"x" * MAX_BODY), chunked(b"x" * MAX_BODY)]) == [asked(b"x" * MAX_BODY)] * 2
+
+
+def test_a_header_that_does_not_end_is_refused_before_it_fills_the_memory() -> None:
+    reading = reader()
+    reading.feed(b"GET / HTTP/1.1\r\n" + HOST + b"X: ")
+
+    arrivals = [arrival for _ in range(MAX_HEADER) for arrival in reading.feed(b"xx")]
+
+    assert arrivals == [Refusal(431)]
+    assert reading.place is ENDED
+
+
+def test_nothing_is_read_after_a_refusal() -> None:
+    assert read([b"nonsense\r\n\r\n", post(b"{}")]) == [Refusal(400)]
+
+
+def test_requests_before_a_fault_are_taken() -> None:
+    assert read([post(b"{}") + b"nonsense\r\n\r\n"]) == [asked(b"{}"), Refusal(400)]
+
+
+def test_a_request_of_the_old_version_needs_no_host_and_does_not_stay() -> None:
+    assert read([b"GET / HTTP/1.0\r\n\r\n"]) == [asked(b"", b"GET")._replace(keeps_open=False)]
+
+
+def test_a_client_that_asks_before_it_sends_is_invited() -> None:
+    head, body = post(b"{}", HOST + b"Expect: 100-continue\r\n").split(b"\r\n\r\n")
+
+    assert read([head + b"\r\n\r\n", body]) == [Invitation(), asked(b"{}")]
+
+
+def test_a_handshake_is_handed_on_with_what_comes_behind_it() -> None:
+    offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+
+    [handshake] = read([b"GET / HTTP/1.1\r\n" + HOST + offer + b"\r\nframes"])
+
+    assert isinstance(handshake, Handshake)
+    assert handshake.rest == b"frames"
+    assert handshake.headers[b"sec-websocket-version"] == b"13"
+
+
+def test_where_no_handshake_is_taken_it_is_an_ordinary_request() -> None:
+    reading = RequestReader(header_bytes=MAX_HEADER, body_bytes=MAX_BODY, takes_handshakes=False)
+    offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+
+    assert reading.feed(b"GET / HTTP/1.1\r\n" + HOST + offer) == [asked(b"", b"GET")]
+
+
+def test_the_place_and_the_steps_follow_the_request() -> None:
+    reading, places = reader(), []
+    for piece in (b"POST / HT", b"TP/1.1\r\n" + HOST, b"Content-Length: 2\r\n\r\n", b"{", b"}"):
+        reading.feed(piece)
+        places.append((reading.place, reading.steps))
+
+    assert places == [(HEAD, 1), (HEAD, 1), (BODY, 2), (BODY, 2), (BETWEEN, 3)]
+
+
+# -- heads that are known already
+
+
+@given(st.binary(min_size=1, max_size=20), st.binary(min_size=1, max_size=20))
+def test_a_request_with_the_head_of_the_one_before_is_recognised(first: bytes, second: bytes) -> None:
+    reading = reader()
+    reading.feed(post(first))
+    known = reading.repeated(post(second))
+
+    assert (known is not None) == (len(first) == len(second))
+    if known is not None:
+        assert known._replace(body=reading.repeated_body(post(second))) == asked(second)
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        post(b"{}") + b"\r\n",
+        b"\r\n\r\n" + post(b"{}"),
+        post(b"{}") + post(b"{}"),
+        chunked(b"{}"),
+        post(b"{}", HOST + b"Connection: close\r\n"),
+        post(b"{}", HOST + b"Expect: 100-continue\r\n"),
+        post(b"{}")[:-1],
+    ],
+)
+def test_only_the_head_of_one_whole_lasting_request_is_remembered(stream: bytes) -> None:
+    reading = reader()
+    reading.feed(stream)
+
+    assert reading.repeated(stream) is None
+
+
+def test_a_known_head_is_not_looked_for_within_a_request() -> None:
+    reading = reader()
+    again = post(b"{}")
+    reading.feed(again)
+    reading.feed(post(b"x" * (len(again) + 1))[: -len(again) - 1])
+
+    assert reading.repeated(again) is None
+    assert reading.feed(again + b"x") == [asked(again + b"x")]

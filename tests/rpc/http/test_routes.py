@@ -1,0 +1,141 @@
+"""What is shown to whoever asks without a body: a person, and a load balancer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node, nothing_to_read
+from ledgerd.rpc.describe.openrpc import document_of
+from ledgerd.rpc.http.routes import LONGEST_SILENCE, routes_of
+from ledgerd.rpc.http.service import Routes, Service
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.reader import Reader
+from tests.chain.ledgers import close_all, fresh_ledger
+from tests.rpc.loopback import http_request, play, serving
+from tests.rpc.sample_api import Main
+
+HEAD_TIME = 1_900_000_000
+PATHS = (b"/", b"/health", b"/ready", b"/openrpc.json")
+
+
+class Clock:
+    """A clock that stands still until a test moves it."""
+
+    now = float(HEAD_TIME)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def routes(tmp_path: Path, clock: Clock) -> Iterator[Routes]:
+    """The pages of a node whose head is block 1234."""
+    ledger = fresh_ledger(tmp_path)
+    properties = ledger.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+    with ledger.editing(properties):
+        properties.head_block_number = 1234
+        properties.time = HEAD_TIME
+    ledger.store.commit()
+    close_all()
+    with Reader.open(tmp_path / "state", STORED_TABLES) as reader:
+        yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock)
+
+
+@pytest.fixture
+def without_state(clock: Clock) -> Routes:
+    return routes_of(APIS, Node(TESTNET, nothing_to_read, Main()), clock)
+
+
+def test_a_person_sees_the_head_block_and_where_to_read_on(routes: Routes) -> None:
+    page = routes[b"/"]()
+    text = page.body.decode()
+
+    assert page.status == 200
+    assert page.content_type == b"text/html; charset=utf-8"
+    assert "Head block <b>1234</b> of 2030-03-17T17:46:40 UTC" in text
+    assert all(f'href="{path.decode()}"' in text for path in PATHS[1:])
+    assert all(api.name in text for api in APIS)
+
+
+def test_a_person_sees_that_there_is_no_state_yet(without_state: Routes) -> None:
+    page = without_state[b"/"]()
+
+    assert page.status == 200
+    assert b"no state yet" in page.body
+
+
+def test_a_node_that_runs_is_healthy(without_state: Routes) -> None:
+    page = without_state[b"/health"]()
+
+    assert (page.status, json.loads(page.body)) == (200, {"healthy": True})
+
+
+def test_a_node_whose_head_is_new_is_ready(routes: Routes, clock: Clock) -> None:
+    clock.now += LONGEST_SILENCE
+    page = routes[b"/ready"]()
+
+    assert (page.status, json.loads(page.body)) == (200, {"ready": True, "head_block_number": 1234})
+
+
+def test_a_node_whose_head_is_old_is_not_ready(routes: Routes, clock: Clock) -> None:
+    clock.now += LONGEST_SILENCE + 1
+    page = routes[b"/ready"]()
+
+    assert page.status == 503
+    assert json.loads(page.body) == {
+        "ready": False,
+        "head_block_number": 1234,
+        "reason": f"the head block is {LONGEST_SILENCE + 1} seconds old",
+    }
+
+
+def test_a_node_without_a_state_is_not_ready(without_state: Routes) -> None:
+    page = without_state[b"/ready"]()
+
+    assert (page.status, json.loads(page.body)["ready"]) == (503, False)
+
+
+def test_the_document_is_written_once(routes: Routes) -> None:
+    page = routes[b"/openrpc.json"]()
+
+    assert json.loads(page.body) == json.loads(json.dumps(document_of(APIS)))
+    assert routes[b"/openrpc.json"]() is page
+
+
+def test_a_service_shows_the_pages_to_whoever_asks_without_a_body(routes: Routes, clock: Clock) -> None:
+    async def scene() -> list[tuple[str, str, bytes]]:
+        dispatcher = Dispatcher(
+            APIS, Node(TESTNET, nothing_to_read, Main()), clock, cache=AnswerCache(0), limits=LIMITS
+        )
+        async with serving(Service(dispatcher, LIMITS, routes)) as server:
+            client = await server.connect()
+            seen = []
+            for path in PATHS:
+                await client.say(http_request(b"", method="GET", path=path.decode()))
+                status, headers, body = await client.answer()
+                seen.append((status, headers["Content-Type"], body))
+            return seen
+
+    seen = play(scene)
+
+    assert [status for status, _, _ in seen] == ["HTTP/1.1 200 OK"] * len(PATHS)
+    assert [kind for _, kind, _ in seen] == ["text/html; charset=utf-8", *["application/json"] * 3]
+    assert [body for _, _, body in seen] == [routes[path]().body for path in PATHS]
+
+
+LIMITS = Limits()

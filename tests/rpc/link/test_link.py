@@ -1,0 +1,278 @@
+"""The link between a worker and the main process: questions, refusals, events, and what happens when it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+
+import pytest
+
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.link import switchboard
+from ledgerd.rpc.link.frames import Told, frame
+from ledgerd.rpc.link.link import HEAD, MAX_QUEUED_EVENTS, RECOVERING, STOP, Link, Unreachable, Violation
+from ledgerd.rpc.link.switchboard import Line, Switchboard
+from ledgerd.rpc.link.topics import WAITING
+from ledgerd.rpc.worker import attach
+from ledgerd.state.errors import UnknownKey
+from tests.rpc.loopback import play, until
+from tests.rpc.sample_api import service
+
+
+async def double(payload: bytes) -> bytes:
+    return payload * 2
+
+
+async def refuse(_payload: bytes) -> bytes:
+    raise UnknownKey
+
+
+async def refuse_plainly(_payload: bytes) -> bytes:
+    raise PlainError("Unable to acquire READ lock")
+
+
+async def fail(_payload: bytes) -> bytes:
+    raise ZeroDivisionError
+
+
+async def never(_payload: bytes) -> bytes:
+    await asyncio.Event().wait()
+    return b""
+
+
+HANDLERS = {"double": double, "refuse": refuse, "plainly": refuse_plainly, "fail": fail, "never": never}
+
+
+@asynccontextmanager
+async def linked(board: Switchboard, link: Link | None = None) -> AsyncIterator[tuple[Link, Line]]:
+    loop = asyncio.get_running_loop()
+    ours, theirs = socket.socketpair()
+    link, line = link or Link(), board.line(lambda: None)
+    near, _ = await loop.create_connection(lambda: line, sock=ours)
+    far, _ = await loop.create_connection(lambda: link, sock=theirs)
+    try:
+        yield link, line
+    finally:
+        near.abort()
+        far.abort()
+        await link.lost.wait()
+
+
+def test_a_question_is_answered() -> None:
+    async def scene() -> list[bytes]:
+        async with linked(Switchboard(HANDLERS)) as (link, _):
+            return await asyncio.gather(*(link.ask("double", b"%d" % number) for number in range(100)))
+
+    assert play(scene) == [b"%d%d" % (number, number) for number in range(100)]
+
+
+def test_a_violation_arrives_as_it_was_raised() -> None:
+    async def scene() -> RuleViolation:
+        async with linked(Switchboard(HANDLERS)) as (link, _):
+            with pytest.raises(Violation) as caught:
+                await link.ask("refuse", b"")
+            return caught.value
+
+    ours, theirs = play(scene), UnknownKey()
+    assert (ours.code, ours.name, ours.what, ours.message) == (theirs.code, theirs.name, theirs.what, theirs.message)
+
+
+def test_a_plain_error_arrives_as_one() -> None:
+    async def scene() -> None:
+        async with linked(Switchboard(HANDLERS)) as (link, _):
+            with pytest.raises(PlainError, match="Unable to acquire READ lock"):
+                await link.ask("plainly", b"")
+
+    play(scene)
+
+
+@pytest.mark.parametrize("topic", ["fail", "nobody"])
+def test_a_fault_of_ours_is_told_without_its_details_and_logged(topic: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def scene() -> None:
+        async with linked(Switchboard(HANDLERS)) as (link, _):
+            with pytest.raises(Violation, match="log"):
+                await link.ask(topic, b"")
+
+    with caplog.at_level(logging.ERROR):
+        play(scene)
+
+    assert "ZeroDivisionError" in caplog.text or "KeyError" in caplog.text
+
+
+def test_an_answer_that_does_not_come_is_not_waited_for_any_longer() -> None:
+    async def scene() -> None:
+        async with linked(Switchboard(HANDLERS), Link(answer_seconds=0.01)) as (link, _):
+            with pytest.raises(Unreachable, match="too long"):
+                await link.ask("never", b"")
+
+    play(scene)
+
+
+def test_a_lost_link_answers_every_question_and_ends_every_subscription() -> None:
+    async def scene() -> None:
+        board = Switchboard(HANDLERS)
+        async with linked(board) as (link, line):
+            asking = asyncio.ensure_future(link.ask("never", b""))
+            hearing = asyncio.ensure_future(collect(link, "blocks"))
+            await until(lambda: board.is_heard("blocks"))
+            line.close()
+            with pytest.raises(Unreachable):
+                await asking
+            assert await hearing == []
+            with pytest.raises(Unreachable):
+                await link.ask("double", b"")
+            assert await collect(link, "blocks") == []
+
+    play(scene)
+
+
+async def collect(link: Link, topic: str, most: int = 1 << 30) -> list[bytes]:
+    heard: list[bytes] = []
+    async with aclosing(link.events(topic)) as events:
+        async for event in events:
+            heard.append(event)
+            if len(heard) == most:
+                break
+    return heard
+
+
+def test_events_come_to_all_who_listen_in_their_order_and_only_while_they_do() -> None:
+    async def scene() -> None:
+        board = Switchboard({})
+        async with linked(board) as (first, here), linked(board) as (second, there):
+            hearing = [asyncio.ensure_future(collect(each, "blocks", 3)) for each in (first, first, second)]
+            await until(lambda: "blocks" in here.topics and "blocks" in there.topics)
+            for number in range(3):
+                board.publish("blocks", b"%d" % number)
+                board.publish("other", b"x")
+            assert await asyncio.gather(*hearing) == [[b"0", b"1", b"2"]] * 3
+            await until(lambda: not board.is_heard("blocks"))
+
+    play(scene)
+
+
+def test_who_listens_before_it_asks_misses_nothing_that_its_question_brings_about() -> None:
+    async def scene() -> bytes:
+        async def publish(payload: bytes) -> bytes:
+            board.publish("confirmed", payload)
+            return b""
+
+        board = Switchboard({"publish": publish})
+        async with linked(board) as (link, _), aclosing(link.events("confirmed")) as events:
+            await link.ask("publish", b"transaction")
+            return await anext(events)
+
+    assert play(scene) == b"transaction"
+
+
+def test_events_that_are_over_stay_over() -> None:
+    async def scene() -> None:
+        board = Switchboard({})
+        async with linked(board) as (link, _):
+            events = link.events("blocks")
+            await until(lambda: board.is_heard("blocks"))
+            with pytest.raises(ZeroDivisionError):
+                await events.athrow(ZeroDivisionError())
+            assert [event async for event in events] == []
+            await events.aclose()
+            await until(lambda: not board.is_heard("blocks"))
+
+    play(scene)
+
+
+def test_who_is_too_slow_for_its_events_loses_its_subscription() -> None:
+    async def scene() -> None:
+        board = Switchboard(HANDLERS)
+        async with linked(board) as (link, _):
+            async with aclosing(link.events("blocks")) as events:
+                await until(lambda: board.is_heard("blocks"))
+                for _ in range(MAX_QUEUED_EVENTS + 1):
+                    board.publish("blocks", b"x")
+                assert await link.ask("double", b"") == b""
+                heard = [event async for event in events]
+            assert len(heard) == MAX_QUEUED_EVENTS - 1
+
+    play(scene)
+
+
+def test_a_head_empties_the_cache_before_anyone_hears_of_the_block() -> None:
+    async def scene() -> None:
+        board, serves = Switchboard({}), service()
+        async with linked(board) as (link, _):
+            attach(serves, link, asyncio.Event())
+            hearing = asyncio.ensure_future(collect(link, "blocks", 1))
+            await until(lambda: board.is_heard("blocks"))
+            serves.dispatcher.cache.keep(b'{"id":1}', "1", b"x")
+            board.publish(HEAD, b"")
+            board.publish("blocks", b"block")
+            await hearing
+            assert len(serves.dispatcher.cache) == 0
+
+    play(scene)
+
+
+def test_a_worker_that_comes_later_hears_that_the_state_is_being_rebuilt() -> None:
+    async def scene() -> None:
+        board, serves = Switchboard({}), service()
+        board.set_recovering(True)
+        link = Link()
+        attach(serves, link, asyncio.Event())
+        async with linked(board, link):
+            await until(lambda: serves.is_recovering)
+            board.set_recovering(False)
+            await until(lambda: not serves.is_recovering)
+            board.publish(RECOVERING, b"\1")
+            await until(lambda: serves.is_recovering)
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("bound", "heard"), [(1_000, [b"three", b"four"]), (30, [])])
+def test_a_worker_that_comes_later_hears_of_all_that_waits_or_of_nothing(
+    bound: int, heard: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(switchboard, "MAX_ADDED_UP", bound)
+    board = Switchboard(HANDLERS)
+    for payload in (b"one", b"two", b"", b"three", b"four"):
+        board.publish(WAITING, payload)
+
+    async def scene() -> list[bytes]:
+        link, came = Link(), list[bytes]()
+        link.on(WAITING, came.append)
+        async with linked(board, link):
+            assert await link.ask("double", b"a") == b"aa"
+        return came
+
+    assert play(scene) == heard
+
+
+def test_a_worker_can_be_asked_to_stop() -> None:
+    async def scene() -> None:
+        board, stopping, link = Switchboard({}), asyncio.Event(), Link()
+        attach(service(), link, stopping)
+        async with linked(board, link):
+            board.publish(STOP, b"")
+            await stopping.wait()
+
+    play(scene)
+
+
+def test_a_worker_that_talks_nonsense_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene() -> None:
+        board = Switchboard({})
+        ours, theirs = socket.socketpair()
+        await asyncio.get_running_loop().create_connection(lambda: board.line(lambda: None), sock=ours)
+        reader, writer = await asyncio.open_connection(sock=theirs)
+        writer.write(frame(Told(1, b"")))
+        assert await reader.read() == b""
+        writer.close()
+        await writer.wait_closed()
+
+    with caplog.at_level(logging.ERROR):
+        play(scene)
+
+    assert "is cut" in caplog.text
