@@ -15,7 +15,7 @@ PACKAGE = "ledgerd"
 
 # A room may import from rooms on floors below its own, and from itself; rooms on one floor are strangers.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("codec",),
+    ("codec", "pricing"),
     ("protocol",),
     ("state",),
     ("chain",),

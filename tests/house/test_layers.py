@@ -45,6 +45,9 @@ def test_the_rooms_that_stand_are_read() -> None:
     ("file", "text", "fault"),
     [
         ("codec/binary.py", "import ledgerd.protocol.names", "codec imports protocol"),
+        ("pricing/lmsr.py", "from ledgerd.protocol.assets import Asset", "pricing imports protocol"),
+        ("pricing/lmsr.py", "import ledgerd.codec.numbers", "pricing imports codec"),
+        ("codec/numbers.py", "from ledgerd.pricing import widths", "codec imports pricing"),
         ("protocol/block.py", "from ledgerd.chain import forks", "protocol imports chain"),
         ("protocol/block.py", "from ledgerd import chain", "protocol imports chain"),
         ("protocol/operations/vote.py", "from ...state import store", "protocol imports state"),
@@ -80,6 +83,7 @@ def test_an_import_that_climbs_is_found(tmp_path: Path, file: str, text: str, fa
         ("rpc/api/blocks.py", "from ..server import serve\nfrom ...protocol import block"),
         ("rpc/api/__init__.py", "from . import blocks\nfrom .. import server"),
         ("chain/steps.py", "from ledgerd.chain.evaluators import transfer\nimport protocol, json"),
+        ("chain/evaluators/bets.py", "from ledgerd.pricing import lmsr"),
         ("cli/main.py", "from ledgerd import __version__"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from tests.house.source_tree import PACKAGE, ROOT, imports, parse, python_files, write_tree
 
-PURE_ROOMS = ("codec", "protocol", "chain", "state")
+PURE_ROOMS = ("codec", "pricing", "protocol", "chain", "state")
 
 CLOCKS = {"time", "sched"}
 ENTROPY = {"random", "secrets", "uuid", "os.urandom", "os.getrandom"}

@@ -1,0 +1,138 @@
+"""Who gets what of a resolved market: fees, claims, winners, the pots of a void one (spec 09, sections 6.1, 6.2, 10.1).
+
+Losers' stakes pay for everything. Each function is one term of the settlement, so that the ledger can stop between
+rows; `settle` puts them together for a market without claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient, uint64, uint128
+
+HUNDRED_PERCENT = 10_000
+PENALTY_SCALE = 1_000_000
+
+
+class FeeRates(NamedTuple):
+    """The market's fees in ten-thousandths, and the oracle's fixed one."""
+
+    oracle: int
+    creator: int
+    liquidity: int
+    fixed: int
+
+
+class Fees(NamedTuple):
+    """What fees take of the losing stake, and what they leave."""
+
+    oracle: int
+    """Of the percentage and of the fixed fee together."""
+    creator: int
+    liquidity: int
+    left: int
+    """Of the losing stake, after all three; never below 0."""
+
+
+class Pool(NamedTuple):
+    """What winners share, and what is missing where claims and fees exceed it."""
+
+    winners: int
+    uncovered: int
+
+
+class Payout(NamedTuple):
+    """What one winner gets: profit on top of the stake, less the penalty for a late bet."""
+
+    profit: int
+    penalty: int
+    payout: int
+
+
+class Winner(NamedTuple):
+    """A bet on the outcome that came about."""
+
+    amount: int
+    weight: int
+    time_penalty: int
+
+
+class Settlement(NamedTuple):
+    """A whole settlement: payouts in the order of the winners."""
+
+    payouts: list[int]
+    oracle: int
+    creator: int
+    bonus: int
+    """For those who provided liquidity."""
+
+
+def fees(losing: int, rates: FeeRates) -> Fees:
+    """Fees of the losing stake alone, each percentage rounded down (spec 09, section 6.1, phase 3).
+
+    The fixed fee takes no more than the percentages leave, so that without losers there is none.
+    """
+    oracle = truncated_quotient(int64(losing * rates.oracle), HUNDRED_PERCENT)
+    creator = truncated_quotient(int64(losing * rates.creator), HUNDRED_PERCENT)
+    liquidity = truncated_quotient(int64(losing * rates.liquidity), HUNDRED_PERCENT)
+    available = max(0, int64(losing - oracle - creator - liquidity))
+    fixed = min(rates.fixed, available)
+    return Fees(int64(oracle + fixed), creator, liquidity, int64(available - fixed))
+
+
+def claims_bucket(losing: int, fees_: Fees, forfeit: int, cap_percent: int) -> int:
+    """The most that early exits are paid together (spec 09, section 6.1, phase 3).
+
+    A share of the losing stake in ten-thousandths, and no more than fees leave of it and of what was forfeited.
+    """
+    headroom = max(0, int64(fees_.left + forfeit))
+    return min(mul_div(losing, cap_percent, HUNDRED_PERCENT), headroom)
+
+
+def winners_pool(fees_: Fees, forfeit: int, paid_claims: int) -> Pool:
+    """What is left for winners once fees and claims are taken (spec 09, section 6.1, end of phase 3)."""
+    winners = int64(fees_.left + forfeit - paid_claims)
+    return Pool(0, int64(-winners)) if winners < 0 else Pool(winners, 0)
+
+
+def winner_payout(winner: Winner, pool: int, weight_total: int) -> Payout:
+    """A winner's part of the pool by weight, rounded down, less the penalty (spec 09, section 6.1, phase 4)."""
+    amount, weight, time_penalty = winner
+    profit = quotient128(uint64(pool) * uint64(weight), weight_total) if weight_total else 0
+    penalty = min(profit, mul_div(profit, time_penalty, PENALTY_SCALE))
+    return Payout(profit, penalty, int64(amount + profit - penalty))
+
+
+def winners_bonus(penalties: int, liquidity_fee: int, pool: int, distributed: int, weight_total: int) -> int:
+    """What providers of liquidity get: their fee, penalties, what rounding left, or a pool that nobody won.
+
+    Spec 09, section 6.1, phase 5.
+    """
+    rest = pool if weight_total == 0 else max(0, int64(pool - distributed))
+    return int64(liquidity_fee + penalties + rest)
+
+
+def pot_share(pot: int, paid: int, amount: int, stake_total: int, *, is_last: bool) -> int:
+    """A refunded stake's part of a pot; the last takes what the others left (spec 09, sections 6.1 and 6.2)."""
+    if pot <= 0 or stake_total <= 0:
+        return 0
+    return max(0, int64(pot - paid) if is_last else mul_div(pot, amount, stake_total))
+
+
+def no_contest_penalty(dispute_fee: int, percent: int, insurance: int) -> int:
+    """What an oracle pays to those whose market came to nothing (spec 09, section 6.1, end of phase 3)."""
+    return min(mul_div(dispute_fee, percent, HUNDRED_PERCENT), insurance)
+
+
+def settle(losing: int, forfeit: int, rates: FeeRates, winners: Iterable[Winner]) -> Settlement:
+    """A market without claims, settled at once (spec 09, section 10.1); a shortfall is dropped, not reported."""
+    winners = list(winners)
+    taken = fees(losing, rates)
+    pool = winners_pool(taken, forfeit, 0).winners
+    weight_total = uint128(sum(uint64(winner.weight) for winner in winners))
+    paid = [winner_payout(winner, pool, weight_total) for winner in winners] if weight_total else []
+    distributed = int64(sum(each.profit for each in paid))
+    penalties = int64(sum(each.penalty for each in paid))
+    bonus = winners_bonus(penalties, taken.liquidity, pool, distributed, weight_total)
+    return Settlement([each.payout for each in paid], taken.oracle, taken.creator, bonus)
