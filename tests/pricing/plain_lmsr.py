@@ -31,12 +31,12 @@ def exp_q(x: int) -> int:
     for n in range(1, 31):
         term = tdiv(term * r // ONE, n)
         total += term
-    return total * 2**k if k >= 0 else total // 2**-k
+    return total << k if k >= 0 else total >> -k
 
 
 def ln_q(x: int) -> int:
     p = x.bit_length() - 1 - 96
-    mantissa = x // 2**p if p >= 0 else x * 2**-p
+    mantissa = x >> p if p >= 0 else x << -p
     z = tdiv((mantissa - ONE) * ONE, mantissa + ONE)
     square = z * z // ONE
     total = term = z
