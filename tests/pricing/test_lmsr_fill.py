@@ -79,11 +79,43 @@ def test_a_book_that_cannot_be_priced_is_refused(quantities: list[int], depth: i
 
 def test_a_trial_beyond_the_greatest_quantity_is_refused() -> None:
     """The first trial is five times the amount."""
-    sold = MAX_QUANTITY - 50
+    book = [MAX_QUANTITY - 50] * 2
 
-    assert tokens_for_amount([sold, sold], 10**15, 0, 10) == plain_lmsr.tokens_for_amount([sold, sold], 10**15, 0, 10)
-    with pytest.raises(QuantityTooLarge):
-        tokens_for_amount([sold, sold], 10**15, 0, 11)
+    for depth in (10**6, 10**15):
+        assert tokens_for_amount(book, depth, 0, 10) == plain_lmsr.tokens_for_amount(book, depth, 0, 10)
+        with pytest.raises(QuantityTooLarge):
+            tokens_for_amount(book, depth, 0, 11)
+
+
+@pytest.mark.parametrize(
+    ("quantities", "outcome", "amount", "tokens"),
+    [
+        ([0, 0], 0, 26000, 26693),
+        ([0, 0], 0, 26001, None),  # the first trial: a spread of 130.005
+        ([0, 0], 0, 40000, None),  # of 200
+        ([0, 0], 0, 40001, 40694),  # of 200.005, then of 100
+        ([0, 100_000, 0], 1, 6000, 6001),  # the book has cost 99,999
+        ([0, 100_000, 0], 1, 6001, None),
+        ([0, 100_000, 50_000], 1, 20001, None),  # of 200.005 to the one, of 150.005 to the other
+        ([0, 100_000, 50_000], 1, 30001, None),
+        ([130_000, 0, 0], 1, 1000, 9999),
+        ([200_000, 0, 0], 0, 1, None),
+        ([200_001, 0, 0], 0, 1, 1),
+        ([130_001, 0, 0], 1, 1, None),
+        ([250_000, 0, 170_000], 0, 10000, 10001),  # of 300 to the one, of 130 to the other
+        ([250_000, 0, 170_000], 0, 10001, None),
+        ([0, 250_000], 0, 4999, 49989),
+        ([0, 250_000], 0, 5001, None),  # upwards, to where the outcome itself lies 200 below
+        ([MAX_QUANTITY, 0], 1, 1000, 9999),
+    ],
+)
+def test_a_spread_is_refused_from_above_130_depths_to_200(
+    quantities: list[int], outcome: int, amount: int, tokens: int | None
+) -> None:
+    bet = quantities, 1000, outcome, amount
+
+    assert outcome_of(tokens_for_amount, *bet) == ("LMSR_OVERFLOW" if tokens is None else tokens)
+    assert outcome_of(plain_lmsr.tokens_for_amount, *bet) == ("LMSR_OVERFLOW" if tokens is None else tokens)
 
 
 @pytest.mark.parametrize(("depth", "outcome", "amount"), [(0, 0, 5), (-1, 0, 5), (9, -1, 5), (9, 2, 5), (9, 0, 0)])
