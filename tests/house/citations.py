@@ -32,13 +32,14 @@ BARE = re.compile(r"[Ss]ections? (?=\d)")
 
 SUSPECT = re.compile(
     r"\b[Ss]pec(?:s|ification)?,?(?: [Pp]arts?)? ?#?\d"  # also specs 03, specification 03, spec part 3
-    r"|\b[Pp]arts? (?:0\d|1[01])(?!\w)"
+    r"|\b[Pp]arts? (?:0\d|1[01]),? sections?"
     r"|\b(?:0[1-9]|1[01])[,:-]? ?(?:s|sec|sect|section)s?\.? ?\d"  # 03 s5, 03 section 5
     r"|§"
     r"|\b[Ss]ections? R?\d"
 )
 UNREAD = re.compile(
-    r"[ ,;/\u2013-]*(?:and |to |or )?\(?(?:(?:section|step|item|rule|row|line|question)s? )?R?\d|\w|\.\d| [a-z]\)"
+    r"[ ,;/\u2013-]*(?:and |to |or )?\(?(?:(?:section|step|item|rule|row|line|question)s? )?R?\d"
+    r"|,? [Ss]ections?\b| [a-z]\)|\w|\.\d"
 )
 
 COMMENT_MARK = re.compile(r"(?:#:?|//|\*|>)[ \t]+")
