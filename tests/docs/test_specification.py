@@ -1,4 +1,4 @@
-"""The specification has the words of every refusal that was recorded, and the answer of `get_config`."""
+"""The specification has contents that lead on, the words of every recorded refusal, and the answer of `get_config`."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ def words_of(refusal: str) -> str:
         return missing[0]
     condition = FAULT.match(refusal)
     return condition[1] if condition else refusal
+
+
+@pytest.mark.parametrize("part", [f"{number:02}" for number in range(1, 12)])
+def test_the_contents_of_a_part_lead_to_each_of_its_sections(part: str) -> None:
+    contents, _, sections = text_of(part).partition("## Contents\n")[2].partition("\n## ")
+
+    numbers = re.findall(r"^## (\d+)\.? ", "## " + sections, re.MULTILINE)
+    assert re.findall(r"^(\d+)\. \[.+\]\(#\1-", contents, re.MULTILINE) == numbers
 
 
 @pytest.mark.parametrize("probe", PROBES)
