@@ -12,8 +12,9 @@ import pytest
 
 from tests.recorded import PROBES, recorded_probe
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "spec"
-VECTORS = Path(__file__).resolve().parents[1] / "vectors"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "spec"
+VECTORS = ROOT / "tests" / "vectors"
 FAULT = re.compile(r"^(.*?)(?:: |$)")
 
 
@@ -44,6 +45,13 @@ def test_every_recorded_refusal_has_its_words_in_the_specification(probe: str) -
 
     assert refusals
     assert sorted(words for refusal in refusals if (words := words_of(refusal)) not in specified) == []
+
+
+def test_the_facts_that_changes_rest_on_are_there() -> None:
+    named = re.findall(r"`(tests/[^`]+)`", (FOLDER / "CHANGES.md").read_text(encoding="utf-8"))
+
+    assert named
+    assert [name for name in named if not list(ROOT.glob(name))] == []
 
 
 @pytest.mark.parametrize("network", ["mainnet", "testnet"])
