@@ -30,6 +30,7 @@ from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.call.declarations import Api, Method
 from ledgerd.rpc.describe.openrpc import name_of, words_of
 from ledgerd.rpc.describe.schemas import Schemas
+from scripts.spec_links import linked, section_called
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "api.md"
@@ -265,7 +266,8 @@ def default_of(value: object) -> str:
 
 def api_section(api: Api, best: Mapping[str, Exchange]) -> list[str]:
     """One API: its methods in the order of their declaration, then the older names."""
-    section = [f"## {api.name}", "", api.summary, ""]
+    cited = section_called("05", api.name)
+    section = [f"## {api.name}", "", f"{api.summary} In full: {cited}." if cited else api.summary, ""]
     for method in api:
         if not method.alias_of:
             section += method_section(method, best)
@@ -286,7 +288,7 @@ def with_methods(document: str) -> str:
     """The document with the methods of today between its marks."""
     before, _, rest = document.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{methods()}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{linked(methods())}\n\n{END}{after}"
 
 
 def main() -> int:

@@ -33,6 +33,7 @@ from ledgerd.protocol.properties import ChainPropertiesInit, json_defaults_of
 from ledgerd.protocol.property_versions import VersionedChainProperties
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.versions import version_text
+from scripts.spec_links import linked
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "protocol"
 NOTE = "*Generated from the declarations by `make docs`; a test fails when it is out of date.*\n"
@@ -299,13 +300,14 @@ def config_page() -> str:
 
 def documents() -> dict[str, str]:
     """The name and the text of every page."""
-    return {
+    pages = {
         "operations.md": operations_page(),
         "types.md": types_page(),
         "properties.md": properties_page(),
         "hardforks.md": hardforks_page(),
         "config.md": config_page(),
     }
+    return {name: linked(text, "../") for name, text in pages.items()}
 
 
 def main(folder: Path = FOLDER) -> int:

@@ -14,12 +14,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.house.source_tree import FLOORS, PACKAGE, ROOT, imports, python_files, write_tree
+from tests.house.test_links import documents
 
 HOST = re.compile(r"\w+://|--index-url|--extra-index-url|--find-links|@ file|\bpypi\b|pythonhosted", re.IGNORECASE)
 LOCAL_PATH = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|work|opt|mnt|tmp)/\w|[A-Z]:\\Users|file:///")
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)")
 COMMAND = re.compile(r"(?:^|`)make ([a-z]+)\b", re.MULTILINE)
-LINK = re.compile(r"\]\(([^)#]+)")
 RUNTIME_LOCK = "requirements-runtime.lock"
 NOT_OURS = {"__pycache__", "build", "dist", "node_modules"}
 
@@ -106,12 +106,6 @@ def unknown_commands(text: str, makefile: str) -> set[str]:
     return set(COMMAND.findall(text)) - targets(makefile)
 
 
-def dead_links(document: Path) -> list[str]:
-    """Links to files that do not exist; links to the web are not followed."""
-    links = [link for link in LINK.findall(document.read_text(encoding="utf-8")) if "://" not in link]
-    return [link for link in links if not (document.parent / link).exists()]
-
-
 def own_files(root: Path) -> Iterator[Path]:
     """The files of the repository; what tools leave behind, and the environment, are not read."""
     for folder, folders, files in os.walk(root):
@@ -137,10 +131,6 @@ def local_paths(root: Path) -> list[str]:
 
 def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
-
-
-def documents() -> list[Path]:
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_the_lock_names_no_index_and_hashes_every_pin() -> None:
@@ -227,17 +217,6 @@ def test_a_command_that_does_not_exist_is_found() -> None:
     text = "They make do. Run `make test`, then `make coffee`:\n\nmake tea   # hot\n"
 
     assert unknown_commands(text, "run test:\n\t@scripts/$@\n") == {"coffee", "tea"}
-
-
-@pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
-def test_the_links_of_a_document_lead_somewhere(document: Path) -> None:
-    assert dead_links(document) == []
-
-
-def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
-    text = "[a](README.md) [b](docs/gone.md#part) [c](https://example.org/x)"
-
-    assert dead_links(write_tree(tmp_path, {"README.md": text}) / "README.md") == ["docs/gone.md"]
 
 
 def test_ci_ends_with_the_test_command_of_the_readme() -> None:

@@ -1,4 +1,4 @@
-"""What a model of the reference node's peer protocol stands on: its connections, its chain, marks and pushes."""
+"""What a model of the reference node's peer protocol stands on: connections, chain, marks and pushes (spec 04)."""
 
 from __future__ import annotations
 

@@ -90,12 +90,12 @@ class Node:
 
     @property
     def waits_for_others(self) -> bool:
-        """Whether it has stopped producing, since all of the latest blocks are its own (spec 06, section 10.5, 6)."""
+        """Whether it has stopped producing: all of the latest blocks are its own (spec 06, section 10.5, step 6)."""
         return self.producer.streaks.is_recovering
 
     @property
     def misses_others(self) -> bool:
-        """Whether it has stopped producing, since too few take part (spec 06, section 10.5, 4)."""
+        """Whether it has stopped producing, since too few take part (spec 06, section 10.5, step 4)."""
         filled = self.chain.ledger.globals.recent_slots_filled
         return not self.allows_stale and participation(filled) < HEALTHY_PARTICIPATION
 
@@ -117,7 +117,7 @@ class Node:
         self.network.tick(self.clock())
 
     def look(self) -> float | None:
-        """As the producer wants it, but not in the seconds in which nothing can come of it (spec 06, section 10.5, 13).
+        """As the producer wants it, but not while nothing can come of it (spec 06, section 10.5, step 13).
 
         A look costs as much as the work on a block, and of twelve in a slot eight find that it is too late or too soon.
         """

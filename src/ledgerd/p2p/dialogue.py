@@ -81,7 +81,7 @@ class Dialogue:
         }
 
     def hear(self, peer: Peer, message: Message) -> None:
-        """One message of a peer; a hello comes before anything else (spec 04, section 27, 4)."""
+        """One message of a peer; a hello comes before anything else (spec 04, section 27, item 4)."""
         core = self._core
         if not peer.is_greeted and not isinstance(message, Hello | SoftBan):
             core.strike(peer, f"a message of type {message.NUMBER} before the hello")
@@ -128,7 +128,7 @@ class Dialogue:
         self._ask()
 
     def _ask(self) -> None:
-        """Ask for what is missing; when syncing turns out to be over, say so (spec 04, section 9.1 b)."""
+        """Ask for what is missing; when syncing turns out to be over, say so (spec 04, section 9.1, row b)."""
         core, intake = self._core, self._intake
         if core.mode is not Mode.SYNC or core.is_paused:
             return

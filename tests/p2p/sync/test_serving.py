@@ -1,4 +1,4 @@
-"""Answers to those who ask for blocks (spec 04, sections 4.3, 10.3, 11.4, 13.2 and 27, 5 and 6)."""
+"""Answers to those who ask for blocks (spec 04, sections 4.3, 10.3, 11.4, 13.2 and 27, items 5 and 6)."""
 
 from __future__ import annotations
 

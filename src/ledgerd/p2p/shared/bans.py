@@ -1,4 +1,4 @@
-"""Offences by address and neighbourhood, which fade with time, and who is shut out (spec 04, sections 17, 27.11).
+"""Offences by address and neighbourhood, which fade, and who is shut out (spec 04, sections 17 and 27, item 11).
 
 The reference remembers a ban with the connection that it ends; here it holds where a new one begins.
 """

@@ -184,7 +184,7 @@ class Core:
         return self.chain.head_number > 0 and self.chain.head_time <= self.now + FUTURE_SECONDS
 
     def credible(self, number: int) -> int:
-        """A claimed height, at most what the clock allows since our head (spec 04, section 27, 7)."""
+        """A claimed height, at most what the clock allows since our head (spec 04, section 27, item 7)."""
         if not self.is_by_our_clock:
             return number
         since = max(0, int(self.now) - self.chain.head_time)

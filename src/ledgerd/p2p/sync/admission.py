@@ -1,7 +1,7 @@
 """Blocks from peers on their way to the chain: what is looked at before, and what is remembered after.
 
 Before anything is stored, a block has to look like one, and either continue the head or be signed by the validator
-it names; of others each peer may bring a few (spec 04, section 27, 7 to 9).
+it names; of others each peer may bring a few (spec 04, section 27, items 7 to 9).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Admission:
             self._rejected_number = self._rejections = 0
 
     def _wait(self, peer: Peer | None, block: Block) -> None:
-        """A clock may be wrong, theirs or ours, so nothing is held against anybody (spec 04, section 27, 9)."""
+        """A clock may be wrong, theirs or ours, so nothing is held against anybody (spec 04, section 27, item 9)."""
         owner = 0 if peer is None else peer.id
         mine = sum(number == owner for number, _ in self._early)
         is_near = block.timestamp <= self._core.now + FUTURE_LIMIT

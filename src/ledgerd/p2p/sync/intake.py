@@ -182,7 +182,7 @@ class Intake:
     # -- many blocks
 
     def is_unasked(self, peer: Peer, number: int) -> bool:
-        """Whether a message of this type answers nothing that the peer was asked (spec 04, section 27, 4)."""
+        """Whether a message of this type answers nothing that the peer was asked (spec 04, section 27, item 4)."""
         if number == BlockRangeReply.NUMBER:
             return not self.ranges.awaits(peer)
         return number == GapFillReply.NUMBER and not self.gaps.awaits(peer)

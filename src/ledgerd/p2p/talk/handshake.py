@@ -80,7 +80,7 @@ def _knows_head(chain: ChainAccess, hello: Hello) -> bool:
 
 
 def loser_of_duplicates(core: Core, peer: Peer) -> Peer | None:
-    """Which connection to close when a node is connected twice, if it is (spec 04, sections 7.4 and 27.2).
+    """Which connection to close when a node is connected twice, if it is (spec 04, sections 7.4 and 27, item 2).
 
     The older one stays, unless it is silent, or came from elsewhere with the id of a seed that we have dialled. When
     both sides dialled at once, that is decided later.
