@@ -145,8 +145,8 @@ def test_a_folder_can_be_opened_again_after_a_failure(folder: Path) -> None:
 
 def test_an_object_that_cannot_be_read_is_damage_and_no_broken_rule(folder: Path) -> None:
     with Store.open(folder, TABLES) as store:
-        cache = store._caches[ITEMS]  # noqa: SLF001 - what no caller can do
-        store._disk.transaction.put(INT64.encode(7), b"\0" * 20, db=cache.database)  # noqa: SLF001
+        database = store._databases[ITEMS.title]  # noqa: SLF001 - what no caller can do
+        store._disk.transaction.put(INT64.encode(7), b"\0" * 20, db=database)  # noqa: SLF001
 
         with pytest.raises(StoreCorrupt, match="an object of Item cannot be read"):
             store.get(ITEMS, 7)
@@ -154,17 +154,18 @@ def test_an_object_that_cannot_be_read_is_damage_and_no_broken_rule(folder: Path
 
 def test_an_index_that_lies_is_found(folder: Path) -> None:
     with Store.open(folder, TABLES) as store:
-        state = store._indexes[ITEM_BY_TIME]  # noqa: SLF001 - what no caller can do
-        entry, _ = next(state.entries())
+        index = store._indexes[ITEM_BY_TIME]  # noqa: SLF001 - what no caller can do
+        database = store._databases[ITEM_BY_TIME.title]  # noqa: SLF001
+        entry, _ = next(index.entries())
         transaction = store._disk.transaction  # noqa: SLF001
-        transaction.delete(entry, db=state.database)
-        transaction.put(b"\0\0\0\7" + entry[4:], INT64.encode(1), db=state.database)
-        transaction.put(b"\0\0\0\10" + entry[4:], INT64.encode(999), db=state.database)
+        transaction.delete(entry, db=database)
+        transaction.put(b"\0\0\0\7" + entry[4:], INT64.encode(1), db=database)
+        transaction.put(b"\0\0\0\10" + entry[4:], INT64.encode(999), db=database)
 
         problems = store.verify()
 
     assert problems == [
-        "Item.by_time: 1 stands where it does not belong",
+        "Item.by_time: the entry of 1 is wrong",
         "Item.by_time: an entry leads to 999, which does not exist",
         "Item.by_time: 301 entries for 300 objects",
     ]
@@ -172,10 +173,10 @@ def test_an_index_that_lies_is_found(folder: Path) -> None:
 
 def test_counters_that_lag_behind_are_found(folder: Path) -> None:
     with Store.open(folder, TABLES) as store:
-        cache = store._caches[ITEMS]  # noqa: SLF001 - what no caller can do
-        cache.next_id, cache.next_ranks = 299, [300, 299]
+        opened = store._tables[ITEMS]  # noqa: SLF001 - what no caller can do
+        opened.set_counters(299, (300, 299))
 
-        assert verify.verify([cache]) == [
+        assert verify.verify([opened]) == [
             "Item 299: the next id is 299",
             "Item 299: its rank 299 has not been given yet",
         ]
