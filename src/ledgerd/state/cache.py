@@ -135,12 +135,13 @@ class ObjectCache(Generic[E]):
             self.indexed_as[object_id] = image
         return outer
 
-    def set_indexed(self, object_id: int, image: E | None) -> None:
-        """From here on the index entries of an object have the keys of this copy; with None those of the object."""
-        if image is None:
-            self.indexed_as.pop(object_id, None)
-        else:
-            self.indexed_as[object_id] = image
+    def set_indexed(self, object_id: int, image: E) -> None:
+        """From here on the index entries of an object that is being edited have the keys of this copy."""
+        self.indexed_as[object_id] = image
+
+    def end_edit(self, object_id: int) -> None:
+        """From here on the index entries of an object have its own keys."""
+        self.indexed_as.pop(object_id, None)
 
     # -- commit
 

@@ -42,13 +42,11 @@ class Editing:
             return
         try:
             for edit in self._edits:
-                edit.table.move(edit.entity)
+                edit.table.end_edit(edit)
         except BaseException:
             self._revert()
             raise
-        for edit in self._edits:
-            edit.end()
 
     def _revert(self) -> None:
         for edit in reversed(self._edits):
-            edit.revert()
+            edit.table.revert(edit)

@@ -6,7 +6,7 @@ once, when the object is created or its key changes (spec 02, section 2.3).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Generic
 
@@ -41,7 +41,7 @@ class OpenIndex(Generic[E]):
         "hints",
         "index",
         "key",
-        "next_rank",
+        "mark",
         "slot",
     )
 
@@ -49,8 +49,6 @@ class OpenIndex(Generic[E]):
         self.index = index
         self.key = index.key
         self.cache = cache
-        self.next_rank = 0
-        """Of an ordered index: the rank after all that were given."""
         self.hints: dict[Key, int] = {}
         """Ids last seen under a key; each is checked before it is used. Between two commits every key that an
         object has got in an index whose keys can collide is among them."""
@@ -58,6 +56,8 @@ class OpenIndex(Generic[E]):
         """Which of an object's ranks is for this index."""
         self._pending: set[int] = set()
         """Ids of objects whose entry may be out of date."""
+        self.mark = self._pending.add
+        """Say that the entry of an object, by its id, may be out of date."""
         self._written: dict[int, bytes | None] = {}
         """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
         self._version = 0
@@ -84,10 +84,6 @@ class OpenIndex(Generic[E]):
     def _committed_entry(self, object_id: int) -> bytes | None:
         image, ranks = self.cache.committed[object_id]
         return None if image is None else self._entry_of(image, ranks)
-
-    def mark(self, object_id: int) -> None:
-        """The entry of an object may be out of date."""
-        self._pending.add(object_id)
 
     def mark_restored(self) -> None:
         """An undo is about to give keys back to objects."""
@@ -220,40 +216,28 @@ class OpenIndex(Generic[E]):
 
     # -- keys and ranks of objects that change
 
-    def claim(self, entity: E) -> None:
-        """Refuse a new object whose key another object has, and one whose key cannot be stored."""
+    def claim(self, entity: E, refusal: Callable[[], NotUnique]) -> None:
+        """Take a key for a new or changed object, in an index whose keys can collide.
+
+        Raises:
+            NotUnique: Another object has it.
+            StoreMisuse: It is too long to be stored.
+        """
         key = self.key(entity)
-        self.index.entry_key(entity)  # raises if it is too long
-        if self.id_of(key) is not None:
-            raise NotUnique.on_create()
+        self.index.entry_key(entity)
+        if self.id_of(key) not in (None, entity.id):
+            raise refusal()
         self.hints[key] = entity.id
 
-    def move(self, entity: E, indexed: E) -> int | None:
-        """The key of an object differs from that of its entry: refuse it, or return the object's new rank, if it
-        gets one.
+    def rank_after_change(self, entity: E, indexed: E) -> int | None:
+        """The rank of an object whose key has changed, by rule 2 of spec 02, section 2.3; None when that is the rank
+        after all others. `indexed` is a copy of the object with the key of its entry.
         """
-        if self.index.can_collide:
-            key = self.key(entity)
-            self.index.entry_key(entity)  # raises if it is too long
-            if self.id_of(key) not in (None, entity.id):
-                raise NotUnique.on_edit()
-            self.hints[key] = entity.id
-        elif not self.index.is_unique:
-            old, new = self.index.entry_key(indexed), self.index.entry_key(entity)
-            rank = self.cache.ranks[entity.id][self.slot]
-            changed = rank if old == new else self._rank_at(old + INT64.encode(rank), new, rank)
-            return None if changed == rank else changed
-        return None
-
-    def new_rank(self) -> int:
-        """The rank after all others."""
-        rank = self.next_rank
-        self.next_rank = rank + 1
-        return rank
-
-    def _rank_at(self, here: bytes, new: bytes, rank: int) -> int:
-        """The rank under a new key, by rule 2 of spec 02, section 2.3."""
-        previous, following = self._neighbours(here)
+        rank = self.cache.ranks[entity.id][self.slot]
+        old, new = self.index.entry_key(indexed), self.index.entry_key(entity)
+        if old == new:
+            return rank
+        previous, following = self._neighbours(old + INT64.encode(rank))
         if (previous is None or previous[:-RANK_BYTES] <= new) and (
             following is None or new <= following[:-RANK_BYTES]
         ):
@@ -261,7 +245,7 @@ class OpenIndex(Generic[E]):
                 return rank_of(following) - 1
             if previous is None or previous[:-RANK_BYTES] < new:
                 return rank
-        return self.new_rank()
+        return None
 
     def _neighbours(self, here: bytes) -> tuple[bytes | None, bytes | None]:
         """The entries before and after a position; an entry at the position itself is passed over."""

@@ -13,7 +13,7 @@ import msgspec
 
 from ledgerd.state.cache import ObjectCache
 from ledgerd.state.disk import Database, Disk, Transaction
-from ledgerd.state.errors import StoreMisuse
+from ledgerd.state.errors import NotUnique, StoreMisuse
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.records import Row
 from ledgerd.state.tables import E, Index, Ranks, Table
@@ -26,20 +26,22 @@ if TYPE_CHECKING:
 
 
 class OpenTable(Generic[E]):
-    """The objects and indexes of one table, and its counter of ids."""
+    """The objects and indexes of one table, and its counters of ids and ranks."""
 
     def __init__(self, table: Table[E], disk: Disk, databases: dict[str, Database], sessions: list[Session]) -> None:
         self.table = table
         self.next_id = 0
+        self._next_ranks = [0] * len(table.ordered_indexes)
         self.cache = ObjectCache(table, disk, databases[table.title])
         self.by_id = OpenIndex(table.by_id, self.cache, disk, databases[table.title])
         opened = [OpenIndex(index, self.cache, disk, databases[index.title]) for index in table.indexes]
         self.indexes: dict[Index[E], OpenIndex[E]] = {each.index: each for each in opened}
         self._ordered = [each for each in opened if not each.index.is_unique]
-        self._moving = [*self._ordered, *(each for each in opened if each.index.is_unique)]
-        """The indexes in the order in which a changed object moves in them."""
+        self._keys = [(each, each.key) for each in sorted(opened, key=lambda each: each.index.is_unique)]
+        """The indexes, ordered ones first, with the functions that make their keys."""
         self._colliding = [each for each in opened if each.index.can_collide]
         self.all_indexes = [self.by_id, *opened]
+        self._marks = [each.mark for each in self.all_indexes]
         self._sessions = sessions
 
     # -- counters
@@ -47,19 +49,21 @@ class OpenTable(Generic[E]):
     @property
     def counters(self) -> tuple[int, ...]:
         """The next id, then the next rank of each ordered index."""
-        return (self.next_id, *self._next_ranks())
+        return (self.next_id, *self._next_ranks)
 
     def set_counters(self, next_id: int, next_ranks: Iterable[int]) -> None:
         """Count on from here."""
         self.next_id = next_id
-        for index, rank in zip(self._ordered, next_ranks, strict=True):
-            index.next_rank = rank
+        self._next_ranks = list(next_ranks)
 
-    def _next_ranks(self) -> Ranks:
-        return tuple([index.next_rank for index in self._ordered]) if self._ordered else ()
+    def _new_rank(self, slot: int) -> int:
+        """The rank after all others."""
+        rank = self._next_ranks[slot]
+        self._next_ranks[slot] = rank + 1
+        return rank
 
     def _new_ranks(self) -> Ranks:
-        return tuple([index.new_rank() for index in self._ordered])
+        return tuple([self._new_rank(index.slot) for index in self._ordered])
 
     # -- what the newest session remembers
 
@@ -69,14 +73,14 @@ class OpenTable(Generic[E]):
         changes = self._sessions[-1].changes
         undo = changes.get(self.table)
         if undo is None:
-            undo = changes[self.table] = TableUndo(self.next_id, self._next_ranks())
+            undo = changes[self.table] = TableUndo(self.next_id, tuple(self._next_ranks))
         return undo
 
     # -- changes
 
     def _mark(self, object_id: int) -> None:
-        for index in self.all_indexes:
-            index.mark(object_id)
+        for mark in self._marks:
+            mark(object_id)
 
     def create(self, entity: E) -> E:
         """Take an object in under the next id."""
@@ -85,7 +89,7 @@ class OpenTable(Generic[E]):
             raise StoreMisuse(f"{self.table.title} {entity.id} is in the state already")
         object_id = entity.id = self.next_id
         for index in self._colliding:
-            index.claim(entity)
+            index.claim(entity, NotUnique.on_create)
         undo = self._undo()
         if undo is not None:
             undo.created.add(object_id)
@@ -118,32 +122,43 @@ class OpenTable(Generic[E]):
         if cache.objects.get(object_id) is not entity:
             cache.require_current(entity)
         image = entity.__copy__()
-        undo = self._undo()
-        if undo is not None and object_id not in undo.modified and object_id not in undo.created:
-            undo.modified[object_id] = image
+        if self._sessions:
+            undo = self._sessions[-1].changes.get(self.table) or self._undo()
+            if undo is not None and object_id not in undo.modified and object_id not in undo.created:
+                undo.modified[object_id] = image
         outer = cache.begin_edit(object_id, image)
         return Edit(self, entity, image, cache.ranks.get(object_id, ()), outer)
 
-    def move(self, entity: E) -> None:
+    def end_edit(self, edit: Edit[E]) -> None:
         """After a change: claim the keys that have changed, and find the ranks under them."""
-        object_id, cache = entity.id, self.cache
-        indexed = cache.indexed_as[object_id]
-        if cache.objects[object_id] is not entity:
-            return
-        has_moved = False
-        for index in self._moving:
-            key = index.key
-            if key(indexed) != key(entity):
-                rank = index.move(entity, indexed)
-                if rank is not None:
-                    self._change_rank(object_id, index.slot, rank)
-                index.mark(object_id)
-                has_moved = True
-        if has_moved:
-            cache.set_indexed(object_id, entity.__copy__())
+        entity, cache = edit.entity, self.cache
+        object_id = entity.id
+        indexed = cache.indexed_as.get(object_id)
+        if indexed is None:
+            return  # named twice in one edit
+        if cache.objects[object_id] is entity:
+            has_moved = False
+            for index, key in self._keys:
+                if key(indexed) != key(entity):
+                    if not index.index.is_unique:
+                        self._change_rank(index, entity, indexed)
+                    elif index.index.can_collide:
+                        index.claim(entity, NotUnique.on_edit)
+                    index.mark(object_id)
+                    has_moved = True
+            if has_moved and edit.outer is not None:
+                cache.set_indexed(object_id, entity.__copy__())
+        if edit.outer is None:
+            cache.end_edit(object_id)
 
-    def _change_rank(self, object_id: int, slot: int, rank: int) -> None:
+    def _change_rank(self, index: OpenIndex[E], entity: E, indexed: E) -> None:
+        object_id, slot = entity.id, index.slot
         before = self.cache.ranks[object_id]
+        rank = index.rank_after_change(entity, indexed)
+        if rank is None:
+            rank = self._new_rank(slot)
+        if rank == before[slot]:
+            return
         undo = self._undo()
         if undo is not None and object_id not in undo.created:
             undo.ranks.setdefault(object_id, before)
@@ -152,7 +167,10 @@ class OpenTable(Generic[E]):
     def revert(self, edit: Edit[E]) -> None:
         """After a change that failed: the values and ranks from before it."""
         object_id = edit.entity.id
-        self.cache.set_indexed(object_id, edit.outer)
+        if edit.outer is None:
+            self.cache.end_edit(object_id)
+        else:
+            self.cache.set_indexed(object_id, edit.outer)
         self._mark_restored()
         self.cache.assign(edit.entity, edit.image)
         if edit.ranks and object_id in self.cache.ranks:
@@ -171,14 +189,16 @@ class OpenTable(Generic[E]):
         self._mark_restored()
         for object_id in undo.created:
             cache.remove(object_id)
+            self._mark(object_id)
         for object_id, entity in undo.removed.items():
             cache.put_back(object_id, entity)
+            self._mark(object_id)
         for object_id, image in undo.modified.items():
             cache.keep_committed(object_id)
             cache.assign(cache.present(object_id), image)
+            self._mark(object_id)
         for object_id, ranks in undo.ranks.items():
             cache.set_ranks(object_id, ranks)
-        for object_id in undo.changed_ids():
             self._mark(object_id)
         self.set_counters(undo.next_id, undo.next_ranks)
 
@@ -200,10 +220,8 @@ class OpenTable(Generic[E]):
             cache.set_indexed(object_id, indexed)
             cache.assign(entity, undo.modified[object_id])
             for index in self._ordered:
-                rank = index.move(entity, indexed)
-                if rank is not None:
-                    self._change_rank(object_id, index.slot, rank)
-            cache.set_indexed(object_id, None)
+                self._change_rank(index, entity, indexed)
+            cache.end_edit(object_id)
             self._mark(object_id)
         for object_id in undo.created:
             cache.remove(object_id)
@@ -275,13 +293,4 @@ class Edit(msgspec.Struct, Generic[E], frozen=True, gc=False):
     image: E
     ranks: Ranks
     outer: E | None
-    """What the indexes have it as, when an edit of the same object encloses this one."""
-
-    def end(self) -> None:
-        """The edit is over: the index entries follow the object as it is now."""
-        if self.outer is None:
-            self.table.cache.set_indexed(self.entity.id, None)
-
-    def revert(self) -> None:
-        """The edit has failed."""
-        self.table.revert(self)
+    """The copy that the index entries were made of, when an edit of the same object encloses this one."""
