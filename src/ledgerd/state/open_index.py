@@ -50,8 +50,8 @@ class OpenIndex(Generic[E]):
         self.key = index.key
         self.cache = cache
         self.hints: dict[Key, int] = {}
-        """Ids last seen under a key; each is checked before it is used. Between two commits every key that an
-        object has got in an index whose keys can collide is among them."""
+        """Ids last seen under a key; each is checked before it is used. In an index whose keys can collide, every key
+        that an object got since the last commit is among them."""
         self.slot = 0 if index.is_unique else index.table.ordered_indexes.index(index)
         """Which of an object's ranks is for this index."""
         self._pending: set[int] = set()

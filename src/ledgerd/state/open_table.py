@@ -1,7 +1,7 @@
 """One table of an open store: creates, removes and edits its objects, and restores them when a session is undone.
 
-Each change is told to three that do not know each other: the cache, which holds the objects; the newest session, which
-remembers how they were; and the indexes, whose entries follow later.
+Each change goes to three owners: the cache, which holds the objects; the newest session, which remembers how they were;
+and the indexes, which write their entries later.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class OpenTable(Generic[E]):
         return (self.next_id, *self._next_ranks)
 
     def set_counters(self, next_id: int, next_ranks: Iterable[int]) -> None:
-        """Count on from here."""
+        """Set the next id and the next ranks."""
         self.next_id = next_id
         self._next_ranks = list(next_ranks)
 
@@ -68,6 +68,7 @@ class OpenTable(Generic[E]):
     # -- what the newest session remembers
 
     def _undo(self) -> TableUndo[E] | None:
+        """The newest session's memory of this table; None while there are no sessions."""
         if not self._sessions:
             return None
         changes = self._sessions[-1].changes
@@ -79,11 +80,12 @@ class OpenTable(Generic[E]):
     # -- changes
 
     def _mark(self, object_id: int) -> None:
+        """Tell all indexes that the entry of an object may be out of date."""
         for mark in self._marks:
             mark(object_id)
 
     def create(self, entity: E) -> E:
-        """Take an object in under the next id."""
+        """Add an object under the next id."""
         cache = self.cache
         if cache.objects.get(entity.id) is entity:
             raise StoreMisuse(f"{self.table.title} {entity.id} is in the state already")
@@ -101,7 +103,7 @@ class OpenTable(Generic[E]):
         return entity
 
     def remove(self, entity: E) -> None:
-        """Take an object out; its id is not given again."""
+        """Remove an object; its id is not given again."""
         object_id = entity.id
         self.cache.require_current(entity)
         ranks = self.cache.remove(object_id)

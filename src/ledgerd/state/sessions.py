@@ -79,7 +79,7 @@ class SessionStack:
 
     @property
     def revision(self) -> int:
-        """The number of the newest session, which is the block's when each block has one."""
+        """The number of the newest session: that of the head block, as each block is one session."""
         return self.sessions[-1].revision if self.sessions else self._base
 
     def set_revision(self, revision: int) -> None:

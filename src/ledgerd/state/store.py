@@ -62,7 +62,7 @@ class Store(View):
         space: Space = Space(),  # noqa: B008 - immutable
         cached: int = CACHED_OBJECTS,
     ) -> Store:
-        """Open a state for writing, or begin one.
+        """Open a state for writing; an empty folder becomes a new state.
 
         Args:
             path: Its folder.
@@ -181,12 +181,12 @@ class Store(View):
     # -- changing
 
     def create(self, table: Table[E], entity: E) -> E:
-        """Take a new object in; it gets the next id. `NotUnique` when another has one of its keys."""
+        """Add a new object; it gets the next id. `NotUnique` when another object has one of its keys."""
         opened: OpenTable[E] = self._tables[table]
         return opened.create(entity)
 
     def remove(self, entity: Entity) -> None:
-        """Take an object out."""
+        """Remove an object."""
         self._by_record[type(entity)].remove(entity)
 
     def editing(self, *entities: Entity) -> Editing:
@@ -194,7 +194,7 @@ class Store(View):
         return Editing(self._by_record, entities)
 
     def set_next_id(self, table: Table[Any], object_id: int) -> None:
-        """Give ids from here on, as an import does; only while there are no sessions, and never an id again."""
+        """Give ids from here on, as an import does; only while there are no sessions, and never a lower one."""
         opened = self._tables[table]
         if self._stack.sessions or object_id < opened.next_id:
             raise StoreMisuse(f"the next id of {table.title} cannot be set to {object_id}")
@@ -215,7 +215,7 @@ class Store(View):
         return self._stack.begin(replays_ties=replays_ties)
 
     def undo(self) -> None:
-        """Take the newest session back, pushed or not: the last block."""
+        """Undo the newest session, pushed or not: the last block."""
         if not self._stack.sessions:
             raise StoreMisuse("there is no session to undo")
         self._stack.undo(self._stack.sessions[-1])
