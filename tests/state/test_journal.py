@@ -102,3 +102,24 @@ def test_only_the_newest_block_of_the_journal_is_read_when_a_state_is_opened(tmp
         store.undo()
         assert [bool(session.changes) for session in sessions] == [False, True]
         assert content(store) == expected(7)
+
+
+def test_the_image_of_an_object_that_was_removed_and_came_back_is_not_read_from_the_file(tmp_path: Path) -> None:
+    """The open transaction has a placeholder where the record was: its entry by id was deleted and put again."""
+    with Store.open(tmp_path, TABLES) as store:
+        counter = store.create(COUNTERS, Counter(value=7))
+        store.commit()
+        with store.begin() as block:
+            with store.editing(counter):
+                counter.value = 8
+            with store.begin():
+                store.remove(counter)
+                assert list(store.scan(COUNTERS)) == []
+            assert list(store.scan(COUNTERS)) == [counter]
+            block.push()
+        store.commit()
+
+    with Store.open(tmp_path, TABLES) as store:
+        assert store.get(COUNTERS, 0).value == 8
+        store.undo()
+        assert store.get(COUNTERS, 0).value == 7

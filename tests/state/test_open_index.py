@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Index, Store
+from ledgerd.codec.numbers import Int64
+from ledgerd.state import Entity, Index, NotUnique, Store, Table, cache, unique
+from ledgerd.state.keys import INT64
 from tests.state.items import (
     ITEM_BY_NAME,
     ITEM_BY_OPEN_TIME,
@@ -286,3 +288,43 @@ def test_an_empty_range_is_remembered_until_an_entry_changes(store: Store) -> No
     assert store.first(ITEM_BY_TIME, upper=(4,)) is store.get(ITEMS, 0)
     store.remove(store.get(ITEMS, 0))
     assert store.first(ITEM_BY_TIME, upper=(4,)) is None
+
+
+class Ticket(Entity):
+    """Something whose number nobody else has."""
+
+    number: Int64 = 0
+
+
+TICKETS = Table(Ticket, number=1)
+TICKET_BY_NUMBER = unique(TICKETS, "by_number", lambda ticket: (ticket.number,), (INT64,))
+
+
+def test_a_key_that_an_undo_has_given_back_is_found_though_no_hint_knows_it(tmp_path: Path) -> None:
+    with Store.open(tmp_path, (TICKETS,)) as store:
+        store.create(TICKETS, Ticket(number=1))
+        store.commit()
+    with Store.open(tmp_path, (TICKETS,)) as store:
+        ticket = store.get(TICKETS, 0)
+        with store.begin():
+            with store.editing(ticket):
+                ticket.number = 2
+            assert list(store.scan(TICKET_BY_NUMBER)) == [ticket]
+
+        with pytest.raises(NotUnique):
+            store.create(TICKETS, Ticket(number=1))
+        assert store.lookup(TICKET_BY_NUMBER, 1) is ticket
+        assert store.lookup(TICKET_BY_NUMBER, 2) is None
+
+
+def test_there_are_not_many_more_hints_than_objects_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "NEVER_EVICTED", 0)
+    with Store.open(tmp_path, (TICKETS,), cached=10) as store:
+        for first in range(0, 500, 50):
+            for number in range(first, first + 50):
+                store.create(TICKETS, Ticket(number=number))
+            store.commit()
+        hints = store._indexes[TICKET_BY_NUMBER].hints  # noqa: SLF001 - what no caller sees
+
+        assert len(hints) <= 2 * 60
+        assert store.at(TICKET_BY_NUMBER, 7).id == 7

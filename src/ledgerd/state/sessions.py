@@ -75,6 +75,7 @@ class SessionStack:
         """Revisions whose journal the next commit must delete."""
         self._restore = restore
         self._base = 0
+        """The revision below the oldest session."""
         self._irreversible = 0
 
     @property
@@ -105,8 +106,6 @@ class SessionStack:
         """Take a session off and restore what it changed; the session below keeps the memory of its own changes."""
         self._pop(session)
         self._restore(session)
-        if not self.sessions:
-            self._base = session.revision - 1
 
     def squash(self, session: Session) -> None:
         """Take a session off and add its memory to that of the session below."""
