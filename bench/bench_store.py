@@ -1,7 +1,11 @@
-"""What the state store costs: blocks while syncing, a live commit, cold reads, and opening a large state."""
+"""What the state store costs: changes, blocks while syncing, a live commit, reads, and opening a large state.
+
+`docs/state-store.md` explains the figures.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import shutil
@@ -28,6 +32,7 @@ OPENED = 200_000
 EDITS = 7
 BATCH = 200
 BLOCKS = 2_000
+CHANGES, RUNS = 500, 20
 
 
 class Holder(Entity):
@@ -150,6 +155,39 @@ def reads(path: Path, count: int) -> tuple[float, float, float]:
         return cold, cached, timed(lambda: [snapshot(each) for each in ids]) / len(ids)
 
 
+def changes(path: Path) -> tuple[float, float, float, float]:
+    """Seconds for an edit, for a session with an edit that is undone, for a creation that is undone, and for asking an
+    index whether anything is due when nothing is: each the best of several runs.
+    """
+    names = (AccountName(f"new-{number}") for number in itertools.count())
+    with Store.open(path, TABLES) as store:
+        holder = store.get(HOLDERS, 0)
+
+        def edit() -> None:
+            for _ in range(CHANGES):
+                with store.editing(holder):
+                    holder.balance += 1
+
+        def edit_and_undo() -> None:
+            for _ in range(CHANGES):
+                with store.begin(), store.editing(holder):
+                    holder.balance += 1
+
+        def create_and_undo() -> None:
+            with store.begin():
+                for _ in range(CHANGES):
+                    store.create(HOLDERS, Holder(name=next(names)))
+
+        def ask() -> None:
+            for _ in range(CHANGES):
+                store.first(BY_WITHDRAWAL, upper=(1,))
+
+        edit_cost, undo_cost, create_cost, ask_cost = (
+            min(timed(work) for _ in range(RUNS)) / CHANGES for work in (edit, edit_and_undo, create_and_undo, ask)
+        )
+    return edit_cost, undo_cost, create_cost, ask_cost
+
+
 def timed(work: Callable[[], object]) -> float:
     """Seconds of a piece of work."""
     start = perf_counter()
@@ -208,6 +246,9 @@ def main() -> None:
     with folder(LARGE) as path:
         own, all_in = live(path, LARGE)
         print(f"live block with a durable commit: {own * 1e3:.2f} ms of our own, {all_in * 1e3:.2f} ms in all")
+        edit, undo, create, ask = (seconds * 1e6 for seconds in changes(path))
+        print(f"an edit {edit:.1f} us, a session with an edit and its undo {undo:.1f} us")
+        print(f"a creation and its undo {create:.1f} us, finding nothing due {ask:.2f} us")
         cold, cached, snapshot = reads(path, LARGE)
         print(f"a cold read {cold * 1e6:.1f} us, a cached one by name {cached * 1e6:.2f} us")
         print(f"a snapshot with one read {snapshot * 1e6:.1f} us")

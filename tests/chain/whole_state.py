@@ -22,7 +22,7 @@ def whole_state(store: Store, tables: Sequence[Table[Any]] = STORED_TABLES, *, h
     """
     found: WholeState = {"revision": store.revision}
     for table in tables:
-        found[f"{table.title}: counters"] = store._caches[table].counters  # noqa: SLF001 - no caller needs them
+        found[f"{table.title}: counters"] = store._tables[table].counters  # noqa: SLF001 - no caller needs them
         if table is BLOCK_SUMMARIES and head is not None:
             numbers = range(max(0, head - SUMMARIES_LOOKED_AT), head + SUMMARIES_LOOKED_AT)
             entities = [store.get(table, number % BLOCK_SUMMARY_COUNT) for number in numbers]

@@ -9,9 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.state import Overlay, Reader, Store, View, rows_of
+from ledgerd.state import Overlay, Reader, Row, Store, View
 from ledgerd.state import overlay as overlay_module
-from ledgerd.state.overlay import Row
 from tests.state.items import (
     COUNTERS,
     ITEM_BY_NAME,
@@ -91,14 +90,14 @@ def test_a_snapshot_with_what_is_not_committed_reads_as_the_store_does(sessions:
                 session = store.begin()
                 for what in each:
                     change(store, what)
-                rows = rows_of(session)
+                rows = store.changed_rows(session)
                 session.squash()
                 steps.append((rows, answers(store)))
             below.undo()
         overlay = Overlay(TABLES)
         with Reader.open(Path(folder), TABLES) as reader, reader.snapshot() as snapshot:
             for rows, wanted in steps:
-                overlay.lay(7, rows)
+                overlay.add(7, rows)
                 assert answers(overlay.over(snapshot)) == wanted
 
 
@@ -116,10 +115,10 @@ def test_what_was_changed_over_another_revision_is_not_shown(tmp_path: Path) -> 
         fill(store)
     overlay = Overlay(TABLES)
 
-    overlay.lay(6, [row(0)])
+    overlay.add(6, [row(0)])
     assert counted(tmp_path, overlay) == 0
 
-    overlay.lay(7, [row(1)])
+    overlay.add(7, [row(1)])
     assert counted(tmp_path, overlay) == 1
 
     overlay.clear()
@@ -132,8 +131,8 @@ def test_an_overlay_that_is_full_shows_what_is_committed(tmp_path: Path, monkeyp
     monkeypatch.setattr(overlay_module, "MOST_ROWS", 2)
     overlay = Overlay(TABLES)
 
-    overlay.lay(7, [row(0), row(1)])
+    overlay.add(7, [row(0), row(1)])
     assert counted(tmp_path, overlay) == 2
 
-    overlay.lay(7, [row(2)])
+    overlay.add(7, [row(2)])
     assert counted(tmp_path, overlay) == 0

@@ -1,7 +1,7 @@
 """The store: tables of objects, sorted indexes, undo and the durable commit. Knows no rule of the ledger.
 
-`Store` is the one writer, `Reader` is for other processes; both are a `View`. What the state holds is declared with
-`Table`, `unique` and `ordered`, beside the records in `objects/`.
+`Store` is the one writer, `Reader` is for other processes; both are a `View`. The tables are declared with `Table`,
+`unique` and `ordered`, beside their records in `objects/`. `docs/state-store.md` explains how it works.
 """
 
 from ledgerd.state.disk import Space
@@ -15,8 +15,9 @@ from ledgerd.state.errors import (
     StoreOutdated,
     UnknownKey,
 )
-from ledgerd.state.overlay import Overlay, rows_of
+from ledgerd.state.overlay import Overlay
 from ledgerd.state.reader import Reader, Snapshot
+from ledgerd.state.records import Row
 from ledgerd.state.sessions import Session
 from ledgerd.state.store import Store
 from ledgerd.state.tables import Entity, Index, ObjectId, Table, ordered, unique
@@ -29,6 +30,7 @@ __all__ = [
     "ObjectId",
     "Overlay",
     "Reader",
+    "Row",
     "Session",
     "Snapshot",
     "Space",
@@ -43,6 +45,5 @@ __all__ = [
     "UnknownKey",
     "View",
     "ordered",
-    "rows_of",
     "unique",
 ]

@@ -1,6 +1,6 @@
-"""A state as it was, kept beside itself and put back: for chains that developers go back and forth on.
+"""Copies of a whole state, made and put back: the snapshots of a development chain.
 
-Readers in other processes see one commit or the other, never anything between.
+Readers in other processes see one commit or the other, never a mixture.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def copy_state(folder: Path, target: Path) -> None:
-    """Copy the last commit of a state. This process may not have it open."""
+    """Copy the last commit of a state. This process must not have the state open."""
     target.mkdir(parents=True)
     with lmdb.Environment(str(folder), readonly=True, max_dbs=MAX_DATABASES) as environment:
         environment.copy(str(target))
 
 
 def put_back(folder: Path, source: Path) -> None:
-    """Make a state what its copy is, in one commit. Nobody may have it open for writing."""
+    """Make a state equal to its copy, in one commit. No process may have the state open for writing."""
     disk = Disk(folder, Space())
     try:
         with lmdb.Environment(str(source), readonly=True, max_dbs=MAX_DATABASES) as copy:

@@ -1,6 +1,6 @@
-"""The database file: opening it, its one open write transaction, its growth, and what its errors mean.
+"""The database file: opening it, its one write transaction, its growth, and the meaning of its errors.
 
-Knows sub-databases and bytes; nothing of objects.
+Knows sub-databases and bytes; no objects.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ DATA_FILE = "data.mdb"
 MAX_DATABASES = 512
 MAX_READERS = 512
 
-LITTLE = 64 << 20
-"""A write that was cut short is reported as a failure of the device; with less free than this, room was wanting."""
+NEARLY_FULL = 64 << 20
+"""A short write is reported as a failure of the device; with less free space than this, the disk is taken as full."""
 
 FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC}
 DAMAGED = (
@@ -39,19 +39,19 @@ Cursor: TypeAlias = "lmdb.Cursor[bytes]"
 
 
 class Space(NamedTuple):
-    """How much room the file has, in bytes: hints, since the map grows by itself."""
+    """The size of the file's map in bytes: hints, since the map grows when needed."""
 
     initial: int = 4 << 30
     min_free: int = 256 << 20
     increment: int = 1 << 30
     folder: Path | None = None
-    """Where the state of a chain is, if not beside its logs."""
+    """The folder of a chain's state, if it is not the one of its block log."""
 
 
 def failure(folder: Path, error: Exception) -> StorageError:
     """The meaning of an error of the database or of the system."""
     code = getattr(error, "code", None) or getattr(error, "errno", None)
-    if code in FULL or (code == errno.EIO and shutil.disk_usage(folder).free < LITTLE):
+    if code in FULL or (code == errno.EIO and shutil.disk_usage(folder).free < NEARLY_FULL):
         return StoreFull(
             f"no room left for the state in {folder} ({error}): free some space and start again; "
             "the state is that of the last commit"
@@ -65,7 +65,7 @@ def failure(folder: Path, error: Exception) -> StorageError:
 
 
 class Disk:
-    """The environment of the writer. One write transaction is open whenever something was read or written."""
+    """The LMDB environment of the writer. A write transaction is open from the first read or write until the commit."""
 
     def __init__(self, folder: Path, space: Space) -> None:
         self.folder = folder
@@ -84,7 +84,7 @@ class Disk:
         """Whether nothing was ever committed."""
 
     def on_begin(self, action: Callable[[Transaction], None]) -> None:
-        """What to write first into each new transaction: what an abandoned one has lost."""
+        """Set what writes into each new transaction what an abandoned one has lost."""
         self._after_begin = action
 
     def open_databases(self, names: Iterable[str]) -> dict[str, Database]:
@@ -100,7 +100,7 @@ class Disk:
 
     @property
     def transaction(self) -> Transaction:
-        """The open write transaction; begun, in a map with room to spare, when there is none."""
+        """The open write transaction; when there is none, one is begun in a map with free space."""
         if self._transaction is None:
             while True:
                 self._make_room()
@@ -136,18 +136,18 @@ class Disk:
             raise failure(self.folder, error) from error
 
     def fail(self, error: Exception) -> NoReturn:
-        """Give the transaction up, and say why."""
+        """Abort the transaction and raise the meaning of an error."""
         self.abort()
         raise failure(self.folder, error) from error
 
     def abort(self) -> None:
-        """Give up what the transaction holds."""
+        """Abandon the transaction, if there is one."""
         if self._transaction is not None:
             transaction, self._transaction = self._transaction, None
             transaction.abort()
 
     def grow(self) -> None:
-        """Enlarge the map; the open transaction is given up."""
+        """Enlarge the map; the open transaction is abandoned."""
         self.abort()
         self.environment.reader_check()
         self.environment.set_mapsize(self.environment.info()["map_size"] + self.space.increment)
@@ -166,10 +166,10 @@ class Disk:
         return (last_page + 1) * page_size
 
     def _check_length(self) -> None:
-        """Find a file that was cut off before a page beyond its end is touched, which would end the process.
+        """Find a truncated file now: reading a page beyond its end would kill the process (SIGBUS).
 
-        The last pages may be missing by right, when the last commit freed them before it wrote them: so a short
-        file is lengthened with nothing, and read through.
+        A sound file may lack its last pages, when the last commit freed them before they were written. So a short
+        file is extended with zeros, and all of it is read.
         """
         path = self.folder / DATA_FILE
         used = self._used()
@@ -183,7 +183,7 @@ class Disk:
             raise unreadable(f"{self.folder}: {error}") from error
 
     def close(self) -> None:
-        """Give up what is not committed, and let the file go."""
+        """Abandon what is not committed, and close the file."""
         self.abort()
         self.environment.close()
 
@@ -194,7 +194,7 @@ def put_all(
     removed: Iterable[bytes],
     added: Iterable[tuple[bytes, bytes]],
 ) -> None:
-    """First what goes, then what comes, since one may take the place of the other."""
+    """Delete entries, then put others: a new one may have the key of a deleted one."""
     for key in removed:
         transaction.delete(key, db=database)
     for key, value in added:
@@ -202,7 +202,7 @@ def put_all(
 
 
 def read_through(environment: lmdb.Environment) -> None:
-    """Touch every entry of every sub-database."""
+    """Read every entry of every sub-database."""
     with environment.begin() as transaction:
         for name in environment.dbs(transaction):
             database = environment.open_db(name, txn=transaction, create=False)

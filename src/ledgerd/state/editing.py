@@ -1,4 +1,4 @@
-"""Changing objects: `with store.editing(a, b):` notes them before, and finds their new places after."""
+"""The context of `with store.editing(a, b):`, which tells the tables before and after."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    from ledgerd.state.cache import TableCache
+    from ledgerd.state.open_table import Edit, OpenTable
     from ledgerd.state.tables import Entity
-    from ledgerd.state.undo import Ranks
-
-Note = tuple["TableCache[Any]", "Entity", "Entity", "Ranks", "Entity | None"]
-"""Where an object belongs, itself, its copy and ranks from before, and where it stood if another edit encloses this."""
 
 
 class Editing:
@@ -23,20 +19,17 @@ class Editing:
     a change cannot be kept, all of them get back the values that they had before.
     """
 
-    __slots__ = ("_caches", "_entities", "_notes")
+    __slots__ = ("_edits", "_entities", "_tables")
 
-    def __init__(self, caches: Mapping[type[Entity], TableCache[Any]], entities: tuple[Entity, ...]) -> None:
-        self._caches = caches
+    def __init__(self, tables: Mapping[type[Entity], OpenTable[Any]], entities: tuple[Entity, ...]) -> None:
+        self._tables = tables
         self._entities = entities
-        self._notes: list[Note] = []
+        self._edits: list[Edit[Any]] = []
 
     def __enter__(self) -> None:
         try:
             for entity in self._entities:
-                cache = self._caches[type(entity)]
-                standing = cache.opened.get(entity.id)
-                image = cache.open(entity)
-                self._notes.append((cache, entity, image, cache.ranks.get(entity.id, ()), standing))
+                self._edits.append(self._tables[type(entity)].begin_edit(entity))
         except BaseException:
             self._revert()
             raise
@@ -48,19 +41,12 @@ class Editing:
             self._revert()
             return
         try:
-            for note in self._notes:
-                note[0].close(note[1])
+            for edit in self._edits:
+                edit.table.end_edit(edit)
         except BaseException:
             self._revert()
             raise
-        for cache, entity, _, _, standing in self._notes:
-            if standing is None:
-                cache.opened.pop(entity.id, None)
 
     def _revert(self) -> None:
-        for cache, entity, image, ranks, standing in reversed(self._notes):
-            if standing is None:
-                cache.opened.pop(entity.id, None)
-            else:
-                cache.opened[entity.id] = standing
-            cache.revert(entity, image, ranks)
+        for edit in reversed(self._edits):
+            edit.table.revert(edit)

@@ -1,7 +1,7 @@
-"""What can go wrong in the store: rules of the law that only it can see, and failures of the disk under it.
+"""Errors of the store: broken rules that only the store can see, failures of the disk, and bugs of its callers.
 
 The first kind is a `RuleViolation` with the texts that clients match on (spec 02, section 1.5). The second is a
-`StorageError`: its text says what the operator should do. The third, `StoreMisuse`, is a fault of ours.
+`StorageError`: its text says what the operator should do. The third is `StoreMisuse`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class UnknownKey(RuleViolation):
 
 
 class NotUnique(RuleViolation):
-    """Another object already has a key that only one may have."""
+    """Another object has the key already, and only one may have it."""
 
     code = 13
     name = "N5boost10wrapexceptISt11logic_errorEE"
@@ -32,12 +32,12 @@ class NotUnique(RuleViolation):
 
     @classmethod
     def on_create(cls) -> NotUnique:
-        """A new object that cannot be taken in."""
+        """The text for a new object."""
         return cls("could not insert object, most likely a uniqueness constraint was violated")
 
     @classmethod
     def on_edit(cls) -> NotUnique:
-        """A change that cannot be kept."""
+        """The text for a changed object."""
         return cls("Could not modify object, most likely a uniqueness constraint was violated")
 
 
@@ -50,15 +50,15 @@ class StoreLocked(StorageError):
 
 
 class StoreFull(StorageError):
-    """The disk took no more; the state on it is that of the last commit, and opens again."""
+    """The disk is full; the state on it is that of the last commit, and can be opened again."""
 
 
 class StoreCorrupt(StorageError):
-    """The files are damaged, or are no state of ours."""
+    """The files are damaged, or were not written by this program."""
 
 
 def unreadable(what: str) -> StoreCorrupt:
-    """What to say of files that are damaged, or strange."""
+    """The error for files that are damaged, or were not written by this program."""
     return StoreCorrupt(
         f"the state is damaged or is none of this program ({what}): remove its folder, then replay the block log "
         "or import a snapshot"
@@ -66,7 +66,7 @@ def unreadable(what: str) -> StoreCorrupt:
 
 
 class StoreOutdated(StorageError):
-    """The files are a state whose tables differ from those of this program."""
+    """The files were written for other tables than this program has."""
 
 
 class StoreMisuse(Exception):

@@ -1,4 +1,4 @@
-"""What the file says of itself: its format and layout, the counters of each table, and small named values."""
+"""The header of the file: its format and layout, its revision, the counters of each table, and small named values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from ledgerd.state.errors import StoreOutdated, unreadable
 from ledgerd.state.tables import Table, layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from ledgerd.state.cache import TableCache
     from ledgerd.state.disk import Database, Disk, Transaction
 
 HEADER = "header"
@@ -40,14 +39,14 @@ def database_names(tables: Iterable[Table[Any]]) -> list[str]:
     return names
 
 
-def check_header(transaction: Transaction, database: Database, tables: tuple[Table[Any], ...], place: str) -> bool:
-    """Whether there is a state; `StoreOutdated` when it is not one of these tables."""
+def check_header(transaction: Transaction, database: Database, tables: tuple[Table[Any], ...], folder: str) -> bool:
+    """Whether there is a state; `StoreOutdated` when it was written for other tables."""
     found = transaction.get(FORMAT_KEY, db=database)
     if found is None:
         return False
     if found != FORMAT or transaction.get(LAYOUT_KEY, db=database) != layout(tables).encode():
         raise StoreOutdated(
-            f"the state in {place} was written by another version of this program: remove it, then replay the "
+            f"the state in {folder} was written by another version of this program: remove it, then replay the "
             "block log or import a snapshot"
         )
     return True
@@ -65,39 +64,41 @@ class Header:
             transaction.put(FORMAT_KEY, FORMAT, db=self._database)
             transaction.put(LAYOUT_KEY, layout(tables).encode(), db=self._database)
         self.revision = read_revision(transaction, self._database)
+        """The committed one."""
         self.values: dict[str, bytes] = {}
+        """Named values as the next commit will have them."""
         self._counters: dict[str, Counters] = {}
+        """The committed ones."""
         self._changed: set[str] = set()
+        """Names of the values that differ from the committed ones."""
         for key, value in transaction.cursor(self._database):
             if key.startswith(VALUE):
                 self.values[key[len(VALUE) :].decode()] = value
             elif key.startswith(COUNTERS):
                 self._counters[key[len(COUNTERS) :].decode()] = _decode_counters(value)
 
-    def load_counters(self, cache: TableCache[Any]) -> None:
-        """Set a table's counters to the committed ones."""
-        cache.next_id, *ranks = self._counters.get(cache.table.title, cache.counters)
-        cache.next_ranks = ranks
+    def counters(self, table: Table[Any]) -> Counters | None:
+        """The committed counters of a table."""
+        return self._counters.get(table.title)
 
     def set_value(self, name: str, value: bytes) -> None:
         """Keep a named value for the next commit."""
         self.values[name] = value
         self._changed.add(name)
 
-    def write(self, transaction: Transaction, caches: Iterable[TableCache[Any]], revision: int) -> None:
-        """Put what changed into the transaction."""
-        for cache in caches:
-            title = cache.table.title
-            if self._counters.get(title) != cache.counters:
-                transaction.put(COUNTERS + title.encode(), _encode(cache.counters), db=self._database)
+    def write(self, transaction: Transaction, counters: Mapping[str, Counters], revision: int) -> None:
+        """Put what changed into the transaction; the counters are by the titles of their tables."""
+        for title, each in counters.items():
+            if self._counters.get(title) != each:
+                transaction.put(COUNTERS + title.encode(), _encode(each), db=self._database)
         for name in self._changed:
             transaction.put(VALUE + name.encode(), self.values[name], db=self._database)
         if revision != self.revision:
             transaction.put(REVISION_KEY, _encode(revision), db=self._database)
 
-    def committed(self, caches: Iterable[TableCache[Any]], revision: int) -> None:
-        """What was written is on the disk."""
-        self._counters = {cache.table.title: cache.counters for cache in caches}
+    def mark_committed(self, counters: Mapping[str, Counters], revision: int) -> None:
+        """What was written is in the file."""
+        self._counters = dict(counters)
         self._changed.clear()
         self.revision = revision
 

@@ -1,18 +1,24 @@
-"""The journal of undo on the disk: what each reversible block changed, so that a restarted node can undo it."""
+"""The journal: the memory of each session that can be undone, in the file, so that a restarted node can undo blocks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from ledgerd.state.errors import unreadable
+from ledgerd.state.keys import INT64
 from ledgerd.state.undo import TableUndo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from ledgerd.state.cache import TableCache
-    from ledgerd.state.sessions import Records
+    from ledgerd.state.disk import Database, Disk, Transaction
+    from ledgerd.state.sessions import Changes, SessionStack
+    from ledgerd.state.tables import Table
+
+JOURNAL = "journal"
 
 
 class TableJournal(msgspec.Struct, array_like=True, frozen=True):
@@ -31,35 +37,65 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(tuple[TableJournal, ...])
 
 
-def encode_session(records: Records) -> bytes:
+class ImageEncoder(Protocol):
+    """Gives the bytes of a former value of an object."""
+
+    def __call__(self, table: Table[Any], object_id: int, image: Any, /) -> bytes: ...  # noqa: ANN401
+
+
+class Journal:
+    """The sub-database of a store's journal, by revision."""
+
+    def __init__(self, disk: Disk, database: Database, tables: Iterable[Table[Any]]) -> None:
+        self._disk = disk
+        self._database = database
+        self._tables = {table.number: table for table in tables}
+
+    def load(self, stack: SessionStack, revision: int) -> None:
+        """Put the committed sessions on an empty stack, of which the newest has this revision."""
+        cursor = self._disk.transaction.cursor(self._database)
+        keys = list(cursor.iternext(keys=True, values=False))
+        stack.set_revision(revision - len(keys))
+        for key in keys:
+            stack.add_stored(partial(self._read, key))
+        if stack.sessions:
+            stack.sessions[-1].load()
+
+    def _read(self, key: bytes) -> Changes:
+        raw = self._disk.transaction.get(key, db=self._database)
+        if raw is None:
+            raise unreadable(f"{self._disk.folder}: the journal of a block is missing")
+        return decode_session(raw, self._tables)
+
+    def write(self, transaction: Transaction, stack: SessionStack, image_bytes: ImageEncoder) -> None:
+        """Make the journal that of the sessions on the stack."""
+        for revision in stack.dropped:
+            transaction.delete(INT64.encode(revision), db=self._database)
+        for session in stack.unstored():
+            journal = encode_session(session.changes, image_bytes)
+            transaction.put(INT64.encode(session.revision), journal, db=self._database)
+
+
+def encode_session(changes: Changes, image_bytes: ImageEncoder) -> bytes:
     """The bytes of a session."""
-    return _encoder.encode([_table_journal(cache, undo) for cache, undo in records.items()])
+    return _encoder.encode([_table_journal(table, undo, image_bytes) for table, undo in changes.items()])
 
 
-def _table_journal(cache: TableCache[Any], undo: TableUndo[Any]) -> TableJournal:
-    modified = {object_id: cache.image_bytes(object_id, image) for object_id, image in undo.modified.items()}
+def _table_journal(table: Table[Any], undo: TableUndo[Any], image_bytes: ImageEncoder) -> TableJournal:
+    modified = {object_id: image_bytes(table, object_id, image) for object_id, image in undo.modified.items()}
     removed = {
-        object_id: b"" if object_id in modified else cache.table.codec.encode(entity)
+        object_id: b"" if object_id in modified else table.codec.encode(entity)
         for object_id, entity in undo.removed.items()
     }
-    return TableJournal(
-        cache.table.number,
-        undo.next_id,
-        undo.next_ranks,
-        tuple(undo.created),
-        removed,
-        modified,
-        undo.ranks,
-    )
+    return TableJournal(table.number, undo.next_id, undo.next_ranks, tuple(undo.created), removed, modified, undo.ranks)
 
 
-def decode_session(raw: bytes, caches: Iterable[TableCache[Any]]) -> Records:
-    """A session from its bytes."""
-    by_number = {cache.table.number: cache for cache in caches}
-    records: Records = {}
+def decode_session(raw: bytes, tables: Mapping[int, Table[Any]]) -> Changes:
+    """A session from its bytes; the tables are by their numbers."""
+    changes: Changes = {}
     for journal in _decoder.decode(raw):
-        cache = by_number[journal.number]
-        decode = cache.table.codec.decode
+        table = tables[journal.number]
+        decode: Callable[[bytes], Any] = table.codec.decode
         undo: TableUndo[Any] = TableUndo(journal.next_id, journal.next_ranks)
         undo.created = set(journal.created)
         undo.ranks = dict(journal.ranks)
@@ -68,5 +104,5 @@ def decode_session(raw: bytes, caches: Iterable[TableCache[Any]]) -> Records:
             object_id: decode(body) if body else undo.modified[object_id].__copy__()
             for object_id, body in journal.removed.items()
         }
-        records[cache] = undo
-    return records
+        changes[table] = undo
+    return changes

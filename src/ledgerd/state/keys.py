@@ -1,7 +1,7 @@
-"""Orders of index keys: each part of a key becomes bytes whose plain order is the order of the ledger.
+"""Orders of index keys: each part of a key becomes bytes, and the order of these bytes is the order of the ledger.
 
-The bytes of a part never begin with those of another value of the part, so parts can stand one after the other
-and a shorter key is a prefix.
+The bytes of one value are never a prefix of those of another value of the same part, so parts can be concatenated, and
+the first parts of a key are a prefix of its bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 MAX_KEY_BYTES = 511
-"""What the database takes as a key."""
+"""The longest key that LMDB accepts."""
 
 NAME_BYTES = 32
 WORD_BYTES = 8
@@ -26,7 +26,7 @@ class Order(NamedTuple):
     encode: Callable[[Any], bytes]
     is_own_id: bool = False
     is_exact: bool = False
-    """Whether values that differ have keys that differ: not so for texts that are cut somewhere."""
+    """Whether values that differ have bytes that differ: not so for texts that are cut at a length or a NUL."""
 
 
 def _unsigned(width: int) -> Order:
@@ -60,14 +60,14 @@ def descending(order: Order) -> Order:
     """The largest first."""
     encode = order.encode
 
-    def encode_complement(value: Any) -> bytes:  # noqa: ANN401 - of whatever type the order is for
+    def encode_complement(value: Any) -> bytes:  # noqa: ANN401 - of the type that the order is for
         return encode(value).translate(_COMPLEMENT)
 
     return Order(f"{order.title} desc", encode_complement, is_exact=order.is_exact)
 
 
 def text_bytes(text: str) -> bytes:
-    """The bytes of a text from the wire."""
+    """The bytes that a text had on the wire, also where they are not UTF-8."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -108,7 +108,7 @@ OBJECT_ID = INT64
 """The id of another object."""
 
 OWN_ID = Order("own id", INT64.encode, is_own_id=True)
-"""The id of the object itself: an index whose key ends with it cannot meet an equal key."""
+"""The id of the object itself: in an index whose key ends with it no two keys are equal."""
 
 NAME_TEXT = Order("name text", _name_text)
 """Order L of spec 02, section 2.2: byte by byte."""
@@ -117,11 +117,11 @@ NAME_WORD = Order("name word", _name_words)
 """Order W of spec 02, section 2.2: four little-endian words, which is not alphabetical."""
 
 C_TEXT = Order("c text", _c_text)
-"""The order of `strcmp`: what follows a NUL is not seen (spec 02, section 2.2)."""
+"""The order of `strcmp`: what follows a NUL is ignored (spec 02, section 2.2)."""
 
 
 def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
-    """From a key, or the first parts of one, to its bytes."""
+    """A function from a key, or the first parts of one, to its bytes."""
     encoders = tuple(order.encode for order in orders)
 
     if len(encoders) == 1:
@@ -142,11 +142,11 @@ def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
 
 
 def integer_of(raw: bytes) -> int:
-    """The number that `INT64` has ordered."""
+    """The number whose bytes `INT64` has made."""
     return int.from_bytes(raw, "big") - (1 << 63)
 
 
 def end_of_prefix(prefix: bytes) -> bytes | None:
-    """The first bytes after everything that begins with this; nothing when there are none."""
+    """The first bytes after all that begin with this prefix; None when there are none."""
     stripped = prefix.rstrip(b"\xff")
     return stripped[:-1] + bytes((stripped[-1] + 1,)) if stripped else None

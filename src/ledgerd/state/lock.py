@@ -1,4 +1,4 @@
-"""One writer at a time: a lock on a file beside the state, which the system drops when its process ends."""
+"""One writer at a time: a lock on a file beside the state, which the system releases when its process ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOCK_FILE = "writer.lock"
 
 
 def lock_writer(folder: Path) -> IO[bytes]:
-    """Hold the folder for writing until the file that this returns is closed."""
+    """Lock the folder for writing until the returned file is closed; `StoreLocked` when another process has it."""
     file = (folder / LOCK_FILE).open("a+b")
     try:
         _lock(file)
@@ -35,7 +35,7 @@ if sys.platform == "win32":
     import msvcrt
 
     _LOCKED_BYTE = 1 << 30
-    """Beyond the text, which others must be able to read."""
+    """Beyond the text, which other processes must be able to read."""
 
     def _lock(file: IO[bytes]) -> None:
         file.seek(_LOCKED_BYTE)

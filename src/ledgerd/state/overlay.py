@@ -1,7 +1,7 @@
-"""What a session of the writer has changed, laid over the snapshots of a reader in another process.
+"""Uncommitted objects over the snapshots of a reader in another process.
 
-So that process sees what is not committed: on the one side `rows_of` takes it out of a session, on the other an
-`Overlay` collects it, and its view answers as the writer's store would.
+The writer's process sends `Store.changed_rows` of a session; here an `Overlay` collects the rows, and its view of a
+snapshot answers as the writer's store would.
 """
 
 from __future__ import annotations
@@ -10,52 +10,33 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 from ledgerd.state.keys import INT64, integer_of
 from ledgerd.state.ranges import Entry, Range, entries
 from ledgerd.state.reader import Snapshot
-from ledgerd.state.records import RecordForm
+from ledgerd.state.records import RecordForm, Row
 from ledgerd.state.tables import E, Index, Key, Table
 from ledgerd.state.view import Source, index_of, span
 
-if TYPE_CHECKING:
-    from ledgerd.state.sessions import Session
-
-Row = tuple[int, int, bytes | None]
-"""The number of a table, the id of an object, and its record as it stands in the file; nothing when it is removed."""
-
 MOST_ROWS = 200_000
-"""Past that many an overlay takes no more, and is not laid over anything until it is emptied."""
+"""An overlay with more rows than this keeps none of the others, and is not used until it is cleared."""
 
 _entry_of = itemgetter(0)
 
 
-def rows_of(session: Session) -> list[Row]:
-    """Every object that a session has changed, as it stands now."""
-    rows: list[Row] = []
-    for cache, undo in session.records.items():
-        for object_id in undo.created | undo.modified.keys() | undo.removed.keys() | undo.ranks.keys():
-            entity = cache.find(object_id)
-            record = None if entity is None else cache.record.encode(entity, cache.ranks.get(object_id, ()))
-            rows.append((cache.table.number, object_id, record))
-    return rows
-
-
-class LaidTable(Generic[E]):
-    """The objects of a table that are not as they were committed, and their entries in its indexes."""
+class TableOverlay(Generic[E]):
+    """The objects of a table that differ from the commit, and their entries in its indexes."""
 
     def __init__(self, table: Table[E]) -> None:
         self.form = RecordForm(table)
         self.rows: dict[int, bytes | None] = {}
-        self._places = {
-            index: place for place, index in enumerate(each for each in table.indexes if not each.is_unique)
-        }
+        self._slots = {index: slot for slot, index in enumerate(table.ordered_indexes)}
         self._orders: dict[Index[E], list[Entry]] = {}
-        """Sorted, for the indexes that were asked for; the others are not kept."""
+        """Their entries, sorted; only for indexes that have been read."""
 
-    def lay(self, object_id: int, record: bytes | None) -> None:
-        """An object is now this, or gone."""
+    def set_row(self, object_id: int, record: bytes | None) -> None:
+        """An object has this record now; None when it was removed."""
         before = self.rows.get(object_id)
         self.rows[object_id] = record
         for index, order in self._orders.items():
@@ -66,7 +47,7 @@ class LaidTable(Generic[E]):
                 order.insert(bisect_left(order, entry), entry)
 
     def order(self, index: Index[E]) -> list[Entry]:
-        """Its objects that there are, as entries of an index."""
+        """The entries of the objects that exist."""
         order = self._orders.get(index)
         if order is None:
             rows = ((object_id, record) for object_id, record in self.rows.items() if record is not None)
@@ -79,11 +60,11 @@ class LaidTable(Generic[E]):
             return own_id, own_id
         key = index.entry_key(self.form.decode(record))
         if not index.is_unique:
-            key += INT64.encode(self.form.ranks(record)[self._places[index]])
+            key += INT64.encode(self.form.ranks(record)[self._slots[index]])
         return key, own_id
 
     def between(self, index: Index[E], walk: Range, position: bytes | None) -> Sequence[Entry]:
-        """What `ranges.entries` would give of them."""
+        """The entries of a range, or of what is behind a position in it: see `ranges.entries`."""
         order = self.order(index)
         if walk.is_reverse:
             end = position or walk.high
@@ -96,73 +77,73 @@ class LaidTable(Generic[E]):
         return order[start:stop]
 
     def id_under(self, index: Index[E], wanted: bytes) -> bytes | None:
-        """The id of the one among them with this key."""
+        """The id of the object with this key."""
         order = self.order(index)
-        place = bisect_left(order, wanted, key=_entry_of)
-        return order[place][1] if place < len(order) and order[place][0] == wanted else None
+        at = bisect_left(order, wanted, key=_entry_of)
+        return order[at][1] if at < len(order) and order[at][0] == wanted else None
 
 
-Laid = dict[Table[Any], LaidTable[Any]]
+TableOverlays = dict[Table[Any], TableOverlay[Any]]
 
 
 class Overlay:
-    """What is not committed, over the state of one revision."""
+    """Uncommitted objects over the state of one revision."""
 
     def __init__(self, tables: Iterable[Table[Any]]) -> None:
         self._tables = {table.number: table for table in tables}
-        self._laid: Laid = {}
+        self._overlays: TableOverlays = {}
         self._revision = 0
         self._rows = 0
 
-    def lay(self, revision: int, rows: Iterable[Row]) -> None:
-        """More has changed since this revision was committed."""
+    def add(self, revision: int, rows: Iterable[Row]) -> None:
+        """Take in objects that have changed since this revision was committed; rows of another revision go."""
         if revision != self._revision:
             self.clear()
             self._revision = revision
         for number, object_id, record in rows:
             table = self._tables[number]
             if self._rows < MOST_ROWS:
-                laid = self._laid.get(table)
-                if laid is None:
-                    laid = self._laid[table] = LaidTable(table)
-                laid.lay(object_id, record)
+                overlay = self._overlays.get(table)
+                if overlay is None:
+                    overlay = self._overlays[table] = TableOverlay(table)
+                overlay.set_row(object_id, record)
             self._rows += 1
 
     def clear(self) -> None:
-        """All is as it was committed."""
-        self._laid = {}
+        """Forget all rows: nothing differs from the commit."""
+        self._overlays = {}
         self._rows = 0
 
     def over(self, snapshot: Snapshot) -> Snapshot:
-        """The state with what has changed; a snapshot of another revision as it is."""
-        if not self._laid or self._rows > MOST_ROWS or snapshot.revision != self._revision:
+        """The snapshot with these objects over it; a snapshot of another revision is returned as it is."""
+        if not self._overlays or self._rows > MOST_ROWS or snapshot.revision != self._revision:
             return snapshot
-        return OverlaidSnapshot(snapshot, self._laid)
+        return SnapshotWithOverlay(snapshot, self._overlays)
 
 
-class OverlaidSnapshot(Snapshot):
-    """A snapshot, with objects that are not committed over it. Use it before more is laid."""
+class SnapshotWithOverlay(Snapshot):
+    """A snapshot with uncommitted objects over it; good until rows are added to the overlay."""
 
-    def __init__(self, below: Snapshot, laid: Laid) -> None:
+    def __init__(self, below: Snapshot, overlays: TableOverlays) -> None:
         super().__init__(*below.parts)
-        self._laid = laid
+        self._overlays = overlays
 
     def _record(self, table: Table[Any], own_id: bytes) -> bytes | None:
-        laid = self._laid.get(table)
-        if laid is not None:
+        overlay = self._overlays.get(table)
+        if overlay is not None:
             object_id = integer_of(own_id)
-            if object_id in laid.rows:
-                return laid.rows[object_id]
+            if object_id in overlay.rows:
+                return overlay.rows[object_id]
         return super()._record(table, own_id)
 
     def _id_under(self, index: Index[Any], wanted: bytes) -> bytes | None:
-        laid = self._laid.get(index.table)
-        if laid is None:
+        overlay = self._overlays.get(index.table)
+        if overlay is None:
             return super()._id_under(index, wanted)
-        own_id = laid.id_under(index, wanted)
+        own_id = overlay.id_under(index, wanted)
         if own_id is None:
             own_id = super()._id_under(index, wanted)
-            if own_id is not None and integer_of(own_id) in laid.rows:
+            if own_id is not None and integer_of(own_id) in overlay.rows:
                 return None  # it had this key when it was committed
         return own_id
 
@@ -176,34 +157,37 @@ class OverlaidSnapshot(Snapshot):
         after: E | None = None,
     ) -> Iterator[E]:
         index = index_of(source)
-        laid = self._laid.get(index.table)
-        if laid is None:
+        overlay = self._overlays.get(index.table)
+        if overlay is None:
             return super().scan(source, lower=lower, upper=upper, reverse=reverse, after=after)
         position = None if after is None else self.position(index, after)
         walk = Range(*span(index, lower, upper), reverse)
         found = merge(
-            self._committed(index, laid, walk, position),
-            laid.between(index, walk, position),
+            self._committed(index, overlay, walk, position),
+            overlay.between(index, walk, position),
             key=_entry_of,
             reverse=reverse,
         )
         return (self.get(index.table, integer_of(own_id)) for _, own_id in found)
 
-    def _committed(self, index: Index[E], laid: LaidTable[E], walk: Range, position: bytes | None) -> Iterator[Entry]:
-        """The entries of the objects that are as they were committed."""
+    def _committed(
+        self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None
+    ) -> Iterator[Entry]:
+        """The entries of the objects that have not changed since the commit."""
         is_by_id = index is index.table.by_id
         database = self._databases[index.table.title if is_by_id else index.title]
         for key, value in entries(self._transaction, database, walk, position):
             own_id = key if is_by_id else value
-            if integer_of(own_id) not in laid.rows:
+            if integer_of(own_id) not in overlay.rows:
                 yield key, own_id
 
     def count(self, table: Table[Any]) -> int:
-        laid = self._laid.get(table)
+        overlay = self._overlays.get(table)
         committed = super().count(table)
-        if laid is None:
+        if overlay is None:
             return committed
         return committed + sum(
-            (record is not None) - (super(OverlaidSnapshot, self)._record(table, INT64.encode(object_id)) is not None)
-            for object_id, record in laid.rows.items()
+            (record is not None)
+            - (super(SnapshotWithOverlay, self)._record(table, INT64.encode(object_id)) is not None)
+            for object_id, record in overlay.rows.items()
         )

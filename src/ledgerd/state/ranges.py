@@ -1,4 +1,4 @@
-"""Walking the entries of a sub-database from one key to another, either way."""
+"""Reading the entries of a sub-database from one key to another, in either direction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Entry = tuple[bytes, bytes]
 
 
 class Range(NamedTuple):
-    """What is walked: from `low` on and before `high`, the last entry first if it is reversed."""
+    """The entries from `low` on and before `high`; the last one comes first if it is reversed."""
 
     low: bytes = b""
     high: bytes | None = None
@@ -21,7 +21,7 @@ class Range(NamedTuple):
 def first_entry(
     transaction: Transaction, database: Database, span: Range, position: bytes | None = None
 ) -> Entry | None:
-    """The first of a range, or the first behind a position in it, alone."""
+    """The first entry of a range, or the first behind a position in it."""
     cursor = _seek(transaction, database, span, position)
     if cursor is None:
         return None
@@ -32,7 +32,7 @@ def first_entry(
 
 
 def _seek(transaction: Transaction, database: Database, span: Range, position: bytes | None = None) -> Cursor | None:
-    """A cursor where a range begins, or behind a position in it, if there is anything from there on."""
+    """A cursor at the start of a range, or behind a position in it; None when there are no entries from there on."""
     low, high, is_reverse = span
     cursor = transaction.cursor(database)
     if is_reverse:

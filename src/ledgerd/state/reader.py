@@ -1,6 +1,6 @@
-"""The state as other processes read it: consistent snapshots of the last commit, which never hold up the writer.
+"""The state as other processes read it: consistent snapshots of the last commit, which never make the writer wait.
 
-Open a reader in the process that uses it: it must not be carried over a fork.
+Open a reader in the process that uses it: it does not survive a fork.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
-"""A reader reserves addresses for a file of any size, so that the writer's growth never moves it; nothing is
-allocated by that. Where the system cannot do so, a reader follows the growth between snapshots."""
+"""A reader reserves addresses for a file of any size, so that its map stays valid when the writer's file grows; no
+memory is allocated by that. Where the system cannot do so, a reader maps the file again when it has grown."""
 
 SPARE_TRANSACTIONS = 16
 
 MOST_DERIVED = 16_384
-"""Objects whose derivations are remembered, for each function that derives; the oldest make room."""
+"""Objects whose derived values are remembered, for each function; the oldest are dropped first."""
 
 Forms = dict[Table[Any], RecordForm[Any]]
 Derivations = dict[Callable[[Any], Any], dict[bytes, Any]]
-"""What functions have made of objects, by the bytes of those: another object with the same bytes is the same."""
+"""What functions have returned for objects, by the bytes of the object: equal bytes give equal values."""
 
 
 class Snapshot(View):
-    """The state of one commit. Its objects are the caller's own: changing them changes nothing else."""
+    """The state of one commit. Each object is decoded anew for the caller: changing it changes nothing else."""
 
     def __init__(
         self, transaction: Transaction, databases: dict[str, Database], forms: Forms, derivations: Derivations
@@ -53,7 +53,7 @@ class Snapshot(View):
 
     @property
     def parts(self) -> tuple[Transaction, dict[str, Database], Forms, Derivations]:
-        """What it is made of, for another view of the same commit."""
+        """The arguments for another view of the same commit."""
         return self._transaction, self._databases, self._forms, self._derivations
 
     def find(self, table: Table[E], object_id: int) -> E | None:
@@ -131,8 +131,8 @@ class Snapshot(View):
         raw = self._raw(index.table, entity.id)
         if raw is None:
             raise UnknownKey
-        place = [each for each in index.table.indexes if not each.is_unique].index(index)
-        return key + INT64.encode(self._form(index.table).ranks(raw)[place])
+        slot = index.table.ordered_indexes.index(index)
+        return key + INT64.encode(self._form(index.table).ranks(raw)[slot])
 
     def meta(self, name: str) -> bytes | None:
         return read_value(self._transaction, self._databases[HEADER], name)
@@ -149,7 +149,7 @@ class Snapshot(View):
 
 
 class Reader:
-    """A state, open for reading beside its writer."""
+    """A state that is open for reading while another process writes it."""
 
     def __init__(self, folder: Path, tables: tuple[Table[Any], ...]) -> None:
         self._folder = folder
@@ -208,7 +208,7 @@ class Reader:
         return self._environment.begin()
 
     def close(self) -> None:
-        """Let the state go; snapshots that are open end."""
+        """Close the file; snapshots that are open become invalid."""
         self._environment.close()
 
     def __enter__(self) -> Self:

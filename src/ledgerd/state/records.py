@@ -1,4 +1,4 @@
-"""How an object stands in the file: its places among equal keys, then its own bytes."""
+"""The bytes of an object in the file: its ranks, then its own fields."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Generic
 
 from ledgerd.codec import CodecError
 from ledgerd.state.errors import unreadable
-from ledgerd.state.tables import E, Table
-from ledgerd.state.undo import Ranks
+from ledgerd.state.tables import E, Ranks, Table
+
+Row = tuple[int, int, bytes | None]
+"""The number of a table, the id of an object, and its record; no record when the object was removed."""
 
 
 class RecordForm(Generic[E]):
-    """The form of a table's objects."""
+    """Encodes and decodes the objects of a table."""
 
     def __init__(self, table: Table[E]) -> None:
         self._table = table
-        self._ranks = struct.Struct(f">{sum(not index.is_unique for index in table.indexes)}q")
+        self._ranks = struct.Struct(f">{len(table.ordered_indexes)}q")
         self.start = self._ranks.size
         """Where the object's own bytes begin."""
 

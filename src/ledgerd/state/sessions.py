@@ -1,4 +1,7 @@
-"""Sessions: changes that can be taken back, nested as block, transaction and operation (spec 02, section 2.5)."""
+"""Sessions: changes that can be taken back, nested as block, transaction and operation (spec 02, section 2.5).
+
+Knows what was remembered of each table, not how a table is restored from it: the store does that.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 from ledgerd.state.errors import StoreMisuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
-    from ledgerd.state.cache import TableCache
+    from ledgerd.state.tables import Table
     from ledgerd.state.undo import TableUndo
 
-Records = dict["TableCache[Any]", "TableUndo[Any]"]
+Changes = dict["Table[Any]", "TableUndo[Any]"]
 
 
 class Session:
@@ -22,30 +25,26 @@ class Session:
     As a context it is undone at the end of the block unless it was pushed or squashed there.
     """
 
-    __slots__ = ("_source", "_stack", "is_open", "is_stored", "records", "replays_ties", "revision")
+    __slots__ = ("_load", "_stack", "changes", "is_open", "is_stored", "replays_ties", "revision")
 
     def __init__(self, stack: SessionStack, revision: int, *, replays_ties: bool) -> None:
         self.revision = revision
-        self.records: Records = {}
+        self.changes: Changes = {}
         self.replays_ties = replays_ties
         self.is_open = True
         self.is_stored = False
-        """Whether the journal on the disk has it, so that a restart keeps it."""
+        """Whether the journal on the disk holds it as it is."""
         self._stack = stack
-        self._source: Callable[[], Records] | None = None
+        self._load: Callable[[], Changes] | None = None
 
-    def keep_asleep(self, source: Callable[[], Records]) -> None:
-        """Make this a block of the journal, read when it comes to the top of the stack."""
-        self.is_open, self.is_stored, self._source = False, True, source
-
-    def wake(self) -> None:
-        """Read what it changed, if that is still on the disk only."""
-        if self._source is not None:
-            source, self._source = self._source, None
-            self.records = source()
+    def load(self) -> None:
+        """Read from the journal what it changed, if that is there only."""
+        if self._load is not None:
+            load, self._load = self._load, None
+            self.changes = load()
 
     def undo(self) -> None:
-        """Take back all that happened since it began."""
+        """Take back all changes since it began."""
         self._stack.undo(self)
 
     def squash(self) -> None:
@@ -69,16 +68,19 @@ class Session:
 class SessionStack:
     """All sessions of a store, the newest last, with the revision that they count."""
 
-    def __init__(self) -> None:
+    def __init__(self, restore: Callable[[Session], None]) -> None:
         self.sessions: list[Session] = []
+        """Changed by this class only; the tables read its last element before each change."""
         self.dropped: set[int] = set()
-        """Revisions whose stored journal must go with the next commit."""
+        """Revisions whose journal the next commit must delete."""
+        self._restore = restore
         self._base = 0
+        """The revision below the oldest session."""
         self._irreversible = 0
 
     @property
     def revision(self) -> int:
-        """The number of the newest session, which is the block's when each block has one."""
+        """The number of the newest session: that of the head block, as each block is one session."""
         return self.sessions[-1].revision if self.sessions else self._base
 
     def set_revision(self, revision: int) -> None:
@@ -88,33 +90,38 @@ class SessionStack:
         self._base = revision
 
     def begin(self, *, replays_ties: bool) -> Session:
+        """Put a new session on top."""
         session = Session(self, self.revision + 1, replays_ties=replays_ties)
         self.sessions.append(session)
         return session
 
+    def add_stored(self, load: Callable[[], Changes]) -> None:
+        """Put a block of the journal on top; what it changed is read when it becomes the newest session."""
+        session = self.begin(replays_ties=False)
+        session.is_open, session.is_stored, session._load = False, True, load  # noqa: SLF001 - the stack's own part
+
+    # -- ends of a session
+
     def undo(self, session: Session) -> None:
+        """Take a session off and restore what it changed; the session below keeps the memory of its own changes."""
         self._pop(session)
-        for cache, undo in session.records.items():
-            if session.replays_ties:
-                cache.replay(undo)
-            else:
-                cache.restore(undo)
-        if not self.sessions:
-            self._base = session.revision - 1
+        self._restore(session)
 
     def squash(self, session: Session) -> None:
+        """Take a session off and add its memory to that of the session below."""
         self._pop(session)
         if not self.sessions:
             self._base = session.revision  # spec 03, section 5: the last record goes, the count stays
             return
-        below = self.sessions[-1].records
-        for cache, undo in session.records.items():
-            if cache in below:
-                below[cache].absorb(undo)
+        below = self.sessions[-1].changes
+        for table, undo in session.changes.items():
+            if table in below:
+                below[table].absorb(undo)
             else:
-                below[cache] = undo
+                below[table] = undo
 
     def push(self, session: Session) -> None:
+        """Close a session and leave it on the stack."""
         self._require_newest(session)
         if session.replays_ties:
             raise StoreMisuse("a session whose undo replays ties belongs inside a block: it cannot be pushed")
@@ -137,8 +144,25 @@ class SessionStack:
         if session.is_stored:
             self.dropped.add(session.revision)
         if self.sessions:
-            self.sessions[-1].wake()
+            self.sessions[-1].load()
 
     def _require_newest(self, session: Session) -> None:
         if not self.sessions or self.sessions[-1] is not session:
             raise StoreMisuse(f"session {session.revision} is not the newest one")
+
+    # -- the journal on the disk
+
+    def unstored(self) -> Iterator[Session]:
+        """The sessions that the next commit must write."""
+        return (session for session in self.sessions if not session.is_stored)
+
+    def mark_changed(self) -> None:
+        """The newest session may have changed since it was stored: objects outside of all blocks go into it."""
+        if self.sessions:
+            self.sessions[-1].is_stored = False
+
+    def mark_stored(self) -> None:
+        """A commit has succeeded: the journal holds exactly the sessions of this stack."""
+        self.dropped.clear()
+        for session in self.sessions:
+            session.is_stored = True

@@ -1,30 +1,30 @@
-"""The state of the node, as its one writer sees it: objects, sessions and the durable commit.
+"""The store: the state as its one writer reads and changes it, with sessions and the durable commit.
 
-Belongs to one thread. What it holds between commits is in memory; the file is always that of the last commit.
+A store belongs to one thread. Changes between commits are in memory; the file is always that of the last commit.
+`docs/state-store.md` explains how it works.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import lmdb
 
-from ledgerd.state.cache import TableCache
-from ledgerd.state.disk import Disk, Space, Transaction, put_all
+from ledgerd.state.disk import Disk, Space
 from ledgerd.state.editing import Editing
-from ledgerd.state.errors import StoreMisuse, unreadable
+from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.header import Header, database_names
-from ledgerd.state.indexing import IndexState
-from ledgerd.state.journal import decode_session, encode_session
-from ledgerd.state.keys import INT64
+from ledgerd.state.journal import JOURNAL, Journal
 from ledgerd.state.lock import lock_writer
+from ledgerd.state.open_index import OpenIndex
+from ledgerd.state.open_table import OpenTable
 from ledgerd.state.ranges import Range
 from ledgerd.state.reader import Forms, Snapshot
-from ledgerd.state.sessions import Records, Session, SessionStack
+from ledgerd.state.records import Row
+from ledgerd.state.sessions import Session, SessionStack
 from ledgerd.state.tables import E, Entity, Index, Key, Table
 from ledgerd.state.verify import verify
 from ledgerd.state.view import Source, View, span
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-JOURNAL = "journal"
+    from ledgerd.state.cache import ObjectCache
+    from ledgerd.state.disk import Transaction
+
 CACHED_OBJECTS = 100_000
 
 
@@ -60,7 +62,7 @@ class Store(View):
         space: Space = Space(),  # noqa: B008 - immutable
         cached: int = CACHED_OBJECTS,
     ) -> Store:
-        """Open a state for writing, or begin one.
+        """Open a state for writing; an empty folder becomes a new state.
 
         Args:
             path: Its folder.
@@ -82,57 +84,60 @@ class Store(View):
             self._disk.close()
             raise
         self._databases = databases
-        self._journal = databases[JOURNAL]
-        self._stack = SessionStack()
+        self._journal = Journal(self._disk, databases[JOURNAL], tables)
+        self._stack = SessionStack(self._restore)
         sessions = self._stack.sessions
-        self._caches = {table: TableCache(table, self._disk, databases, sessions) for table in tables}
-        self._by_record: dict[type[Entity], TableCache[Any]] = {
-            table.record: cache for table, cache in self._caches.items()
+        self._tables = {table: OpenTable(table, self._disk, databases, sessions) for table in tables}
+        self._by_record: dict[type[Entity], OpenTable[Any]] = {
+            table.record: opened for table, opened in self._tables.items()
         }
-        self._indexes: dict[Index[Any], IndexState[Any]] = {
-            state.index: state for cache in self._caches.values() for state in cache.all_indexes()
+        self._indexes: dict[Source[Any], OpenIndex[Any]] = {
+            table: opened.by_id for table, opened in self._tables.items()
         }
-        self._sources: dict[Source[Any], IndexState[Any]] = {table: each.by_id for table, each in self._caches.items()}
-        for index, state in self._indexes.items():
-            self._sources[index] = state
-        for cache in self._caches.values():
-            self._header.load_counters(cache)
+        for table, opened in self._tables.items():
+            for each in opened.all_indexes:
+                self._indexes[each.index] = each
+            counters = self._header.counters(table)
+            if counters is not None:
+                opened.set_counters(counters[0], counters[1:])
         self._disk.on_begin(self._write_again)
-        self._load_sessions()
+        self._journal.load(self._stack, self._header.revision)
 
     # -- reading
 
     def find(self, table: Table[E], object_id: int) -> E | None:
-        cache: TableCache[E] = self._caches[table]
+        cache: ObjectCache[E] = self._tables[table].cache
         entity = cache.objects.get(object_id)
         return cache.load(object_id) if entity is None else entity
 
     def objects(self, table: Table[E]) -> Mapping[int, E | None]:
         """The decoded objects of a table, by id, as they are in memory: for the few tables that are read all the time.
 
-        What is not there may still be on the disk: `get` knows.
+        An object that is missing here may still be in the file: `get` finds it.
         """
-        cache: TableCache[E] = self._caches[table]
-        return cache.objects
+        opened: OpenTable[E] = self._tables[table]
+        return opened.cache.objects
 
     def lookup(self, index: Index[E], *key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
-        state: IndexState[E] = self._indexes[index]
-        object_id = state.hints.get(key)
+        opened: OpenIndex[E] = self._indexes[index]
+        object_id = opened.hints.get(key)
         if object_id is not None:
-            entity = state.cache.objects.get(object_id)
-            if entity is not None and state.key(entity) == key:
+            entity = opened.cache.objects.get(object_id)
+            if entity is not None and opened.key(entity) == key:
                 return entity
-        return self._search(state, key)
+        return self._search(opened, key)
 
-    def _search(self, state: IndexState[E], key: Key) -> E | None:
-        index = state.index
+    def _search(self, opened: OpenIndex[E], key: Key) -> E | None:
+        index = opened.index
         if not index.is_unique or len(key) < len(index.order):
             return self.first(index, lower=key, upper=key)
-        object_id = state.id_under(key)
+        if index is index.table.by_id:
+            return opened.cache.find(key[0])
+        object_id = opened.id_of(key)
         if object_id is None:
             return None
-        state.hints[key] = object_id
-        return state.cache.present(object_id)
+        opened.hints[key] = object_id
+        return opened.cache.present(object_id)
 
     def scan(
         self,
@@ -143,24 +148,21 @@ class Store(View):
         reverse: bool = False,
         after: E | None = None,
     ) -> Iterator[E]:
-        state = self._state(source)
-        low, high = span(state.index, lower, upper)
-        if after is None and not reverse and state.is_empty(low, high):
+        opened: OpenIndex[E] = self._indexes[source]
+        low, high = span(opened.index, lower, upper)
+        if after is None and not reverse and opened.is_empty(low, high):
             return iter(())
-        position = None if after is None else state.entry(after)
-        return state.walk(Range(low, high, reverse), position)
+        position = None if after is None else opened.entry(after)
+        return opened.walk(Range(low, high, reverse), position)
 
     def position(self, source: Source[E], entity: E) -> bytes:
-        return self._state(source).entry(entity)
-
-    def _state(self, source: Source[E]) -> IndexState[E]:
-        return self._sources[source]
+        return self._indexes[source].entry(entity)
 
     def meta(self, name: str) -> bytes | None:
         return self._header.values.get(name)
 
     def next_id(self, table: Table[Any]) -> int:
-        return self._caches[table].next_id
+        return self._tables[table].next_id
 
     @property
     def revision(self) -> int:
@@ -168,35 +170,35 @@ class Store(View):
 
     @contextmanager
     def committed(self) -> Iterator[View]:
-        """The last commit, its objects decoded anew and kept nowhere: for a walk that is not to fill the memory.
+        """The last commit, read without the cache: for a walk over more objects than should stay in memory.
 
-        Keep it short, and leave the store as it is meanwhile.
+        Keep it short, and do not change the store meanwhile.
         """
         with self._disk.environment.begin() as transaction:
-            forms: Forms = {table: cache.record for table, cache in self._caches.items()}
+            forms: Forms = {table: opened.cache.form for table, opened in self._tables.items()}
             yield Snapshot(transaction, self._databases, forms, {})
 
     # -- changing
 
     def create(self, table: Table[E], entity: E) -> E:
-        """Take a new object in; it gets the next id. `NotUnique` when another has one of its keys."""
-        cache: TableCache[E] = self._caches[table]
-        return cache.create(entity)
+        """Add a new object; it gets the next id. `NotUnique` when another object has one of its keys."""
+        opened: OpenTable[E] = self._tables[table]
+        return opened.create(entity)
 
     def remove(self, entity: Entity) -> None:
-        """Take an object out."""
+        """Remove an object."""
         self._by_record[type(entity)].remove(entity)
 
     def editing(self, *entities: Entity) -> Editing:
-        """A context in which these objects may be changed; they find their new places one after the other."""
+        """A context in which these objects may be changed; at its end their keys are compared one after the other."""
         return Editing(self._by_record, entities)
 
     def set_next_id(self, table: Table[Any], object_id: int) -> None:
-        """Give ids from here on, as an import does; only while there are no sessions, and never an id again."""
-        cache = self._caches[table]
-        if self._stack.sessions or object_id < cache.next_id:
+        """Give ids from here on, as an import does; only while there are no sessions, and never a lower one."""
+        opened = self._tables[table]
+        if self._stack.sessions or object_id < opened.next_id:
             raise StoreMisuse(f"the next id of {table.title} cannot be set to {object_id}")
-        cache.next_id = object_id
+        opened.next_id = object_id
 
     def set_meta(self, name: str, value: bytes) -> None:
         """Set a named value, outside of all sessions, to be stored with the next commit."""
@@ -207,13 +209,13 @@ class Store(View):
     def begin(self, *, replays_ties: bool = False) -> Session:
         """Begin a session on top of those that are open.
 
-        Its undo is exact, places among equal keys included. With `replays_ties` it gives the places that the
-        reference's undo gives: for sessions inside a block, where they are consensus (spec 02, section 2.5).
+        Its undo is exact, the order of equal keys included. With `replays_ties` equal keys get the order that the
+        reference's undo gives them: for sessions inside a block, where that is consensus (spec 02, section 2.5).
         """
         return self._stack.begin(replays_ties=replays_ties)
 
     def undo(self) -> None:
-        """Take the newest session back, pushed or not: the last block."""
+        """Undo the newest session, pushed or not: the last block."""
         if not self._stack.sessions:
             raise StoreMisuse("there is no session to undo")
         self._stack.undo(self._stack.sessions[-1])
@@ -231,20 +233,16 @@ class Store(View):
         """Forget how to undo sessions up to this revision."""
         self._stack.drop_until(revision)
 
-    def _load_sessions(self) -> None:
-        cursor = self._disk.transaction.cursor(self._journal)
-        keys = list(cursor.iternext(keys=True, values=False))
-        self._stack.set_revision(self._header.revision - len(keys))
-        for key in keys:
-            self._stack.begin(replays_ties=False).keep_asleep(partial(self._read_session, key))
-        if self._stack.sessions:
-            self._stack.sessions[-1].wake()
+    def changed_rows(self, session: Session) -> list[Row]:
+        """Every object that a session has changed, as it is now: for the overlay of a reader in another process."""
+        return [row for table, undo in session.changes.items() for row in self._tables[table].rows(undo)]
 
-    def _read_session(self, key: bytes) -> Records:
-        raw = self._disk.transaction.get(key, db=self._journal)
-        if raw is None:
-            raise unreadable(f"{self._disk.folder}: the journal of a block is missing")
-        return decode_session(raw, self._caches.values())
+    def _restore(self, session: Session) -> None:
+        for table, undo in session.changes.items():
+            if session.replays_ties:
+                self._tables[table].replay(undo)
+            else:
+                self._tables[table].restore(undo)
 
     # -- commit
 
@@ -255,9 +253,8 @@ class Store(View):
         """
         if any(session.is_open for session in self._stack.sessions):
             raise StoreMisuse("a commit stands between blocks: push, squash or undo the open session first")
-        dirty = {cache: cache.dirty.keys() for cache in self._caches.values() if cache.dirty}
-        if dirty and self._stack.sessions:
-            self._stack.sessions[-1].is_stored = False
+        if any(opened.cache.committed for opened in self._tables.values()):
+            self._stack.mark_changed()
         while True:
             try:
                 self._write()
@@ -270,49 +267,46 @@ class Store(View):
             except BaseException:
                 self._disk.abort()
                 raise
-        self._committed()
+        self._mark_committed()
 
     def _write(self) -> None:
-        for state in self._indexes.values():
-            if state is not state.cache.by_id:
-                state.settle()
+        for opened in self._tables.values():
+            opened.flush()
         transaction = self._disk.transaction
-        for revision in self._stack.dropped:
-            transaction.delete(INT64.encode(revision), db=self._journal)
-        for session in self._stack.sessions:
-            if not session.is_stored:
-                key, journal = INT64.encode(session.revision), encode_session(session.records)
-                transaction.put(key, journal, db=self._journal)
-        for cache in self._caches.values():
-            cache.write(transaction)
-        self._header.write(transaction, self._caches.values(), self._stack.revision)
+        self._journal.write(transaction, self._stack, self._image_bytes)
+        for opened in self._tables.values():
+            opened.write(transaction)
+        self._header.write(transaction, self._counters(), self._stack.revision)
 
     def _write_again(self, transaction: Transaction) -> None:
-        for state in self._indexes.values():
-            if state.written:
-                put_all(transaction, state.database, *state.rewritten())
+        for opened in self._tables.values():
+            opened.write_again(transaction)
 
-    def _committed(self) -> None:
-        self._stack.dropped.clear()
-        for session in self._stack.sessions:
-            session.is_stored = True
-        self._header.committed(self._caches.values(), self._stack.revision)
-        caches = sorted(self._caches.values(), key=lambda cache: len(cache.objects), reverse=True)
-        excess = sum(len(cache.objects) for cache in caches) - self._cached
-        for cache in caches:
-            recent = set(cache.dirty) if excess > 0 else set()
-            cache.forget()
+    def _image_bytes(self, table: Table[E], object_id: int, image: E) -> bytes:
+        return self._tables[table].image_bytes(object_id, image)
+
+    def _counters(self) -> dict[str, tuple[int, ...]]:
+        return {table.title: opened.counters for table, opened in self._tables.items()}
+
+    def _mark_committed(self) -> None:
+        self._stack.mark_stored()
+        self._header.mark_committed(self._counters(), self._stack.revision)
+        largest_first = sorted(self._tables.values(), key=lambda opened: len(opened.cache.objects), reverse=True)
+        excess = sum(len(opened.cache.objects) for opened in largest_first) - self._cached
+        for opened in largest_first:
+            recent = set(opened.cache.committed) if excess > 0 else set()
+            opened.mark_committed()
             if excess > 0:
-                excess -= cache.evict(excess + self._cached // 8, recent)
+                excess -= opened.evict(excess + self._cached // 8, recent)
 
-    # -- care
+    # -- checking and closing
 
     def verify(self) -> list[str]:
-        """What is wrong between objects and indexes: nothing, in a sound state."""
-        return verify(self._caches.values())
+        """Where objects and indexes disagree, a line each; empty when all is well."""
+        return verify(self._tables.values())
 
     def close(self) -> None:
-        """Let the folder go; what was not committed is lost."""
+        """Release the folder; what was not committed is lost."""
         self._disk.close()
         self._lock.close()
 

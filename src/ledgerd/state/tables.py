@@ -1,4 +1,4 @@
-"""Declarations: which records the state holds, and in which orders they can be walked. No data lives here."""
+"""Declarations: the tables of the state and their indexes. No objects are kept here."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ from ledgerd.state.keys import MAX_KEY_BYTES, OWN_ID, Order, key_encoder
 ObjectId = Int64
 
 RANK_BYTES = 8
-"""What an entry of an ordered index carries besides its key: the place among equal keys."""
+"""The width of a rank, which follows the key in each entry of an ordered index."""
 
 Key = tuple[Any, ...]
 
+Ranks = tuple[int, ...]
+"""The ranks of an object, one for each ordered index of its table: the lesser rank comes first among equal keys."""
+
 
 class Entity(msgspec.Struct, gc=False):
-    """An object of the state. Its id comes first, and is given by `create`. It is good until the next commit.
+    """An object of the state. Its id comes first, and is given by `create`. Fetch it again after a commit.
 
     Change the fields of an object inside `editing` only. A field that holds a container is replaced, never
-    changed in place: the value before a change is kept by copying the object alone, not what it refers to.
+    changed in place: the value before a change is kept by a shallow copy of the object.
     """
 
     id: ObjectId = 0
@@ -40,7 +43,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class RecordCodec(Protocol[E]):
-    """What a table needs of a codec."""
+    """Turns objects of one type into bytes and back."""
 
     def encode(self, value: E, /) -> bytes: ...
     def decode(self, data: bytes, /) -> E: ...
@@ -61,15 +64,20 @@ class Table(Generic[E]):
 
     @cached_property
     def codec(self) -> RecordCodec[E]:
-        """How its objects are stored; compiled when first needed."""
+        """Encodes its objects; compiled when first needed."""
         return self._codec or codec_of(self.record)
+
+    @property
+    def ordered_indexes(self) -> list[Index[E]]:
+        """The indexes with equal keys, in the order in which an object's ranks are kept."""
+        return [index for index in self.indexes if not index.is_unique]
 
     def __repr__(self) -> str:
         return f"<table {self.title}>"
 
 
 class Index(Generic[E]):
-    """An order of a table's objects."""
+    """An order of a table's objects, by a key that is made from their fields."""
 
     def __init__(
         self,
@@ -85,8 +93,10 @@ class Index(Generic[E]):
         self.key = key
         self.order = order
         self.is_unique = is_unique
-        self.is_exclusive = is_unique and not order[-1].is_own_id
+        self.can_collide = is_unique and not order[-1].is_own_id
+        """Whether two objects could claim one key: not where it ends with the object's own id."""
         self.is_exact = all(each.is_exact for each in order)
+        """Whether keys that differ always have bytes that differ."""
         self.encode_key = key_encoder(order)
         self._longest = MAX_KEY_BYTES if is_unique else MAX_KEY_BYTES - RANK_BYTES
 
@@ -107,7 +117,7 @@ def unique(table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Ord
 
 
 def ordered(table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Order, ...]) -> Index[E]:
-    """Declare an index with equal keys, whose places among each other follow spec 02, section 2.3."""
+    """Declare an index with equal keys; which of them comes first is in spec 02, section 2.3."""
     return _declare(Index(table, name, key, order, is_unique=False))
 
 
@@ -119,7 +129,7 @@ def _declare(index: Index[E]) -> Index[E]:
 
 
 def layout(tables: tuple[Table[Any], ...]) -> str:
-    """What the files depend on: tables, fields and indexes, as a text to compare."""
+    """The tables, fields and indexes as a text: a file written with another text cannot be read."""
     lines = []
     for table in sorted(tables, key=lambda each: each.number):
         fields = ", ".join(f"{name}: {kind}" for name, kind in _annotations(table.record).items())
@@ -133,7 +143,7 @@ def layout(tables: tuple[Table[Any], ...]) -> str:
 
 
 def _annotations(record: type[Entity]) -> dict[str, str]:
-    """The annotations of a record as they are written, its bases' first."""
+    """The annotations of a record as they are written in its source, those of its base classes first."""
     found: dict[str, str] = {}
     for base in reversed(record.__mro__):
         for name, kind in inspect.get_annotations(base).items():

@@ -1,17 +1,14 @@
-"""What a session remembers of one table: enough to put everything back as it was (spec 02, section 2.5)."""
+"""What a session remembers of one table: enough to restore it exactly as it was (spec 02, section 2.5)."""
 
 from __future__ import annotations
 
 from typing import Generic
 
-from ledgerd.state.tables import E
-
-Ranks = tuple[int, ...]
-"""The places of an object among equal keys, one for each ordered index of its table."""
+from ledgerd.state.tables import E, Ranks
 
 
 class TableUndo(Generic[E]):
-    """The first values of what a session changed in a table, and the counters as they stood when it did."""
+    """The values from before a session's first change of each object, and the counters from before its first change."""
 
     __slots__ = ("created", "modified", "next_id", "next_ranks", "ranks", "removed")
 
@@ -19,14 +16,16 @@ class TableUndo(Generic[E]):
         self.next_id = next_id
         self.next_ranks = next_ranks
         self.created: set[int] = set()
+        """Ids of new objects that still exist: one that was removed again is in no field here."""
         self.removed: dict[int, E] = {}
+        """The objects themselves, as they were when they were removed."""
         self.modified: dict[int, E] = {}
         """Copies from before the first change; also of objects that were removed afterwards."""
         self.ranks: dict[int, Ranks] = {}
-        """Places before they first changed; of removed objects always."""
+        """Ranks from before they first changed; of removed objects always."""
 
     def absorb(self, newer: TableUndo[E]) -> None:
-        """Make this the memory of both sessions: what was first known of an object counts."""
+        """Make this the memory of both sessions: the older value of an object counts."""
         for object_id, image in newer.modified.items():
             if object_id not in self.created:
                 self.modified.setdefault(object_id, image)
@@ -39,3 +38,7 @@ class TableUndo(Generic[E]):
             else:
                 self.removed[object_id] = entity
         self.created |= newer.created
+
+    def changed_ids(self) -> set[int]:
+        """The ids of all objects that are not as they were before."""
+        return self.created | self.modified.keys() | self.removed.keys() | self.ranks.keys()

@@ -1,4 +1,4 @@
-"""Reading the state: the one interface that the writer and the readers in other processes share."""
+"""Reading the state: the interface that the writer and the readers in other processes share."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class View(ABC):
     ) -> Iterator[E]:
         """The objects of an index in its order; of a table in the order of ids.
 
-        A bound may be the first parts of a key, and takes in all that begins with it: from the `lower_bound` of
-        `lower` to the `upper_bound` of `upper`. `after` goes on behind the place where an object stands now.
+        A bound may be the first parts of a key, and takes in all keys that begin with them: from the `lower_bound` of
+        `lower` to the `upper_bound` of `upper`. `after` goes on behind the position that an object has now.
 
-        The body of the loop may change, create and remove anything. The scan then goes on behind the place that
-        the last object had when it was met: what has moved ahead of that place is met again, and what has moved
-        behind it is not.
+        The body of the loop may change, create and remove anything. The scan then goes on behind the position that
+        the last object had when it was returned: an object that has moved to a position further on is returned
+        again, and one that has moved to a position already passed is not.
         """
 
     @abstractmethod
     def position(self, source: Source[E], entity: E) -> bytes:
-        """Where an object stands in an index: of two objects, the one with the lesser position comes first."""
+        """The entry of an object in an index: of two objects, the one with the lesser position comes first."""
 
     @abstractmethod
     def meta(self, name: str) -> bytes | None:
@@ -57,16 +57,16 @@ class View(ABC):
     @property
     @abstractmethod
     def revision(self) -> int:
-        """The number of the newest session: the block at which the state stands."""
+        """The number of the newest session, which is the number of the head block of this state."""
 
     @abstractmethod
     def next_id(self, table: Table[Any]) -> int:
         """The id that the next new object of a table will have."""
 
     def derived(self, derive: Callable[[E], T], index: Index[E], *key: Any) -> T | None:  # noqa: ANN401
-        """What a function makes of the object with this key: of its fields, and of nothing else.
+        """What a function returns for the object with this key. It may read the object's fields, and nothing else.
 
-        Readers remember it for as long as the object stays as it is.
+        Readers remember the value until the object changes.
         """
         entity = self.lookup(index, *key)
         return None if entity is None else derive(entity)
@@ -94,12 +94,12 @@ class View(ABC):
         return next(self.scan(source, lower=lower, upper=upper, reverse=reverse), None)
 
     def following(self, source: Source[E], entity: E) -> E | None:
-        """The object behind this one as they stand now: a step of an iterator."""
+        """The object behind this one, in the order of this moment: a step of an iterator."""
         return next(self.scan(source, after=entity), None)
 
 
 def index_of(source: Source[E]) -> Index[E]:
-    """The index of a source; a table's is that of its ids."""
+    """The index to scan; for a table that of its ids."""
     return source.by_id if isinstance(source, Table) else source
 
 
@@ -111,7 +111,7 @@ def span(index: Index[E], lower: Key, upper: Key) -> tuple[bytes, bytes | None]:
 
 
 def searched_key(index: Index[Any], key: Key) -> bytes | None:
-    """The bytes of a key to look for; nothing when no object can have it, as it cannot be stored."""
+    """The bytes of a key to look for; None when no object can have it, as it cannot be stored."""
     try:
         raw = index.encode_key(key)
     except (OverflowError, UnicodeEncodeError):

@@ -18,7 +18,6 @@ from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, WAITING, Inclusion, Unsettled, packed_topic
 from ledgerd.rpc.workers import Endpoint, Workers
-from ledgerd.state.overlay import rows_of
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -65,7 +64,7 @@ class WaitingTeller:
         self._chain = chain
 
     def accepted(self, session: Session) -> None:
-        unsettled = Unsettled(self._chain.head_number, rows_of(session))
+        unsettled = Unsettled(self._chain.head_number, self._chain.store.changed_rows(session))
         self._part.publish(WAITING, packed_topic(unsettled))
 
     def dropped(self) -> None:

@@ -26,7 +26,7 @@ class WaitingReader:
         """An event of the topic `WAITING`."""
         if payload:
             unsettled = unsettled_of(payload)
-            self._overlay.lay(unsettled.block_num, unsettled.rows)
+            self._overlay.add(unsettled.block_num, unsettled.rows)
         else:
             self._overlay.clear()
 

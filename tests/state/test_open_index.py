@@ -1,4 +1,4 @@
-"""Places among equal keys, and what a scan meets while its body changes the index."""
+"""One index of an open store: the order of equal keys, lazy entries, and scans whose body changes them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Store
-from tests.state.items import ITEM_BY_NAME, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEMS, TABLES, Item
+from ledgerd.codec.numbers import Int64
+from ledgerd.state import Entity, Index, NotUnique, Store, Table, cache, unique
+from ledgerd.state.keys import INT64
+from tests.state.items import (
+    ITEM_BY_NAME,
+    ITEM_BY_OPEN_TIME,
+    ITEM_BY_TIME,
+    ITEM_BY_WEIGHT,
+    ITEMS,
+    TABLES,
+    Item,
+)
 
 
 @pytest.fixture
@@ -207,3 +217,114 @@ def test_a_table_is_walked_by_id_right_after_a_commit(tmp_path: Path) -> None:
         assert [item.name for item in store.scan(ITEMS)] == ["a", "b", "c"]
         store.remove(store.get(ITEMS, 1))
         assert [item.name for item in store.scan(ITEMS)] == ["a", "c"]
+
+
+# -- lazy entries
+
+
+def written(store: Store, index: Index[Item]) -> int:
+    """How many entries the open transaction has, whether they are up to date or not."""
+    return sum(1 for _ in store._disk.transaction.cursor(store._databases[index.title]))  # noqa: SLF001
+
+
+def test_entries_are_written_when_their_index_is_read_and_not_before(store: Store) -> None:
+    fill(store, 1, 2)
+    assert (written(store, ITEM_BY_TIME), written(store, ITEM_BY_WEIGHT)) == (0, 0)
+
+    assert ids(store.scan(ITEM_BY_TIME)) == [0, 1]
+    assert (written(store, ITEM_BY_TIME), written(store, ITEM_BY_WEIGHT)) == (2, 0)
+
+    store.commit()
+    assert (written(store, ITEM_BY_TIME), written(store, ITEM_BY_WEIGHT)) == (2, 2)
+
+
+def test_an_edit_that_changes_no_key_leaves_no_entry_out_of_date(store: Store) -> None:
+    fill(store, 1, 2)
+    store.commit()
+    item = store.get(ITEMS, 0)
+    with store.editing(item):
+        item.weight = 5
+
+    assert pending(store, ITEM_BY_WEIGHT) == {0}
+    assert pending(store, ITEM_BY_TIME) == set()
+
+
+def pending(store: Store, index: Index[Item]) -> set[int]:
+    opened = store._indexes[index]  # noqa: SLF001 - what no caller sees
+    return opened._pending  # noqa: SLF001
+
+
+def test_a_name_is_found_without_flushing_its_index(store: Store) -> None:
+    fill(store, *range(5))
+
+    assert store.at(ITEM_BY_NAME, "item3").id == 3
+    assert store.lookup(ITEM_BY_NAME, "nobody") is None
+    move(store, 3, 9)
+    assert written(store, ITEM_BY_TIME) == 5
+    assert store.at(ITEM_BY_NAME, "item3").time == 9
+
+
+def test_what_was_flushed_before_an_abandoned_transaction_is_written_again(store: Store) -> None:
+    fill(store, 1, 2, 3)
+    store.commit()
+    move(store, 0, 9)
+    assert ids(store.scan(ITEM_BY_TIME)) == [1, 2, 0]
+    store.remove(store.get(ITEMS, 1))
+    assert ids(store.scan(ITEM_BY_TIME)) == [2, 0]
+
+    store._disk.abort()  # noqa: SLF001 - as when the map grows
+
+    assert ids(store.scan(ITEM_BY_TIME)) == [2, 0]
+    store.commit()
+    assert store.verify() == []
+
+
+def test_an_empty_range_is_remembered_until_an_entry_changes(store: Store) -> None:
+    fill(store, 5)
+
+    for _ in range(2):
+        assert store.first(ITEM_BY_TIME, upper=(4,)) is None
+    move(store, 0, 3)
+    assert store.first(ITEM_BY_TIME, upper=(4,)) is store.get(ITEMS, 0)
+    store.remove(store.get(ITEMS, 0))
+    assert store.first(ITEM_BY_TIME, upper=(4,)) is None
+
+
+class Ticket(Entity):
+    """Something whose number nobody else has."""
+
+    number: Int64 = 0
+
+
+TICKETS = Table(Ticket, number=1)
+TICKET_BY_NUMBER = unique(TICKETS, "by_number", lambda ticket: (ticket.number,), (INT64,))
+
+
+def test_a_key_that_an_undo_has_given_back_is_found_though_no_hint_knows_it(tmp_path: Path) -> None:
+    with Store.open(tmp_path, (TICKETS,)) as store:
+        store.create(TICKETS, Ticket(number=1))
+        store.commit()
+    with Store.open(tmp_path, (TICKETS,)) as store:
+        ticket = store.get(TICKETS, 0)
+        with store.begin():
+            with store.editing(ticket):
+                ticket.number = 2
+            assert list(store.scan(TICKET_BY_NUMBER)) == [ticket]
+
+        with pytest.raises(NotUnique):
+            store.create(TICKETS, Ticket(number=1))
+        assert store.lookup(TICKET_BY_NUMBER, 1) is ticket
+        assert store.lookup(TICKET_BY_NUMBER, 2) is None
+
+
+def test_there_are_not_many_more_hints_than_objects_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "NEVER_EVICTED", 0)
+    with Store.open(tmp_path, (TICKETS,), cached=10) as store:
+        for first in range(0, 500, 50):
+            for number in range(first, first + 50):
+                store.create(TICKETS, Ticket(number=number))
+            store.commit()
+        hints = store._indexes[TICKET_BY_NUMBER].hints  # noqa: SLF001 - what no caller sees
+
+        assert len(hints) <= 2 * 60
+        assert store.at(TICKET_BY_NUMBER, 7).id == 7

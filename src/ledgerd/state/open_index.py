@@ -1,0 +1,268 @@
+"""One index of an open store: its entries, which of them are due, and the rank of an object among equal keys.
+
+Entries are brought up to date lazily, by `flush`, before the index is next read. The rank of an object is decided at
+once, when the object is created or its key changes (spec 02, section 2.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Generic
+
+from ledgerd.state.disk import Database, Disk, Transaction, put_all
+from ledgerd.state.errors import NotUnique
+from ledgerd.state.keys import INT64, integer_of
+from ledgerd.state.ranges import Entry, Range, entries, first_entry
+from ledgerd.state.tables import RANK_BYTES, E, Index, Key, Ranks
+from ledgerd.state.view import searched_key
+
+if TYPE_CHECKING:
+    from ledgerd.state.cache import ObjectCache
+
+CHUNK_GROWTH = 4
+LARGEST_CHUNK = 256
+REMEMBERED_SEARCHES = 64
+
+
+class OpenIndex(Generic[E]):
+    """The entries of one index. Reads the objects of its table, and changes none of them."""
+
+    __slots__ = (
+        "_database",
+        "_disk",
+        "_first_entries",
+        "_first_entries_version",
+        "_has_restored_keys",
+        "_pending",
+        "_version",
+        "_written",
+        "cache",
+        "hints",
+        "index",
+        "key",
+        "mark",
+        "slot",
+    )
+
+    def __init__(self, index: Index[E], cache: ObjectCache[E], disk: Disk, database: Database) -> None:
+        self.index = index
+        self.key = index.key
+        self.cache = cache
+        self.hints: dict[Key, int] = {}
+        """Ids last seen under a key; each is checked before it is used. In an index whose keys can collide, every key
+        that an object got since the last commit is among them."""
+        self.slot = 0 if index.is_unique else index.table.ordered_indexes.index(index)
+        """Which of an object's ranks is for this index."""
+        self._pending: set[int] = set()
+        """Ids of objects whose entry may be out of date."""
+        self.mark = self._pending.add
+        """Say that the entry of an object, by its id, may be out of date."""
+        self._written: dict[int, bytes | None] = {}
+        """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
+        self._version = 0
+        """Grows whenever an entry changes."""
+        self._first_entries: dict[bytes, bytes | None] = {}
+        """The first entry at or behind a key, as it was found in this version of the entries."""
+        self._first_entries_version = 0
+        self._has_restored_keys = False
+        """Whether an undo has given keys back to objects since the last flush: hints need not know these keys."""
+        self._disk = disk
+        self._database = database
+
+    # -- entries
+
+    def _entry_of(self, image: E, ranks: Ranks) -> bytes:
+        raw = self.index.encode_key(self.key(image))
+        return raw if self.index.is_unique else raw + INT64.encode(ranks[self.slot])
+
+    def entry(self, entity: E) -> bytes:
+        """The entry of an object; while it is being edited, the one from before."""
+        object_id = entity.id
+        return self._entry_of(self.cache.indexed_as.get(object_id, entity), self.cache.ranks.get(object_id, ()))
+
+    def _committed_entry(self, object_id: int) -> bytes | None:
+        image, ranks = self.cache.committed[object_id]
+        return None if image is None else self._entry_of(image, ranks)
+
+    def mark_restored(self) -> None:
+        """An undo is about to give keys back to objects."""
+        self._has_restored_keys = True
+
+    def is_written(self, object_id: int) -> bool:
+        """Whether the open transaction has another entry of an object than the last commit."""
+        return object_id in self._written
+
+    def flush(self) -> None:
+        """Write the entries that are out of date into the open transaction."""
+        if not self._pending:
+            return
+        removed: list[bytes] = []
+        added: list[Entry] = []
+        for object_id in self._pending:
+            entity = self.cache.objects[object_id]
+            before = self._written[object_id] if object_id in self._written else self._committed_entry(object_id)
+            after = None if entity is None else self.entry(entity)
+            if before == after:
+                continue
+            self._written[object_id] = after
+            if before is not None:
+                removed.append(before)
+            if after is not None:
+                added.append((after, INT64.encode(object_id)))
+        self._pending.clear()
+        self._has_restored_keys = False
+        if removed or added:
+            self._version += 1
+            added.sort()
+            self._disk.put_all(self._database, removed, added)
+
+    def write_again(self, transaction: Transaction) -> None:
+        """Write into a new transaction what an abandoned one has lost."""
+        if not self._written:
+            return
+        self._version += 1
+        committed = [self._committed_entry(object_id) for object_id in self._written]
+        removed = [entry for entry in committed if entry is not None]
+        added = sorted(
+            (entry, INT64.encode(object_id)) for object_id, entry in self._written.items() if entry is not None
+        )
+        put_all(transaction, self._database, removed, added)
+
+    def mark_committed(self) -> None:
+        """All is committed: no entry is due, and none differs."""
+        self._version += 1
+        self._written.clear()
+        self._pending.clear()  # the order of ids is not flushed: the table itself was written
+
+    # -- reading
+
+    def id_of(self, key: Key) -> int | None:
+        """The id of the object under a whole key of a unique index.
+
+        Flushing before every answer would be slow where objects are created one by one: hints are asked first, then
+        the open transaction as it is, and entries are flushed only when the object does not have the key. (Where
+        keys that differ may have one entry, a missing hint says nothing.)
+        """
+        object_id = self.hints.get(key)
+        if object_id is None and self.index.is_exact and self.index.can_collide and not self._has_restored_keys:
+            object_id = self._entered_id(key)
+            if object_id is None:
+                return None
+        if object_id is not None:
+            entity = self.cache.find(object_id)
+            if entity is not None and self.key(entity) == key:
+                self.hints[key] = object_id
+                return object_id
+        self.flush()
+        return self._entered_id(key)
+
+    def _entered_id(self, key: Key) -> int | None:
+        """The id that the open transaction has under a key; None for a key that cannot be stored."""
+        entry = searched_key(self.index, key)
+        raw = None if entry is None else self._disk.transaction.get(entry, db=self._database)
+        return None if raw is None else integer_of(raw)
+
+    def trim_hints(self, count: int) -> None:
+        """Drop the hints when there are more than so many."""
+        if len(self.hints) > count:
+            self.hints.clear()
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, up to date."""
+        self.flush()
+        return entries(self._disk.transaction, self._database, Range())
+
+    def is_empty(self, low: bytes, high: bytes | None) -> bool:
+        """Whether a range has no entries. Each block asks this of what may be due, so the answer is remembered: the
+        first entry at or behind `low` is the same until an entry changes.
+        """
+        if self._pending:
+            self.flush()
+        if self._first_entries_version != self._version or len(self._first_entries) > REMEMBERED_SEARCHES:
+            self._first_entries.clear()
+            self._first_entries_version = self._version
+        try:
+            entry = self._first_entries[low]
+        except KeyError:
+            first = first_entry(self._disk.transaction, self._database, Range(low))
+            entry = self._first_entries[low] = None if first is None else first[0]
+        return entry is None or (high is not None and entry >= high)
+
+    def walk(self, span: Range, position: bytes | None = None) -> Iterator[E]:
+        """The objects of a range. What the loop's body changes is seen: see `View.scan`."""
+        present, size = self.cache.present, 0
+        is_by_id = self.index is self.index.table.by_id
+        while True:
+            self.flush()
+            version = self._version
+            if size:
+                found = list(islice(entries(self._disk.transaction, self._database, span, position), size))
+            else:
+                first = first_entry(self._disk.transaction, self._database, span, position)
+                found, size = ([] if first is None else [first]), 1
+            for entry, object_id in found:
+                position = entry
+                yield present(integer_of(entry if is_by_id else object_id))
+                if self._pending:
+                    self.flush()
+                if self._version != version:
+                    size = 0
+                    break
+            else:
+                if len(found) < size:
+                    return
+                size = min(size * CHUNK_GROWTH, LARGEST_CHUNK)
+
+    # -- keys and ranks of objects that change
+
+    def claim(self, entity: E, refusal: Callable[[], NotUnique]) -> None:
+        """Take a key for a new or changed object, in an index whose keys can collide.
+
+        Raises:
+            NotUnique: Another object has it.
+            StoreMisuse: It is too long to be stored.
+        """
+        key = self.key(entity)
+        self.index.entry_key(entity)
+        if self.id_of(key) not in (None, entity.id):
+            raise refusal()
+        self.hints[key] = entity.id
+
+    def rank_after_change(self, entity: E, indexed: E) -> int | None:
+        """The rank of an object whose key has changed, by rule 2 of spec 02, section 2.3; None when that is the rank
+        after all others. `indexed` is a copy of the object with the key of its entry.
+        """
+        rank = self.cache.ranks[entity.id][self.slot]
+        old, new = self.index.entry_key(indexed), self.index.entry_key(entity)
+        if old == new:
+            return rank
+        previous, following = self._neighbours(old + INT64.encode(rank))
+        if (previous is None or previous[:-RANK_BYTES] <= new) and (
+            following is None or new <= following[:-RANK_BYTES]
+        ):
+            if following is not None and following[:-RANK_BYTES] == new:
+                return rank_of(following) - 1
+            if previous is None or previous[:-RANK_BYTES] < new:
+                return rank
+        return None
+
+    def _neighbours(self, here: bytes) -> tuple[bytes | None, bytes | None]:
+        """The entries before and after a position; an entry at the position itself is passed over."""
+        self.flush()
+        cursor = self._disk.transaction.cursor(self._database)
+        following: bytes | None = None
+        if cursor.set_range(here):
+            following = cursor.key()
+            if following == here:
+                following = cursor.key() if cursor.next() else None
+            cursor.set_range(here)
+            previous = cursor.key() if cursor.prev() else None
+        else:
+            previous = cursor.key() if cursor.last() else None
+        return previous, following
+
+
+def rank_of(entry: bytes) -> int:
+    """The rank at the end of an entry of an ordered index."""
+    return integer_of(entry[-RANK_BYTES:])

@@ -1,0 +1,49 @@
+"""The lock of the writer: one process at a time, and the next one as soon as that has ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ledgerd.state import Reader, Store, StoreLocked
+from ledgerd.state.lock import LOCK_FILE, lock_writer
+from tests.state.items import TABLES
+
+
+def test_a_second_writer_is_refused_with_the_number_of_the_first(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.state.blocks", str(tmp_path), "1", "1000000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:  # noqa: S603 - our own code
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        with pytest.raises(StoreLocked, match=rf"\(process {writer.pid}\): stop that one"):
+            Store.open(tmp_path, TABLES)
+        writer.kill()
+
+    with Store.open(tmp_path, TABLES) as store:
+        assert store.revision > 0
+
+
+def test_a_folder_is_free_again_when_the_file_is_closed(tmp_path: Path) -> None:
+    held = lock_writer(tmp_path)
+    with pytest.raises(StoreLocked, match="stop that one, or give this one another data directory"):
+        lock_writer(tmp_path)
+    held.close()
+
+    lock_writer(tmp_path).close()
+
+
+def test_what_an_earlier_writer_has_left_in_the_file_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / LOCK_FILE).write_bytes(b"12345678901234567890")
+
+    with lock_writer(tmp_path):
+        assert int((tmp_path / LOCK_FILE).read_bytes()) > 0
+
+
+def test_a_writer_does_not_keep_readers_out(tmp_path: Path) -> None:
+    Store.open(tmp_path, TABLES).close()
+
+    with lock_writer(tmp_path), Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
+        assert view.revision == 0

@@ -1,0 +1,47 @@
+"""Ranges of entries, beside a sorted list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import lmdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledgerd.state.disk import Database, Transaction
+from ledgerd.state.ranges import Range, entries, first_entry
+
+KEYS = [bytes(key) for key in ([1], [1, 0], [1, 255], [2], [3], [3, 3], [7], [255, 255])]
+BOUNDS = st.binary(min_size=1, max_size=3) | st.sampled_from(KEYS)
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[tuple[Transaction, Database]]:
+    """An open transaction of a sub-database with these keys."""
+    with TemporaryDirectory() as folder, lmdb.Environment(str(Path(folder)), max_dbs=1) as environment:
+        database = environment.open_db(b"one")
+        with environment.begin(write=True) as transaction:
+            for key in KEYS:
+                transaction.put(key, key[::-1], db=database)
+            yield transaction, database
+
+
+@given(low=st.just(b"") | BOUNDS, high=st.none() | BOUNDS, is_reverse=st.booleans(), position=st.none() | BOUNDS)
+def test_a_range_is_what_a_sorted_list_has_between_its_bounds(
+    opened: tuple[Transaction, Database], low: bytes, high: bytes | None, is_reverse: bool, position: bytes | None
+) -> None:
+    if position is not None and (position < low or (high is not None and position >= high)):
+        position = None  # positions are those of entries of the range
+    wanted = [key for key in KEYS if key >= low and (high is None or key < high)]
+    if is_reverse:
+        wanted = [key for key in reversed(wanted) if position is None or key < position]
+    else:
+        wanted = [key for key in wanted if position is None or key > position]
+    span = Range(low, high, is_reverse)
+
+    assert list(entries(*opened, span, position)) == [(key, key[::-1]) for key in wanted]
+    first = first_entry(*opened, span, position)
+    assert first == ((wanted[0], wanted[0][::-1]) if wanted else None)

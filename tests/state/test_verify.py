@@ -1,0 +1,57 @@
+"""Disagreements between objects and indexes, planted and found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledgerd.state import Store
+from ledgerd.state.keys import INT64
+from ledgerd.state.verify import verify
+from tests.state.items import ITEM_BY_TIME, ITEMS, TABLES, Item
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A state of some hundred objects."""
+    with Store.open(tmp_path, TABLES) as store:
+        for number in range(300):
+            store.create(ITEMS, Item(name=f"item{number}"))
+        store.commit()
+    return tmp_path
+
+
+def test_a_sound_state_has_no_problems(folder: Path) -> None:
+    with Store.open(folder, TABLES) as store:
+        assert store.verify() == []
+
+
+def test_wrong_and_missing_entries_are_found(folder: Path) -> None:
+    with Store.open(folder, TABLES) as store:
+        index = store._indexes[ITEM_BY_TIME]  # noqa: SLF001 - what no caller can do
+        database = store._databases[ITEM_BY_TIME.title]  # noqa: SLF001
+        entry, _ = next(index.entries())
+        transaction = store._disk.transaction  # noqa: SLF001
+        transaction.delete(entry, db=database)
+        transaction.put(b"\0\0\0\7" + entry[4:], INT64.encode(1), db=database)
+        transaction.put(b"\0\0\0\10" + entry[4:], INT64.encode(999), db=database)
+
+        problems = store.verify()
+
+    assert problems == [
+        "Item.by_time: the entry of 1 is wrong",
+        "Item.by_time: an entry leads to 999, which does not exist",
+        "Item.by_time: 301 entries for 300 objects",
+    ]
+
+
+def test_counters_that_are_too_low_are_found(folder: Path) -> None:
+    with Store.open(folder, TABLES) as store:
+        opened = store._tables[ITEMS]  # noqa: SLF001 - what no caller can do
+        opened.set_counters(299, (300, 299))
+
+        assert verify([opened]) == [
+            "Item 299: the next id is 299",
+            "Item 299: its rank 299 has not been given yet",
+        ]
