@@ -1,4 +1,4 @@
-"""What operations ask of a market first: that there are any, that it is active, takes bets (spec 08, sections 1, 3.1)."""
+"""What operations ask of a market first: that there are any, that it is active, takes bets (spec 08, section 1)."""
 
 from __future__ import annotations
 
