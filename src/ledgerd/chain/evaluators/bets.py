@@ -1,0 +1,252 @@
+"""The rules of bets: placing one, taking it back, giving it to somebody else (spec 08, sections 5.1, 5.4 and 5.5).
+
+Bets that are hidden at first are in `commitments`.
+"""
+
+from __future__ import annotations
+
+from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.markets.claims import defer_claim
+from ledgerd.chain.rules.markets.curve import find_outcome, outcomes_of, priced, reserves_of, time_penalty_of
+from ledgerd.chain.rules.markets.frozen import STAKES, adjust_frozen, move_balance
+from ledgerd.chain.rules.markets.liquidation import BY_CANCELLED_BET, BY_OPPOSING_BET, cascade
+from ledgerd.chain.rules.markets.market import (
+    market_of,
+    require_active,
+    require_betting_open,
+    require_markets_enabled,
+    require_not_being_refunded,
+)
+from ledgerd.pricing.constant_product import cancel, instant_fill
+from ledgerd.pricing.lmsr_fill import tokens_for_amount
+from ledgerd.pricing.widths import mul_div
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.operations.bets import INSTANT, PmCancelBet, PmPlaceBet, PmTransferPosition
+from ledgerd.protocol.operations.markets import BINARY
+from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.bets import ACTIVE, CANCELLED, PM_BETS, PmBet
+from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.settlements import CANCELLED_BET
+
+
+@evaluates(PmPlaceBet)
+def pm_place_bet(ledger: Ledger, operation: PmPlaceBet) -> None:
+    """Bet at once at the price of now (spec 08, section 5.1). Before hardfork 15 this is so in both modes."""
+    require_markets_enabled(ledger)
+    market = market_of(ledger, operation.market_id)
+    require_active(market)
+    require_betting_open(ledger, market, "Betting period ended")
+    _check_mode_and_amount(ledger, operation, market)
+    account = ledger.account(operation.account)
+    require(account.balance >= operation.amount.amount, "acct.balance >= o.amount: Insufficient balance")
+    if market.market_type == BINARY:
+        _bet_on_side(ledger, operation, market, account)
+    else:
+        _bet_on_outcome(ledger, operation, market, account)
+
+
+def _check_mode_and_amount(ledger: Ledger, operation: PmPlaceBet, market: PmMarket) -> None:
+    is_instant, amount, median = operation.mode == INSTANT, operation.amount, ledger.median
+    if ledger.hardfork(15):
+        require(is_instant, "o.mode == 0: Batch bets must use commit and reveal")
+    if is_instant:
+        require(market.allow_instant_bet, "mkt.allow_instant_bet: Instant betting is disabled for this market")
+    else:
+        require(market.allow_batch, "mkt.allow_batch: Batch betting is not enabled for this market")
+    require(amount.is_token, "o.amount.symbol == TOKEN_SYMBOL: Amount must be VIZ")
+    require(amount.amount > 0, "o.amount.amount > 0: Amount must be positive")
+    if is_instant:
+        require(
+            amount.amount >= median.pm_min_bet.amount,
+            "o.amount.amount >= mp.pm_min_bet.amount: Bet below the minimum instant bet (pm_min_bet)",
+        )
+    else:
+        require(
+            amount.amount >= median.pm_min_batch_bet.amount,
+            "o.amount.amount >= mp.pm_min_batch_bet.amount: Bet below the minimum batch bet (pm_min_batch_bet)",
+        )
+
+
+def _bet_on_side(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, account: Account) -> None:
+    """In a binary market. Positions that earlier bets have left too low fall first, at the price before this one."""
+    side, amount = operation.side, operation.amount.amount
+    require(side in {0, 1}, "o.side == 0 || o.side == 1: Binary market requires side 0 or 1")
+    require(operation.outcome_index == -1, "o.outcome_index == -1: Binary market does not use outcome_index")
+    cascade(ledger, market, 1 - side, BY_OPPOSING_BET)
+    fill = priced(instant_fill, market.reserve_a, market.reserve_b, market.k, amount, side)
+    require(fill.tokens > 0, "tokens_out.value > 0: Zero tokens out")
+    require(fill.tokens >= operation.min_tokens, "tokens_out.value >= o.min_tokens: Slippage: tokens below min_tokens")
+    move_balance(ledger, account, -amount, STAKES, amount)
+    with ledger.editing(market):
+        market.reserve_a, market.reserve_b = fill.reserve_a, fill.reserve_b
+        _count_stake(market, side, amount)
+    _create(ledger, operation, market, fill.tokens, entry_liquidity=market.liquidity_sum)
+
+
+def _count_stake(market: PmMarket, side: int, amount: int) -> None:
+    """What is bet on a side of a market that is being edited; any side but 0 counts as 1."""
+    if side == 0:
+        market.a_bets_sum = share(market.a_bets_sum + amount)
+    else:
+        market.b_bets_sum = share(market.b_bets_sum + amount)
+    market.bets_sum = share(market.bets_sum + amount)
+
+
+def _bet_on_outcome(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, account: Account) -> None:
+    """In a market of more outcomes than two."""
+    place, amount = operation.outcome_index, operation.amount.amount
+    require(operation.side == -1, "o.side == -1: Multi market does not use side")
+    require(
+        0 <= place < market.outcome_count,
+        "o.outcome_index >= 0 && o.outcome_index < (int16_t)mkt.outcome_count: outcome_index out of range",
+    )
+    outcomes = outcomes_of(ledger, market)
+    bought = priced(tokens_for_amount, [outcome.q for outcome in outcomes], market.lmsr_b, place, amount)
+    require(bought > 0, "tokens > 0: Zero LMSR tokens")
+    require(bought >= operation.min_tokens, "tokens >= o.min_tokens: Slippage: LMSR tokens below min_tokens")
+    move_balance(ledger, account, -amount, STAKES, amount)
+    outcome = outcomes[place]
+    with ledger.editing(market, outcome):
+        market.bets_sum = share(market.bets_sum + amount)
+        outcome.q = share(outcome.q + bought)
+        outcome.bets_sum = share(outcome.bets_sum + amount)
+        outcome.bets_count = uint32(outcome.bets_count + 1)
+    _create(ledger, operation, market, bought, entry_liquidity=0)
+
+
+def _create(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, weight: int, entry_liquidity: int) -> None:
+    now = ledger.now
+    ledger.store.create(
+        PM_BETS,
+        PmBet(
+            market=market.id,
+            account=operation.account,
+            side=operation.side,
+            outcome_index=operation.outcome_index,
+            amount=operation.amount.amount,
+            weight=weight,
+            mode=operation.mode,
+            created_time=now,
+            entry_liquidity=entry_liquidity,
+            time_penalty=time_penalty_of(ledger, market, now),
+        ),
+    )
+
+
+@evaluates(PmCancelBet)
+def pm_cancel_bet(ledger: Ledger, operation: PmCancelBet) -> None:
+    """Take a bet back while the market is open, if it allows that (spec 08, section 5.4)."""
+    require_markets_enabled(ledger)
+    bet = ledger.store.get(PM_BETS, operation.bet_id)
+    require(bet.account == operation.account, "bet.account == o.account: Not your bet")
+    require(bet.status == ACTIVE, "bet.status == 0: Bet not active")
+    market = market_of(ledger, bet.market)
+    require(market.allow_cancellation, "mkt.allow_cancellation: Cancellation not allowed")
+    require_active(market)
+    require_betting_open(ledger, market, "Cannot cancel bets after betting closes")
+    is_binary = market.market_type == BINARY
+    paid = _leave_side(ledger, bet, market) if is_binary else _leave_outcome(ledger, bet, market)
+    require(paid >= operation.min_return, "refund.value >= o.min_return: Refund below min_return")
+    move_balance(ledger, ledger.account(operation.account), paid, STAKES, -bet.amount)
+    with ledger.editing(bet):
+        bet.status = CANCELLED
+    if is_binary and bet.side >= 0:
+        cascade(ledger, market, bet.side, BY_CANCELLED_BET)
+
+
+def _leave_side(ledger: Ledger, bet: PmBet, market: PmMarket) -> int:
+    """In a binary market the bet goes back along the curve. What that gives beyond the stake is a claim on its side.
+
+    Of what it gives less, those who win are paid.
+    """
+    left = priced(
+        cancel,
+        reserves_of(market),
+        bet.side,
+        bet.weight,
+        bet.amount,
+        bet.entry_liquidity,
+        market.liquidity_sum,
+    )
+    with ledger.editing(market):
+        market.reserve_a, market.reserve_b = left.reserve_a, left.reserve_b
+        _count_stake(market, bet.side, -bet.amount)
+        market.forfeit_pool = share(market.forfeit_pool + left.residual)
+    defer_claim(ledger, market, bet.account, CANCELLED_BET, bet.side, left.tail)
+    return left.paid
+
+
+def _leave_outcome(ledger: Ledger, bet: PmBet, market: PmMarket) -> int:
+    """In a market of more outcomes the stake comes back whole."""
+    outcome = find_outcome(ledger, market, bet.outcome_index & 0xFF)
+    if outcome is not None:
+        with ledger.editing(outcome):
+            outcome.q = share(outcome.q - bet.weight)
+            outcome.bets_sum = share(outcome.bets_sum - bet.amount)
+            outcome.bets_count = max(0, outcome.bets_count - 1)
+    with ledger.editing(market):
+        market.bets_sum = share(market.bets_sum - bet.amount)
+    return bet.amount
+
+
+@evaluates(PmTransferPosition)
+def pm_transfer_position(ledger: Ledger, operation: PmTransferPosition) -> None:
+    """Give a bet away, or a part of it by weight; the market's sums stay (spec 08, section 5.5)."""
+    require_markets_enabled(ledger)
+    bet = ledger.store.get(PM_BETS, operation.bet_id)
+    require(bet.account == operation.sender, "bet.account == o.from: Not your bet")
+    require(bet.status == ACTIVE, "bet.status == 0: Bet not active")
+    ledger.account(operation.recipient)
+    weight = operation.amount or bet.weight
+    require(
+        0 < weight <= bet.weight,
+        "transfer_weight.value > 0 && transfer_weight.value <= bet.weight.value: Invalid transfer amount",
+    )
+    market = market_of(ledger, bet.market)
+    require_active(market)
+    require_not_being_refunded(market)
+    stake = bet.amount
+    if weight == bet.weight:
+        with ledger.editing(bet):
+            bet.account = operation.recipient
+    else:
+        stake = _divide(ledger, operation, bet, weight)
+    adjust_frozen(ledger, operation.sender, STAKES, -stake)
+    adjust_frozen(ledger, operation.recipient, STAKES, stake)
+
+
+def _divide(ledger: Ledger, operation: PmTransferPosition, bet: PmBet, weight: int) -> int:
+    """Make a bet of the part that goes, with its stake; both parts have to be bets that one could place."""
+    minimum = ledger.median.pm_min_bet.amount
+    part = priced(mul_div, bet.amount, weight, bet.weight)
+    require(
+        part >= minimum,
+        "transferred_amount >= mp.pm_min_bet.amount: Transferred part is below the minimum bet (pm_min_bet)",
+    )
+    require(
+        bet.amount - part >= minimum,
+        "bet.amount - transferred_amount >= mp.pm_min_bet.amount: Remaining part is below the minimum bet "
+        "(pm_min_bet); transfer the whole position instead",
+    )
+    with ledger.editing(bet):
+        bet.weight = share(bet.weight - weight)
+        bet.amount = share(bet.amount - part)
+    ledger.store.create(
+        PM_BETS,
+        PmBet(
+            market=bet.market,
+            account=operation.recipient,
+            side=bet.side,
+            outcome_index=bet.outcome_index,
+            amount=part,
+            weight=weight,
+            mode=bet.mode,
+            epoch=bet.epoch,
+            created_time=bet.created_time,
+            time_penalty=bet.time_penalty,
+            entry_liquidity=bet.entry_liquidity,
+        ),
+    )
+    return part

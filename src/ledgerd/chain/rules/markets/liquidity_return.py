@@ -1,0 +1,32 @@
+"""Giving all liquidity of a market back, as if there had been no market (spec 08, section 3.11)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.rules.markets.frozen import LIQUIDITY, move_balance
+from ledgerd.chain.rules.markets.lazy_pool import return_to_pool, settle_allocation
+from ledgerd.chain.rules.markets.liquidation import BY_VOID, force_close
+from ledgerd.state.objects.liquidity import ACTIVE, CLOSED, LIQUIDITY_BY_MARKET
+from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.objects.markets import PmMarket
+
+
+def return_liquidity(ledger: Ledger, market: PmMarket) -> None:
+    """Close what stands, drop all claims unpaid, pay providers. The market's own numbers stay as they are."""
+    force_close(ledger, market, BY_VOID)
+    for claim in ledger.store.scan(DEFERRED_CLAIM_BY_MARKET, lower=(market.id,), upper=(market.id,)):
+        ledger.store.remove(claim)
+    for row in ledger.store.scan(LIQUIDITY_BY_MARKET, lower=(market.id,), upper=(market.id,)):
+        if row.status != ACTIVE:
+            continue
+        if row.provider:
+            move_balance(ledger, ledger.account(row.provider), row.amount, LIQUIDITY, -row.amount)
+        else:
+            return_to_pool(ledger, row.amount, 0)
+        with ledger.editing(row):
+            row.status = CLOSED
+    settle_allocation(ledger, market)
