@@ -189,7 +189,7 @@ def test_a_failure_of_the_node_itself_is_told_to_whoever_runs_it(others: Network
         driver = drive(others.chain, 1)
         await driver.start(None)
         driver.network.work = fail  # type: ignore[method-assign]
-        driver.network.intake.enqueue(Batch(Origin.PAUSE, 0, ()))
+        driver.network.intake.enqueue(Batch(Origin.EARLY, 0, ()))
         driver.settle()
         with pytest.raises(OSError, match="no space"):
             await asyncio.wait_for(driver.ended(), PATIENCE)

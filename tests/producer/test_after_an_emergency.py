@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.rules.validators.slots import participation
-from ledgerd.producer.decision import HEALTHY_PARTICIPATION, Gates, Guards, decide
+from ledgerd.producer.decision import HEALTHY_PARTICIPATION, Guards, decide
 from ledgerd.producer.facts import Facts, read_facts
 from ledgerd.producer.outcome import Outcome
 from ledgerd.producer.settings import ProducerSettings, keyring
@@ -44,7 +44,7 @@ def facts_of(network: Network) -> Facts:
 
 def outcome(network: Network, facts: Facts) -> Outcome:
     settings = ProducerSettings(names=(VIZ, *OTHERS), keys=keyring(network.keys.values()))
-    return decide(facts.first_slot * 1_000_000, facts, settings, Guards(allows_stale=False), Gates()).outcome
+    return decide(facts.first_slot * 1_000_000, facts, settings, Guards(allows_stale=False)).outcome
 
 
 def test_those_who_came_back_go_on_at_once(network: Network) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.sync.pause import MOST_BLOCKS
 from ledgerd.p2p.talk.contacts import CONTACTS
 from ledgerd.p2p.talk.mempool import REMEMBERED
 from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
@@ -78,7 +77,6 @@ class Invariants:
         for what, size, limit in (
             ("contacts", len(network.contacts), CONTACTS + len(core.settings.seeds)),
             ("pieces", len(intake.ranges), MOST_PIECES),
-            ("kept in a pause", len(intake.paused), MOST_BLOCKS),
             ("early blocks", len(intake.admission), MOST_EARLY),
             ("waiting batches", intake.waiting, MOST_BATCHES),
             ("candidates", candidates, MOST_CANDIDATES),

@@ -139,10 +139,6 @@ class Node:
     def count(self) -> int:
         return self.network.core.connections
 
-    @property
-    def is_catching_up(self) -> bool:
-        return self.network.is_catching_up
-
     def broadcast_block(self, block: Block) -> None:
         self.made.append(block)
         self.network.broadcast_block(self.clock(), block)
@@ -151,9 +147,6 @@ class Node:
 
     def resync(self) -> None:
         self.network.resync_from_lib(self.clock())
-
-    def stop_catching_up(self) -> None:
-        self.network.core.is_catching_up = False
 
     # -- as a client's
 

@@ -15,7 +15,7 @@ from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.forks.database import UnlinkableBlock
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
-from ledgerd.producer.decision import OWN_FORK, Gates, Guards, decide
+from ledgerd.producer.decision import OWN_FORK, Guards, decide
 from ledgerd.producer.facts import Facts, next_own_slot, read_facts
 from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
 from ledgerd.producer.outcome import Decision, Duty, Outcome
@@ -69,8 +69,6 @@ class Producer:
         self._ask_time = ask_time
         self._guards = Guards(self.settings.allows_stale)
         self.streaks = Streaks()
-        self.is_snapshotting = False
-        self.is_recovering = False
         self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
         chain.subscribe(self._remember)
 
@@ -124,13 +122,10 @@ class Producer:
     def _look(self) -> tuple[int, Facts, Decision]:
         self._bridge(self._clock() // SECOND)
         now, facts = self._clock(), self._facts()
-        return now, facts, decide(now, facts, self.settings, self._guards, self._gates())
+        return now, facts, decide(now, facts, self.settings, self._guards)
 
     def _facts(self) -> Facts:
         return read_facts(self.chain, self.settings.names)
-
-    def _gates(self) -> Gates:
-        return Gates(self.is_recovering, self.is_snapshotting, self._peers.is_catching_up)
 
     def _pause(self, decision: Decision) -> int:
         now = self._clock()
@@ -225,17 +220,13 @@ class Producer:
 
     def _follow_up(self, decision: Decision, facts: Facts, now: int) -> None:
         second, streaks = now // SECOND, self.streaks
-        if decision.outcome in {Outcome.PRODUCED, Outcome.NOT_SYNCED, Outcome.NOT_MY_TURN}:
+        if decision.outcome in {Outcome.PRODUCED, Outcome.NOT_MY_TURN}:
             self._guards.deferred = 0
         lines = streaks.take(decision, facts, now)
         lines += streaks.missed(facts, frozenset(self._head_times))
-        if not self._peers.is_catching_up:
-            lines += streaks.silence(facts, second)
+        lines += streaks.silence(facts, second)
         if decision.outcome is not Outcome.LAG:
-            more, is_clear = streaks.watch(facts, self.settings, second, self._peers.count)
-            lines += more
-            if is_clear:
-                self._peers.stop_catching_up()
+            lines += streaks.watch(facts, self.settings, second, self._peers.count)
         _write(lines)
         if self.settings.is_verbose:
             log.info("tick: %s, head #%d, slot %d", decision.outcome.name, facts.head_number, facts.slot_at(second))

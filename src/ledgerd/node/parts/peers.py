@@ -154,11 +154,6 @@ class PeersPart:
         mode = "sync" if network.core.mode is Mode.SYNC else "forward"
         return Network(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
 
-    @property
-    def is_catching_up(self) -> bool:
-        """Whether blocks are held back, or not made up for yet."""
-        return self._driver is not None and self._driver.network.is_catching_up
-
     def broadcast_block(self, block: Block) -> None:
         """Send a block that was applied here first; with few peers, look for more.
 
@@ -181,11 +176,6 @@ class PeersPart:
         if self._driver is not None:
             self._driver.network.trigger_resync(self._now())
             self._driver.settle()
-
-    def stop_catching_up(self) -> None:
-        """Do not wait any longer for what is missing."""
-        if self._driver is not None:
-            self._driver.network.core.is_catching_up = False
 
     def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
         """A client's transaction was taken in here."""

@@ -46,9 +46,6 @@ class Core:
         self.started = now
         self.mode = Mode.SYNC
         self.fork_status = NORMAL
-        self.is_paused = False
-        self.is_catching_up = False
-        """After a pause, until nobody is ahead: nothing is produced."""
         self.bans = Bans()
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
