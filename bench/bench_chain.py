@@ -67,7 +67,7 @@ def network() -> Iterator[Network]:
 
 def packed_blocks(source: Network, first: int) -> list[bytes]:
     """The blocks of a chain from a height on."""
-    blocks = [source.chain.blocks.at(number) for number in range(first, source.chain.head_number + 1)]
+    blocks = [source.chain.block_at(number) for number in range(first, source.chain.head_number + 1)]
     return [block.packed for block in blocks if block is not None]
 
 
@@ -118,7 +118,7 @@ def bench_replay() -> None:
         node.follow(codec_of(Block).decode(packed) for packed in packed_blocks(source, 1)[: first - 1])
 
         def push(block: Block) -> None:
-            node.chain.push_block(block, commit=False)
+            node.chain.push_block(block, commit=False).or_raise()
 
         blocks = packed_blocks(source, first)
         full_blocks, empty_blocks = blocks[: full - first], blocks[full - first :]
@@ -146,7 +146,7 @@ def bench_recorded() -> None:
         with tempfile.TemporaryDirectory() as folder, open_chain(name, Path(folder)) as chain:
 
             def push(block: Block) -> None:
-                chain.push_block(block, commit=False)
+                chain.push_block(block, commit=False).or_raise()
 
             seconds = replay_seconds(push, chain.commit, blocks)
             cost = seconds / len(blocks) / recovery_seconds()
@@ -167,7 +167,7 @@ def bench_live() -> None:
         times = []
         for packed in packed_blocks(source, first):
             started = perf_counter()
-            node.chain.push_block(codec_of(Block).decode(packed))
+            node.chain.push_block(codec_of(Block).decode(packed)).or_raise()
             times.append(perf_counter() - started)
         node.chain.close()
         middle = sorted(times)[len(times) // 2]
@@ -177,7 +177,7 @@ def bench_live() -> None:
 
 def populate(net: Network, count: int) -> None:
     """Accounts by the thousand, as if they had been created long ago."""
-    store, authority = net.chain.store, authority_of(VIZ_KEY.public)
+    store, authority = net.chain.parts.store, authority_of(VIZ_KEY.public)
     for number in range(count):
         name = AccountName(f"member-{number}")
         store.create(ACCOUNTS, Account(name=name, memo_key=VIZ_KEY.public, balance=1, created=1))
@@ -199,7 +199,7 @@ def block_cost(net: Network) -> float:
         started = process_time()
         for _ in range(100):
             made.append(net.make())
-            net.chain.push_block(made[-1], commit=False)
+            net.chain.push_block(made[-1], commit=False).or_raise()
         net.chain.commit()
         costs.append((process_time() - started) / 100 / recovery_seconds())
     return min(costs)
@@ -229,7 +229,7 @@ from pathlib import Path
 from tests.chain.networks import Network
 started = time.perf_counter()
 net = Network(Path(sys.argv[1]))
-net.chain.ledger.account("member-77777")
+net.chain.parts.ledger.account("member-77777")
 print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 

@@ -119,12 +119,12 @@ class MixedNetwork:
     def _slot(self) -> None:
         if self.makers:
             maker = self.makers[int(self.now) // 3 % len(self.makers)]
-            ledger = maker.chain.ledger
+            ledger = maker.chain.parts.ledger
             slot = slot_at(ledger, int(self.now))
             if slot > 0:
                 name = scheduled_validator(ledger, slot)
                 block = maker.chain.generate_block(slot_time(ledger, slot), name, self.keys[name])
-                assert maker.chain.push_block(block)
+                assert maker.chain.push_block(block).has_moved
                 maker.push(block, self.now)
                 self._settle(self.host_of(maker))
         self._after(3 - self.now % 3, self._slot)

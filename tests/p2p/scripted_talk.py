@@ -26,7 +26,7 @@ class Talk:
 
     def __init__(self, chain: Chain, settings: Settings | None = None) -> None:
         self.chain = chain
-        self.now = float(chain.ledger.now + 3)
+        self.now = float(chain.head_time + 3)
         random = Random(1)  # noqa: S311 - the same in every run
         self.network = NetworkState(ChainPeers(chain, self.now), settings or Settings(), OWN_ID, random, self.now)
         self.sent: dict[int, list[Message]] = {}

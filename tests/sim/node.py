@@ -96,7 +96,7 @@ class Node:
     @property
     def misses_others(self) -> bool:
         """Whether it has stopped producing, since too few take part (spec 06, section 10.5, step 4)."""
-        filled = self.chain.ledger.globals.recent_slots_filled
+        filled = self.chain.globals.recent_slots_filled
         return not self.allows_stale and participation(filled) < HEALTHY_PARTICIPATION
 
     # -- as a station

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.chain.forks.database import UnlinkableBlock
-from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.forks.outcome import Unlinked
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
 from ledgerd.producer.decision import OWN_FORK, Guards, decide
 from ledgerd.producer.facts import Facts, next_own_slot, read_facts
@@ -85,7 +85,7 @@ class Producer:
         if not names:
             log.warning("No validators configured! Please add validator names and private keys to configuration.")
             return
-        block = self._signed.unapplied(self.chain.head_id, self.chain.ledger.now)
+        block = self._signed.unapplied(self.chain.head_id, self.chain.head_time)
         if block is not None:
             self._take_up(block)
         log.info("Launching block production for %d validators.", len(names))
@@ -95,10 +95,9 @@ class Producer:
 
     def _take_up(self, block: Block) -> None:
         """Apply a block that was signed and not applied before the node stopped."""
-        try:
-            self.chain.push_block(block)
-        except RuleViolation as problem:
-            log.error("block #%d, signed before the stop, cannot be applied: %s", block.number, problem)  # noqa: TRY400
+        problem = self.chain.push_block(block).violation
+        if problem is not None:
+            log.error("block #%d, signed before the stop, cannot be applied: %s", block.number, problem)
             return
         log.info("block #%d was signed before the stop, and is applied and sent now", block.number)
         self._peers.broadcast_block(block)
@@ -149,7 +148,7 @@ class Producer:
             key = self.settings.keys.get(facts.keys.get(name, NULL_KEY))
             if key is None or self._signed.refusal(time, facts.head_time):
                 break
-            self.chain.push_block(self.chain.generate_block(time, name, key), commit=False)
+            self.chain.push_block(self.chain.generate_block(time, name, key), commit=False).or_raise()
             count, facts = count + 1, self._facts()
             if count % BATCH == 0:
                 self.chain.commit()
@@ -177,40 +176,46 @@ class Producer:
         refusal = self._signed.refusal(duty.time, facts.head_time)
         if refusal:
             return Decision(Outcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
-        for block_id in decision.discarded:
-            self.chain.forks.remove(block_id)
         problem: RuleViolation | None = None
         for _ in range(ATTEMPTS):
             try:
                 block = self._make(duty, facts)
-            except UnlinkableBlock as error:
-                reason = f"MINORITY FORK DETECTED: our block does not link: {error}; {OWN_FORK}"
-                return Decision(Outcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
             except RuleViolation as error:
                 problem = error
-                log.warning("the block of %s is not made: %s", duty.name, error)
-                self.chain.pending.clear()
-                continue
-            self._peers.broadcast_block(block)
-            return decision
+            else:
+                pushed = self.chain.push_block(block, self._skipped, instead_of=decision.discarded)
+                problem = pushed.violation
+                if isinstance(pushed, Unlinked):
+                    reason = f"MINORITY FORK DETECTED: our block does not link: {problem}; {OWN_FORK}"
+                    return Decision(Outcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
+                if problem is None:
+                    self._send(block)
+                    return decision
+            log.warning("the block of %s is not made: %s", duty.name, problem)
+            self.chain.forget_waiting()
         return Decision(Outcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
 
     def _make(self, duty: Duty, facts: Facts) -> Block:
         """The block leaves with `push_block`, which tells it to others: by then it is recorded."""
         key = self.settings.keys[facts.keys[duty.name]]
-        skip = Skip.UNDO_HISTORY if self._guards.allows_stale else Skip.NOTHING
-        block = self.chain.generate_block(duty.time, duty.name, key, skip)
+        block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
         self._signed.record(block)
-        self.chain.push_block(block, skip)
+        return block
+
+    @property
+    def _skipped(self) -> SkipFlags:
+        return Skip.UNDO_HISTORY if self._guards.allows_stale else Skip.NOTHING
+
+    def _send(self, block: Block) -> None:
         log.info(
             "Validated block #%d with timestamp %s at time %s by %s with %d transactions",
             block.number,
             time_text(block.timestamp),
             time_text(self._clock() // SECOND),
-            duty.name,
+            block.validator,
             len(block.transactions),
         )
-        return block
+        self._peers.broadcast_block(block)
 
     # -- what follows
 

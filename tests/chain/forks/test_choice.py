@@ -57,7 +57,7 @@ class Branches:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.trunk = network.chain.trunk
+        self.trunk = network.chain.parts.trunk
         self.root = network.chain.head_id
         self.paths: dict[bytes, list[Block]] = {self.root: []}
 
@@ -70,8 +70,8 @@ class Branches:
         if memo:
             self.network.send(Transfer(VIZ, ALICE, tokens(1), memo))
         block = self.network.make(skipped)
-        chain.pending.drop_session()
-        chain.pending.transactions.clear()
+        chain.parts.pending.drop_session()
+        chain.parts.pending.transactions.clear()
         self.paths[block.id] = [*self.paths[parent], block]
         return block
 
@@ -86,7 +86,7 @@ class Branches:
 def push_all(network: Network, blocks: list[Block]) -> None:
     for block in blocks:
         try:
-            network.chain.push_block(block)
+            network.chain.push_block(block).or_raise()
         except UnlinkableBlock:
             continue
 
@@ -99,9 +99,9 @@ def test_the_longer_branch_wins_and_the_shorter_one_leaves_no_trace(fresh: Fresh
     push_all(node, [*short, *long])
     push_all(straight, long)
     assert node.chain.head_id == long[-1].id == straight.chain.head_id
-    waiting = {each.id for each in node.chain.pending.transactions}
+    waiting = {each.id for each in node.chain.waiting}
     assert waiting == {each.id for each in short[0].transactions}, "the second one refers to the block before it"
-    node.chain.pending.drop_session()
+    node.chain.parts.pending.drop_session()
     assert_same_state(node.chain, straight.chain)
 
 
@@ -120,7 +120,7 @@ def test_blocks_that_wait_for_their_parents_follow_at_once(fresh: Fresh) -> None
     node = fresh()
     push_all(node, [blocks[3], blocks[1], blocks[2]])
     assert node.chain.head_id == branches.root
-    assert node.chain.push_block(blocks[0])
+    assert node.chain.push_block(blocks[0]).has_moved
     assert node.chain.head_id == blocks[3].id
 
 
@@ -128,22 +128,22 @@ def test_a_block_far_ahead_is_not_kept(fresh: Fresh) -> None:
     node = fresh()
     far = Block(
         (node.chain.head_number + 500).to_bytes(4, "big") + bytes(16),  # type: ignore[arg-type]
-        node.chain.ledger.now + 1500,
+        node.chain.head_time + 1500,
         "viz",
         MerkleRoot(bytes(20)),
         (),
         bytes(65),  # type: ignore[arg-type]
         (),
     )
-    assert not node.chain.push_block(far)
-    assert not node.chain.forks.is_known(far.id)
+    assert not node.chain.push_block(far).has_moved
+    assert not node.chain.parts.forks.is_known(far.id)
 
 
 def test_a_block_of_an_unknown_branch_below_the_head_is_unlinkable(fresh: Fresh) -> None:
     node = fresh()
     stranger = Block(
         (node.chain.head_number - 3).to_bytes(4, "big") + bytes(16),  # type: ignore[arg-type]
-        node.chain.ledger.now,
+        node.chain.head_time,
         "viz",
         MerkleRoot(bytes(20)),
         (),
@@ -151,13 +151,13 @@ def test_a_block_of_an_unknown_branch_below_the_head_is_unlinkable(fresh: Fresh)
         (),
     )
     with pytest.raises(UnlinkableBlock):
-        node.chain.push_block(stranger)
+        node.chain.push_block(stranger).or_raise()
 
 
 def test_a_known_block_changes_nothing(fresh: Fresh) -> None:
     node = fresh()
     (block,) = node.produce()
-    assert not node.chain.push_block(block)
+    assert not node.chain.push_block(block).has_moved
     assert node.chain.head_id == block.id
 
 
@@ -176,9 +176,9 @@ def test_a_longer_branch_that_breaks_a_rule_is_left_again(fresh: Fresh) -> None:
     node, straight = fresh(), fresh()
     push_all(straight, good)
     push_all(node, [*good, *other])
-    assert not node.chain.push_block(bad)
+    assert not node.chain.push_block(bad).has_moved
     assert node.chain.head_id == good[-1].id
-    assert bad.id not in node.chain.forks
+    assert bad.id not in node.chain.parts.forks
     assert_same_state(node.chain, straight.chain)
     node.produce(3)
 
@@ -190,7 +190,7 @@ def test_an_irreversible_block_is_never_taken_off(fresh: Fresh) -> None:
     node.produce(12)
     assert node.chain.irreversible > late[0].number
     with pytest.raises(RuleViolation):
-        node.chain.push_block(late[0])
+        node.chain.push_block(late[0]).or_raise()
 
 
 def test_branches_survive_a_restart(fresh: Fresh) -> None:

@@ -18,7 +18,7 @@ from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
 
 if TYPE_CHECKING:
-    from ledgerd.chain.following import Follower
+    from ledgerd.chain.ledger.following import Follower
     from ledgerd.protocol.identifiers import TransactionId
     from ledgerd.protocol.operations import Operation
     from ledgerd.protocol.parameters import ChainParameters

@@ -130,7 +130,7 @@ class ChainPart:
         )
         plugins = self._configuration.application.plugins
         if "account_by_key" in plugins:
-            chain.ledger.followers.update(KEY_FOLLOWERS)
+            chain.follow(KEY_FOLLOWERS)
         if "custom_protocol_api" in plugins:
-            chain.ledger.followers.update(custom_followers(self._configuration.custom_protocol.store_size))
+            chain.follow(custom_followers(self._configuration.custom_protocol.store_size))
         return chain

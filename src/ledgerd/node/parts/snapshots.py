@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.bootstrap import fetched_state, ready_directory, trusted_peers
 from ledgerd.node.parts.chain import ChainPart
@@ -114,8 +113,7 @@ class SnapshotsPart:
     def _is_outrun(self, chain: Chain) -> bool:
         """Whether nobody could go on from our newest snapshot, since the blocks behind it are not here any more."""
         is_wanted = self._options.allow_serving or self._options.every_n_blocks
-        rolling = chain.block_log
-        return bool(is_wanted) and isinstance(rolling, RollingBlockLog) and self._newest + 1 < rolling.first_number
+        return bool(is_wanted) and chain.is_rolling and self._newest + 1 < chain.block_log.first_number
 
     def _applied(self, chain: Chain, event: Event) -> None:
         if not isinstance(event, BlockApplied):
@@ -186,11 +184,11 @@ class SnapshotsPart:
 
     def _is_master(self) -> bool:
         """Whether we make the blocks of an emergency."""
-        ledger = self._chain.chain.ledger
+        chain = self._chain.chain
         return (
-            ledger.globals.emergency_consensus_active
+            chain.is_emergency
             and COMMITTEE_ACCOUNT in self._configuration.validator.validators
-            and COMMITTEE_ACCOUNT in ledger.schedule.scheduled
+            and COMMITTEE_ACCOUNT in chain.scheduled
         )
 
     async def _renew(self) -> bool:

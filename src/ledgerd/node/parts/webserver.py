@@ -121,7 +121,7 @@ class WebserverPart:
         self._say_head()
         self.publish(WAITING, b"")
         chain.subscribe(self._tell)
-        chain.pending.followers.append(WaitingTeller(self, chain))
+        chain.follow_waiting(WaitingTeller(self, chain))
 
     def _tell(self, event: Event) -> None:
         """On the thread of the chain, after the commit."""

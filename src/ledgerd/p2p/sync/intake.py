@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 
+from ledgerd.chain.forks.outcome import FARTHEST_AHEAD
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.shared.core import Core
@@ -27,9 +28,6 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
 
 log = logging.getLogger(__name__)
-
-FARTHEST_AHEAD = 100
-"""Nothing is to be done with a pushed block further ahead than this: ranges come first."""
 
 
 class Intake:
