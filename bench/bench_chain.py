@@ -17,26 +17,17 @@ from time import perf_counter, process_time
 
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.signatures import recover
-from ledgerd.state.objects.accounts import (
-    ACCOUNT_AUTHORITIES,
-    ACCOUNT_METADATA,
-    ACCOUNTS,
-    Account,
-    AccountAuthority,
-    AccountMetadata,
-)
-from tests.chain.networks import VIZ_KEY, Network, key_of
+from tests.chain.crowds import populate
+from tests.chain.networks import Network, key_of
 from tests.chain.recorded_chains import open_chain
 from tests.recorded import CHAINS, recorded_blocks
 
 FULL_BLOCKS, EMPTY_BLOCKS, TRANSFERS = 20, 600, 100
 FEW, MANY = 1_000, 200_000
-ACCOUNTS_A_COMMIT = 20_000
 
 RECOVERIES_A_BLOCK, BLOCKS_A_SECOND = 10, 2_000
 OPERATIONS_A_SECOND = 6_000
@@ -175,22 +166,6 @@ def bench_live() -> None:
         print(f"({verdict(middle * 1000, LIVE_SECONDS * 1000)} ms; {middle / recovery_seconds():.0f} recoveries)")
 
 
-def populate(net: Network, count: int) -> None:
-    """Accounts by the thousand, as if they had been created long ago."""
-    store, authority = net.chain.parts.store, authority_of(VIZ_KEY.public)
-    for number in range(count):
-        name = AccountName(f"member-{number}")
-        store.create(ACCOUNTS, Account(name=name, memo_key=VIZ_KEY.public, balance=1, created=1))
-        store.create(
-            ACCOUNT_AUTHORITIES,
-            AccountAuthority(account=name, master=authority, active=authority, regular=authority),
-        )
-        store.create(ACCOUNT_METADATA, AccountMetadata(account=name))
-        if number % ACCOUNTS_A_COMMIT == ACCOUNTS_A_COMMIT - 1:
-            store.commit()
-    store.commit()
-
-
 def block_cost(net: Network) -> float:
     """Recoveries a near-empty block, the best of several runs."""
     costs = []
@@ -229,7 +204,7 @@ from pathlib import Path
 from tests.chain.networks import Network
 started = time.perf_counter()
 net = Network(Path(sys.argv[1]))
-net.chain.parts.ledger.account("member-77777")
+assert net.chain.active_keys("member-77777")
 print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 

@@ -277,7 +277,7 @@ class NetworkState:
         if is_under_way or now - self._resynced_at < RESYNC_SECONDS:
             return
         self._resynced_at = now
-        self.intake.forks.reset()
+        self.intake.fork_tracking.reset()
         self.intake.ranges.go_back()
         self.intake.turn(Cause.RESYNC)
         self.trigger_resync(now)

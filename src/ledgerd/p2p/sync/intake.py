@@ -40,7 +40,7 @@ class Intake:
         self.gaps = GapFill(core, self.admission)
         self.mempool = Mempool(core.settings, core.chain.is_anchored)
         self.watch = Watch(core)
-        self.forks = ForkTracking(core)
+        self.fork_tracking = ForkTracking(core)
         self._batch: Batch | None = None
         self._batches: deque[Batch] = deque()
         self._warned = False
@@ -167,7 +167,7 @@ class Intake:
         """A block has become part of our chain (spec 04, section 11.5)."""
         for transaction in block.transactions:
             self.mempool.include(transaction)
-        self.forks.applied(block.number)
+        self.fork_tracking.applied(block.number)
 
     # -- many blocks
 
