@@ -19,8 +19,7 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.sessions import Session
-from ledgerd.state.store import Store
+from ledgerd.state.records import Row
 from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
 
 
@@ -62,19 +61,18 @@ def test_a_waiting_transaction_counts_at_once_and_is_in_the_next_block(network: 
 class Told:
     """Remembers what a follower of waiting transactions hears: how many objects changed, or that all is taken back."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self) -> None:
         self.heard: list[int] = []
-        self._store = store
 
-    def accepted(self, session: Session) -> None:
-        self.heard.append(len(self._store.changed_rows(session)))
+    def accepted(self, rows: list[Row]) -> None:
+        self.heard.append(len(rows))
 
     def dropped(self) -> None:
         self.heard.append(0)
 
 
 def test_followers_hear_of_what_waits_and_of_what_is_taken_back(network: Network) -> None:
-    told = Told(network.chain.parts.store)
+    told = Told()
     network.chain.follow_waiting(told)
 
     network.send(pay(5))

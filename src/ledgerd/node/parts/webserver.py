@@ -22,7 +22,7 @@ from ledgerd.rpc.workers import Endpoint, Workers
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.node.config.options.webserver import WebserverOptions
-    from ledgerd.state.sessions import Session
+    from ledgerd.state.records import Row
 
 log = logging.getLogger(__name__)
 
@@ -63,9 +63,8 @@ class WaitingTeller:
         self._part = part
         self._chain = chain
 
-    def accepted(self, session: Session) -> None:
-        unsettled = Unsettled(self._chain.head_number, self._chain.store.changed_rows(session))
-        self._part.publish(WAITING, packed_topic(unsettled))
+    def accepted(self, rows: list[Row]) -> None:
+        self._part.publish(WAITING, packed_topic(Unsettled(self._chain.head_number, rows)))
 
     def dropped(self) -> None:
         self._part.publish(WAITING, b"")
