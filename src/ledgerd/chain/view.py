@@ -156,11 +156,6 @@ class ChainView:
 
     # -- branches
 
-    @property
-    def candidate_count(self) -> int:
-        """How many blocks are kept that may still win, those of the trunk and those without a parent included."""
-        return len(self._parts.forks)
-
     def is_known(self, block_id: BlockId) -> bool:
         """Whether a block is applied or a candidate, waiting ones included."""
         return block_id != NO_BLOCK and (self.is_on_trunk(block_id) or self._parts.forks.is_known(block_id))

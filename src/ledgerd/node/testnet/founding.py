@@ -64,7 +64,7 @@ class Founding:
         chain = self._chain
         steps = {1: self._endow, 2: self._declare}
         for number, when in enumerate(range(begin, end + 1, BLOCK_INTERVAL), start=1):
-            name = chain.scheduled_at(when // BLOCK_INTERVAL + 1 if number == 1 else 1)
+            name = chain.scheduled_at(chain.slot_at(when))
             chain.push_block(chain.generate_block(when, name, self._keys[name]), commit=False).or_raise()
             steps.get(number, lambda: None)()
         chain.commit()

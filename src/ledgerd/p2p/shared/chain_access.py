@@ -1,6 +1,6 @@
 """What peers ask of the chain, as one small interface; and that interface over `chain.chain` (spec 04, sections 5, 12).
 
-Nothing else of this room knows the chain.
+Nothing else of this room asks the chain.
 """
 
 from __future__ import annotations
