@@ -161,7 +161,7 @@ def test_a_log_that_does_not_fit_is_found(chain: Chain, monkeypatch: pytest.Monk
         (WrongLog(blocks, lambda number: blocks[number - (number == other) - 1]), "block 660 of the block log"),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(chain, "block_log", log)
+            patch.setattr(Chain, "block_log", log)
             assert [each for each in check(chain) if each.startswith(problem)]
     assert check(chain) == []
 
