@@ -72,7 +72,7 @@ def node_arguments(version: str, commands: Sequence[str]) -> NodeArguments:
     general.add_argument("-v", "--version", action=_Version, const=version, help="Print the version and stop.")
     for section in SECTIONS.values():
         group = parser.add_argument_group(section.title, section.about)
-        for option in section.fields.values():
+        for option in section.with_meaning:
             _add(group, option)
             for older in option.older():
                 _add(group, older)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.parts.bootstrap import fetched_state, ready_directory, trusted_peers
+from ledgerd.node.parts.bootstrap import fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
@@ -189,7 +189,7 @@ class SnapshotsPart:
         ledger = self._chain.chain.ledger
         return (
             ledger.globals.emergency_consensus_active
-            and COMMITTEE_ACCOUNT in self._configuration.validator.validators
+            and self._configuration.validator.is_emergency_master
             and COMMITTEE_ACCOUNT in ledger.schedule.scheduled
         )
 
@@ -197,7 +197,7 @@ class SnapshotsPart:
         """Fetch and build a newer state, while everything else goes on."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
         log.warning("the chain stands still at block %d: looking for a newer snapshot", head)
-        number = await fetched_state(self._configuration, self._chain, trusted_peers(self._options), above=head)
+        number = await fetched_state(self._configuration, self._chain, self._options.trusted_peers, above=head)
         has_moved = head != await self._chain.run(lambda: self._chain.chain.head_number)
         if number is None or has_moved:
             self._watch.restart(self._time.seconds())
