@@ -14,7 +14,6 @@ from ledgerd.protocol.errors import OperatorError
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.node.config.configuration import Configuration
-    from ledgerd.state.disk import Space
 
 
 def add_data_directory(arguments: argparse.ArgumentParser) -> None:
@@ -44,14 +43,6 @@ def configuration_of(chosen: argparse.Namespace) -> Configuration:
         "chain": [] if chosen.chain is None else [chosen.chain],
     }
     return read_configuration({name: texts for name, texts in given.items() if texts}, Path.cwd())
-
-
-def space_of(configuration: Configuration) -> Space:
-    """How much room the file of the state has at first, and how it grows."""
-    from ledgerd.state.disk import Space  # noqa: PLC0415 - not loaded for `--help`
-
-    options = configuration.chain
-    return Space(options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
 
 
 @contextmanager

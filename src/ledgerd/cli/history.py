@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+from ledgerd.cli.progress import progress_bar
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Rebuild, and say how far it went."""
-    from ledgerd.cli.replay import progress_bar  # noqa: PLC0415 - none of these is loaded for `--help`
-    from ledgerd.history.rebuild import rebuild  # noqa: PLC0415
+    from ledgerd.history.rebuild import rebuild  # noqa: PLC0415 - neither is loaded for `--help`
     from ledgerd.node.build import THIS_BUILD  # noqa: PLC0415
 
     if PLUGIN in THIS_BUILD.excluded_plugins:

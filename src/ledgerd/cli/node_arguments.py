@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.declaration import Option
 from ledgerd.node.config.values.kind import Argument
-from ledgerd.node.config.values.nearest import nearest
+from ledgerd.node.config.values.values import nearest
 
 WRONG_CONFIGURATION = 2
 """What the process ends with when the command line or the file is wrong."""
