@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -83,7 +83,7 @@ def place_in(room: str, module: str) -> str:
     return module.removeprefix(prefix).partition(".")[0] if module.startswith(prefix) else ""
 
 
-def upward_imports(edges: Edges, floors: dict[str, tuple[tuple[str, ...], ...]]) -> Iterator[str]:
+def upward_imports(edges: Edges, floors: Mapping[str, tuple[tuple[str, ...], ...]]) -> Iterator[str]:
     """Every import inside a room that does not go down, and everything that stands on no floor of its room."""
     for room, rows in floors.items():
         level = {name: height for height, row in enumerate(rows) for name in row}
