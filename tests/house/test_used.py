@@ -145,8 +145,9 @@ def uses(*folders: Path) -> Uses:
                     names = [alias.name for alias in node.names if alias.asname]
                 case ast.MatchClass(kwd_attrs=words):
                     names = [*words]
-            for name in names:
-                found[name][where].append(node.lineno)
+            if isinstance(node, ast.expr | ast.stmt | ast.pattern):
+                for name in names:
+                    found[name][where].append(node.lineno)
     return found
 
 
