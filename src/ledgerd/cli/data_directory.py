@@ -51,7 +51,6 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
-    from ledgerd.protocol.identifiers import BlockId  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     options = configuration.chain
@@ -62,7 +61,7 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
         network_of(configuration),
         clock=time.monotonic,
         genesis_time=int(time.time()),
-        checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
+        checkpoints=dict(options.checkpoints),
         rolling_blocks=options.dlt_block_log_max_blocks,
         space=space_of(configuration),
     ) as chain:
