@@ -25,9 +25,9 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import BlockReply, Hello, HelloReply, NodeId, read_message
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from tests.chain.networks import Network
 from tests.node.processes import LOOPBACK, NodeProcess

@@ -13,9 +13,9 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Send
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from tests.p2p.reference import ReferencePeers

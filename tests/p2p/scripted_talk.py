@@ -13,9 +13,9 @@ from ledgerd.p2p.shared.actions import Close, Dial, Send
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import Hello, HelloReply, Message, NodeId, read_message
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK
 
 OWN_ID = NodeId(b"\2" + bytes(31) + b"\1")

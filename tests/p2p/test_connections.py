@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.talk.contacts import CONTACTS
-from ledgerd.p2p.wire.endpoints import Endpoint, is_public, plain_address, subnet_of, wire_endpoint
+from ledgerd.p2p.wire.endpoints import is_public, plain_address, subnet_of, wire_endpoint
 from ledgerd.p2p.wire.messages import (
     NO_NODE,
     GetBlockRange,
@@ -15,6 +15,7 @@ from ledgerd.p2p.wire.messages import (
     PeerExchangeRequest,
     range_reply_frame,
 )
+from ledgerd.protocol.endpoint import Endpoint
 from tests.chain.networks import Network
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import OWN_ID, Talk
@@ -104,7 +105,7 @@ def test_an_attempt_has_a_deadline(talk_with: Begin) -> None:
 
 
 def test_peers_are_told_whom_we_dialled_and_kept(talk_with: Begin) -> None:
-    talk = talk_with(Settings(seeds=(SEED,), exchange_min_uptime=0))
+    talk = talk_with(Settings(seeds=(SEED,), peer_exchange_min_uptime_sec=0))
     talk.wait(5)
     dial(talk, SEED)
     peer = talk.meet()

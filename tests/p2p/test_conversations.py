@@ -18,7 +18,6 @@ from ledgerd.p2p.shared.actions import Dial, Send
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.frames import Frame
 from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
@@ -31,6 +30,7 @@ from ledgerd.p2p.wire.messages import (
     read_message,
 )
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.p2p.conversations import Said, chain_from_snapshot, conversation

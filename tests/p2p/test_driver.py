@@ -17,8 +17,8 @@ from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import Hello, NodeId
+from ledgerd.protocol.endpoint import Endpoint
 from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
 
 PATIENCE = 20

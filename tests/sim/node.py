@@ -15,7 +15,6 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Action
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.producer.clock import SECOND, TICK, SteadyClock
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
@@ -24,6 +23,7 @@ from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction

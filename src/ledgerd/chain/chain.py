@@ -36,7 +36,7 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlob
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.following import Followers
+    from ledgerd.chain.ledger.ledger import Followers
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.parameters import ChainParameters

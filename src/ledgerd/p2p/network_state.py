@@ -20,9 +20,10 @@ from ledgerd.p2p.sync.intake import Intake
 from ledgerd.p2p.talk.contacts import Contacts
 from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
 from ledgerd.p2p.talk.relay import push_block, push_transaction
-from ledgerd.p2p.wire.endpoints import Endpoint, plain_address, subnet_of
+from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
 from ledgerd.p2p.wire.messages import BlockReply, NodeId, TransactionMessage, block_frame
+from ledgerd.protocol.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from random import Random
@@ -175,7 +176,7 @@ class NetworkState:
         intake.look_after()
         self.dialogue.exchange.ask()
         if self._ticks % CLEANING_TICKS == 0:
-            self.contacts.forget_lost(now, core.settings.max_disconnect_hours)
+            self.contacts.forget_lost(now, core.settings.peer_max_disconnect_hours)
         if intake.watch.take_reset():
             self.forgive_all()
         self._ticks += 1

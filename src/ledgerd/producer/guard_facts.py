@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.validators.slots import participation
-from ledgerd.producer.guard import GuardFacts, OnChain, Seen, Update, Watched
+from ledgerd.producer.guard import GuardFacts, OnChain, Seen, Update
+from ledgerd.producer.settings import Watched
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.transaction import unsigned_transaction

@@ -98,7 +98,6 @@ UINT16 = _unsigned(2)
 UINT32 = _unsigned(4)
 UINT64 = _unsigned(8)
 UINT128 = _unsigned(16)
-INT16 = _signed(2)
 INT64 = _signed(8)
 TIME = UINT32
 BOOL = Order("bool", _boolean)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.node.parts.guard import GuardPart, guard_settings
+from ledgerd.node.parts.guard import GuardPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.block import Block
@@ -208,7 +208,7 @@ def test_the_settings_are_those_of_the_options(tmp_path: Path) -> None:
         "enable-stale-production": ["true"],
     }
 
-    settings = guard_settings(read_configuration(words, tmp_path))
+    settings = read_configuration(words, tmp_path).validator_guard
 
     assert settings.watched[WATCHED] == (SIGNING, ACTIVE)
     assert (settings.interval, settings.disable, settings.disable_max, settings.shutdown_grace) == (1, 7, 2, 4)

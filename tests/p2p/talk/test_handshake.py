@@ -7,7 +7,6 @@ import pytest
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import LIFE, Life, Step
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import (
     ForkStatus,
     GetBlock,
@@ -18,6 +17,7 @@ from ledgerd.p2p.wire.messages import (
     PeerExchangeRequest,
     SoftBan,
 )
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import OWN_ID, Talk

@@ -152,13 +152,6 @@ class ForkDatabase:
         """The block below, if it is still here."""
         return None if item.parent is None else self._linked.get(item.parent)
 
-    def on_main_branch(self, number: int) -> Block | None:
-        """The only block of a number; or, of several, the one below the head."""
-        items = self._by_number.get(number, ())
-        if len(items) < 2:
-            return items[0].block if items else None
-        return self.below_head(number)
-
     def below_head(self, number: int) -> Block | None:
         """The block of a number on the way down from the head."""
         item = self.head

@@ -21,7 +21,6 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, fund
 from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.production import producer_settings
 from ledgerd.node.runtime import WATCH, Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.producer.loop import Producer, run
@@ -128,7 +127,7 @@ class Development:
             self._task = asyncio.create_task(self._keep_mining())
 
     def _begin(self, chain: Chain) -> None:
-        settings = producer_settings(self._configuration.validator)
+        settings = self._configuration.validator
         if self._producer is None:
             self._producer = Producer(chain, settings, NoRecord(), self._time.wall)
         else:

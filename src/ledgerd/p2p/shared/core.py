@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ledgerd.p2p.shared.chain_access import ChainAccess
     from ledgerd.p2p.shared.settings import Settings
-    from ledgerd.p2p.wire.endpoints import Endpoint
+    from ledgerd.protocol.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 
