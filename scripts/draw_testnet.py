@@ -46,7 +46,7 @@ def main() -> None:
             console.print(headline(network), markup=False)
             console.print(shown)
     IMAGE.parent.mkdir(exist_ok=True)
-    # No font from elsewhere: whoever opens the picture asks nobody for anything.
+    # No font from the web: opening the picture makes no request.
     IMAGE.write_text(FONT.sub("", console.export_svg(title="ledgerd testnet", unique_id="testnet")), encoding="utf-8")
     sys.stdout.write(f"{IMAGE.name} shows block {network.watch.head}\n")
 
