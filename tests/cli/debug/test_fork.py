@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,69 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.chain.log.files import OFFSET
 from ledgerd.cli import main
 from ledgerd.cli.debug.blocks import Blocks
 from ledgerd.cli.debug.fork import last_common
-from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
-from ledgerd.protocol.keys import PrivateKey
-from tests.recorded import recorded_blocks
-
-KEY = PrivateKey(b"k" * 32)
-
-
-def recorded(count: int) -> list[Block]:
-    return [codec_of(Block).decode_exactly(packed) for packed in recorded_blocks("open-2")[:count]]
-
-
-def parted(chain: list[Block], at: int, count: int) -> list[Block]:
-    """Another chain of so many blocks, with the same blocks up to one of them."""
-    other = chain[:at]
-    for block in chain[at:count]:
-        previous = other[-1].id if other else block.previous
-        header = BlockHeader(previous, block.timestamp, "mallory", block.transaction_merkle_root, ())
-        other.append(sign_block(header, (), KEY))
-    return other
-
-
-def log_of(path: Path, blocks: Sequence[Block]) -> str:
-    """A block log: each block, and behind it the place where it began."""
-    data = b""
-    for block in blocks:
-        data += block.packed + OFFSET.pack(len(data))
-    path.write_bytes(data)
-    return str(path)
-
-
-@contextmanager
-def node_with(blocks: Sequence[Block], first: int = 1) -> Iterator[str]:
-    """Something that answers as a node with these blocks would; it has none before the first."""
-
-    class Answer(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            _, method, arguments = request["params"]
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps({"id": 1, "result": result(method, *arguments)}).encode())
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    def result(method: str, number: int = 0) -> Any:
-        if method == "get_dynamic_global_properties":
-            return {"head_block_number": len(blocks)}
-        return json.loads(codec_of(Block).to_json(blocks[number - 1])) if first <= number <= len(blocks) else None
-
-    with HTTPServer(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
+from tests.cli.debug.chains import log_of, node_with, parted, recorded
 
 
 def test_the_last_common_block_of_two_logs_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
