@@ -120,7 +120,10 @@ GROUPS = (
     Group(
         "the inside of the chain: proven through the chain itself, by its forks and what waits for a block",
         ("chain/test_chain.py", "chain/forks", "chain/test_probes.py", "p2p"),
-        "chain/forks/blocks chain/forks/trunk chain/pending/generation chain/pending/pending",
+        """
+        chain/forks/blocks chain/forks/linking chain/forks/outcome chain/forks/trunk chain/pending/generation
+        chain/pending/pending chain/view
+        """,
     ),
     Group(
         "files of logs: proven by the two logs that are made of them, and by kills",
@@ -197,8 +200,8 @@ GROUPS = (
             "sim",
         ),
         """
-        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches p2p/shared/budget p2p/shared/chain_access
-        p2p/shared/core p2p/shared/peer p2p/sync/admission p2p/sync/fork_tracking p2p/sync/intake p2p/sync/pause
+        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches p2p/shared/budget
+        p2p/shared/core p2p/shared/peer p2p/sync/admission p2p/sync/fork_tracking p2p/sync/intake
         p2p/sync/pieces p2p/sync/settling p2p/sync/watch p2p/talk/contacts p2p/talk/mempool p2p/talk/peer_exchange
         p2p/talk/relay p2p/wire/endpoints
         """,
