@@ -17,26 +17,17 @@ from time import perf_counter, process_time
 
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.signatures import recover
-from ledgerd.state.objects.accounts import (
-    ACCOUNT_AUTHORITIES,
-    ACCOUNT_METADATA,
-    ACCOUNTS,
-    Account,
-    AccountAuthority,
-    AccountMetadata,
-)
-from tests.chain.networks import VIZ_KEY, Network, key_of
+from tests.chain.crowds import populate
+from tests.chain.networks import Network, key_of
 from tests.chain.recorded_chains import open_chain
 from tests.recorded import CHAINS, recorded_blocks
 
 FULL_BLOCKS, EMPTY_BLOCKS, TRANSFERS = 20, 600, 100
 FEW, MANY = 1_000, 200_000
-ACCOUNTS_A_COMMIT = 20_000
 
 RECOVERIES_A_BLOCK, BLOCKS_A_SECOND = 10, 2_000
 OPERATIONS_A_SECOND = 6_000
@@ -67,7 +58,7 @@ def network() -> Iterator[Network]:
 
 def packed_blocks(source: Network, first: int) -> list[bytes]:
     """The blocks of a chain from a height on."""
-    blocks = [source.chain.blocks.at(number) for number in range(first, source.chain.head_number + 1)]
+    blocks = [source.chain.block_at(number) for number in range(first, source.chain.head_number + 1)]
     return [block.packed for block in blocks if block is not None]
 
 
@@ -118,7 +109,7 @@ def bench_replay() -> None:
         node.follow(codec_of(Block).decode(packed) for packed in packed_blocks(source, 1)[: first - 1])
 
         def push(block: Block) -> None:
-            node.chain.push_block(block, commit=False)
+            node.chain.push_block(block, commit=False).or_raise()
 
         blocks = packed_blocks(source, first)
         full_blocks, empty_blocks = blocks[: full - first], blocks[full - first :]
@@ -146,7 +137,7 @@ def bench_recorded() -> None:
         with tempfile.TemporaryDirectory() as folder, open_chain(name, Path(folder)) as chain:
 
             def push(block: Block) -> None:
-                chain.push_block(block, commit=False)
+                chain.push_block(block, commit=False).or_raise()
 
             seconds = replay_seconds(push, chain.commit, blocks)
             cost = seconds / len(blocks) / recovery_seconds()
@@ -167,28 +158,12 @@ def bench_live() -> None:
         times = []
         for packed in packed_blocks(source, first):
             started = perf_counter()
-            node.chain.push_block(codec_of(Block).decode(packed))
+            node.chain.push_block(codec_of(Block).decode(packed)).or_raise()
             times.append(perf_counter() - started)
         node.chain.close()
         middle = sorted(times)[len(times) // 2]
         print(f"  a live block of {TRANSFERS} operations, applied and durable: {middle * 1000:.1f} ms ", end="")
         print(f"({verdict(middle * 1000, LIVE_SECONDS * 1000)} ms; {middle / recovery_seconds():.0f} recoveries)")
-
-
-def populate(net: Network, count: int) -> None:
-    """Accounts by the thousand, as if they had been created long ago."""
-    store, authority = net.chain.store, authority_of(VIZ_KEY.public)
-    for number in range(count):
-        name = AccountName(f"member-{number}")
-        store.create(ACCOUNTS, Account(name=name, memo_key=VIZ_KEY.public, balance=1, created=1))
-        store.create(
-            ACCOUNT_AUTHORITIES,
-            AccountAuthority(account=name, master=authority, active=authority, regular=authority),
-        )
-        store.create(ACCOUNT_METADATA, AccountMetadata(account=name))
-        if number % ACCOUNTS_A_COMMIT == ACCOUNTS_A_COMMIT - 1:
-            store.commit()
-    store.commit()
 
 
 def block_cost(net: Network) -> float:
@@ -199,7 +174,7 @@ def block_cost(net: Network) -> float:
         started = process_time()
         for _ in range(100):
             made.append(net.make())
-            net.chain.push_block(made[-1], commit=False)
+            net.chain.push_block(made[-1], commit=False).or_raise()
         net.chain.commit()
         costs.append((process_time() - started) / 100 / recovery_seconds())
     return min(costs)
@@ -229,7 +204,7 @@ from pathlib import Path
 from tests.chain.networks import Network
 started = time.perf_counter()
 net = Network(Path(sys.argv[1]))
-net.chain.ledger.account("member-77777")
+assert net.chain.active_keys("member-77777")
 print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 

@@ -76,11 +76,11 @@ def indexing_cost(folder: Path, blocks: list[bytes], first: int) -> float:
 
         chain.precede(record)
         for packed in blocks[:first]:
-            chain.push_block(codec_of(Block).decode(packed), commit=False)
+            chain.push_block(codec_of(Block).decode(packed), commit=False).or_raise()
         chain.commit()
         started, spent = process_time(), 0.0
         for packed in blocks[first:]:
-            chain.push_block(codec_of(Block).decode(packed), commit=False)
+            chain.push_block(codec_of(Block).decode(packed), commit=False).or_raise()
         chain.commit()
         return spent / (process_time() - started - spent)
 

@@ -25,9 +25,9 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import BlockReply, Hello, HelloReply, NodeId, read_message
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from tests.chain.networks import Network
 from tests.node.processes import LOOPBACK, NodeProcess
@@ -74,7 +74,7 @@ def grow(folder: Path, count: int) -> Network:
     net.start()
     while net.chain.head_number < count:
         for _ in range(100):
-            net.chain.push_block(net.make(), commit=False)
+            net.chain.push_block(net.make(), commit=False).or_raise()
         net.chain.commit()
     return net
 
@@ -172,7 +172,7 @@ class Maker:
 
     def __init__(self, net: Network) -> None:
         self.net = net
-        now = float(net.chain.ledger.now)
+        now = float(net.chain.head_time)
         random = Random(1)  # noqa: S311 - nothing to hide
         state = NetworkState(
             ChainPeers(net.chain, now), Settings(max_connections=10), NodeId(bytes([2] * 33)), random, time()
@@ -183,7 +183,7 @@ class Maker:
         """Make the next block and push it; its id, and when it was signed."""
         block = self.net.make()
         signed_at = perf_counter()
-        self.net.chain.push_block(block)
+        self.net.chain.push_block(block).or_raise()
         self.driver.network.broadcast_block(time(), block)
         self.driver.settle()
         return block.id, signed_at

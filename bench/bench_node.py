@@ -10,7 +10,7 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from bench.bench_api import request
 from bench.bench_chain import verdict
 from bench.bench_rpc import Asker
+from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.dev.development import DevOptions, DevRuntime
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_producer
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
@@ -188,11 +190,17 @@ class Watched:
         """Time every block from now on; on the thread of the chain."""
         push = chain.push_block
 
-        def timed(block: Block, skip: SkipFlags = Skip.NOTHING, *, commit: bool = True) -> bool:
+        def timed(
+            block: Block,
+            skip: SkipFlags = Skip.NOTHING,
+            *,
+            commit: bool = True,
+            instead_of: Collection[BlockId] = (),
+        ) -> Outcome:
             began = perf_counter()
-            moved = push(block, skip, commit=commit)
+            outcome = push(block, skip, commit=commit, instead_of=instead_of)
             self.applied.append(perf_counter() - began)
-            return moved
+            return outcome
 
         chain.push_block = timed  # type: ignore[method-assign]
 
@@ -200,7 +208,7 @@ class Watched:
 def transfer(chain: Chain, number: int) -> None:
     """A transfer from one known account to another."""
     operation = Transfer(ALICE, BOB, tokens(1), str(number))
-    draft = unsigned_transaction(chain.head_id, chain.ledger.now + 60, (operation,))
+    draft = unsigned_transaction(chain.head_id, chain.head_time + 60, (operation,))
     chain.push_transaction(draft.signed(chain.network.chain_id, [PrivateKey.from_wif(PUBLISHED_ACCOUNTS_KEY)]))
 
 
@@ -218,13 +226,13 @@ async def produce(folder: Path) -> None:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
-    began, first, first_slot = monotonic(), chain.head_number, chain.ledger.globals.current_aslot
+    began, first, first_slot = monotonic(), chain.head_number, chain.globals.current_aslot
     for number in count():
         await asyncio.sleep(1 / TRANSFERS)
         await runtime.chain.run(partial(transfer, chain, number))
         if chain.head_number >= first + BLOCKS or monotonic() > began + 2 * BLOCKS * BLOCK_INTERVAL:
             break
-    blocks, slots = chain.head_number - first, chain.ledger.globals.current_aslot - first_slot
+    blocks, slots = chain.head_number - first, chain.globals.current_aslot - first_slot
     spent = monotonic() - began
     said, _ = await asker.communicate(b"")
     await runtime.stop()

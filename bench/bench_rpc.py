@@ -20,6 +20,7 @@ from time import perf_counter, time
 from typing import NamedTuple, cast
 
 import httptools
+import msgspec
 
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.rpc.call.counts import UNCOUNTED
@@ -61,7 +62,7 @@ def get_accounts(_view: ApiView) -> Whatever:
     return [PROPERTIES] * 10
 
 
-def parts(link: Link, limits: Limits, _settings: dict[str, str]) -> Service:
+def parts(link: Link, limits: Limits, _settings: msgspec.Raw) -> Service:
     """The parts of a worker."""
     node = Node(MAINNET, nothing_to_read, link)
     return Service(Dispatcher([DATABASE], node, time, limits=limits), limits)
@@ -200,7 +201,7 @@ async def bare() -> AsyncIterator[Round]:
 async def workers(count: int) -> AsyncIterator[Round]:
     """Running workers."""
     endpoint = Endpoint("127.0.0.1", 0, Speech.BOTH)
-    running = Workers(Switchboard({}), [endpoint], "bench.bench_rpc:parts", {}, count=count)
+    running = Workers(Switchboard({}), [endpoint], "bench.bench_rpc:parts", None, count=count)
     await running.start()
     try:
         yield lambda method: measure(running.addresses[0][1], running.processes, method)

@@ -40,7 +40,7 @@ WITHOUT_MEANING = {
 
 
 class BuildError(Exception):
-    """What the builder has to see to."""
+    """What the builder still has to do."""
 
 
 class BuildArguments(argparse.ArgumentParser):
@@ -213,7 +213,7 @@ def build(chosen: argparse.Namespace) -> Path:
 
 
 def replace(folder: Path, make: Callable[[Path], object]) -> None:
-    """Have a folder made anew; the old one stays until the new one has proved to run."""
+    """Have a folder rebuilt; the old one stays until the new one has proved to run."""
     fresh, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
     for each in (fresh, old):
         shutil.rmtree(each, ignore_errors=True)

@@ -50,7 +50,7 @@ def rows(section: Section[Any]) -> Iterator[str]:
     """The table of one section."""
     yield "| option | takes | default | meaning |"
     yield "|---|---|---|---|"
-    for option in section.fields.values():
+    for option in section.with_meaning:
         meaning = " ".join([option.help, *remarks(option)])
         yield f"| `{option.name}` | {cell(option.kind.takes)} | {default_of(option)} | {cell(meaning)} |"
     yield ""

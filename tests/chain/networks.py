@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
@@ -61,7 +60,7 @@ class Network:
     def signed(self, *operations: Operation, key: PrivateKey = VIZ_KEY, lifetime: int = 600) -> Transaction:
         """A transaction on the head that no other is equal to."""
         self._salt += 1
-        now = self.chain.ledger.now or self.genesis
+        now = self.chain.head_time or self.genesis
         draft = unsigned_transaction(self.chain.head_id, now + lifetime + self._salt % 100, operations)
         return draft.signed(self.chain.network.chain_id, [key])
 
@@ -76,11 +75,11 @@ class Network:
     def make(self, skipped: int = 0) -> Block:
         """The block of the next slot, or of a later one; it is not pushed."""
         first = self.genesis + 3
-        return self.make_at(slot_time(self.chain.ledger, 1 + skipped) if self.chain.head_number else first)
+        return self.make_at(self.chain.slot_time(1 + skipped) if self.chain.head_number else first)
 
     def make_at(self, when: int) -> Block:
         """The block of the slot that holds this time."""
-        name = scheduled_validator(self.chain.ledger, slot_at(self.chain.ledger, when))
+        name = self.chain.scheduled_at(self.chain.slot_at(when))
         return self.chain.generate_block(when, name, self.keys[name])
 
     def produce(self, count: int = 1, skipped: int = 0) -> list[Block]:
@@ -88,13 +87,13 @@ class Network:
         blocks = []
         for _ in range(count):
             blocks.append(self.make(skipped))
-            assert self.chain.push_block(blocks[-1])
+            assert self.chain.push_block(blocks[-1]).has_moved
         return blocks
 
     def follow(self, blocks: Iterable[Block]) -> None:
         """Take in the blocks of others."""
         for block in blocks:
-            self.chain.push_block(block)
+            self.chain.push_block(block).or_raise()
 
     def start(self) -> None:
         """The first blocks of a testnet: `viz` becomes a validator of its own, since `committee` will not be one."""

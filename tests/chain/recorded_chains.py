@@ -65,7 +65,7 @@ def open_chain(name: str, folder: Path) -> Chain:
 def advance(chain: Chain, name: str, to: int, skip: SkipFlags = LIKE_THE_RECORDING) -> None:
     """Apply the recorded blocks up to a height, with all checks but those that the recording could not make."""
     for packed in recorded_blocks(name)[chain.head_number : to]:
-        chain.push_block(codec_of(Block).decode(packed), skip, commit=False)
+        chain.push_block(codec_of(Block).decode(packed), skip, commit=False).or_raise()
     chain.commit()
 
 
@@ -79,7 +79,7 @@ def recorded_state(name: str, height: int) -> dict[str, Any]:
 def exported_state(chain: Chain) -> dict[str, Any]:
     """The state of a chain of ours, in the reference's form."""
     file = BytesIO()
-    export(chain.store, file, Occasion(chain.network.chain_id, 0, chain.blocks.at(chain.head_number)))
+    export(chain.parts.store, file, Occasion(chain.network.chain_id, 0, chain.block_at(chain.head_number)))
     return dict(json.loads(zlib.decompress(file.getvalue()).decode("utf-8", "surrogateescape"))["state"])
 
 

@@ -16,9 +16,9 @@ def assert_same_state(one: Chain, two: Chain) -> None:
     for table in TABLES:
         if table is BLOCK_SUMMARIES:
             continue
-        assert one.store.next_id(table) == two.store.next_id(table), table
+        assert one.parts.store.next_id(table) == two.parts.store.next_id(table), table
         for index in (table.by_id, *table.indexes):
-            assert list(one.store.scan(index)) == list(two.store.scan(index)), index
+            assert list(one.parts.store.scan(index)) == list(two.parts.store.scan(index)), index
     for number in range(max(0, one.head_number - COMPARED_SUMMARIES), one.head_number + 1):
         place = number % BLOCK_SUMMARY_COUNT
-        assert one.store.get(BLOCK_SUMMARIES, place) == two.store.get(BLOCK_SUMMARIES, place)
+        assert one.parts.store.get(BLOCK_SUMMARIES, place) == two.parts.store.get(BLOCK_SUMMARIES, place)

@@ -19,8 +19,7 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.sessions import Session
-from ledgerd.state.store import Store
+from ledgerd.state.records import Row
 from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
 
 
@@ -33,7 +32,7 @@ def network(tmp_path: Path) -> Iterator[Network]:
 
 
 def balance(network: Network) -> int:
-    return network.chain.ledger.account(ALICE).balance
+    return network.chain.parts.ledger.account(ALICE).balance
 
 
 def pay(amount: int, memo: str = "") -> Transfer:
@@ -42,8 +41,8 @@ def pay(amount: int, memo: str = "") -> Transfer:
 
 def test_a_testnet_of_one_validator_gets_past_all_hardforks(network: Network) -> None:
     assert network.chain.head_number == 14
-    assert network.chain.ledger.hardfork(13)
-    assert network.chain.ledger.schedule.scheduled == (VIZ,)
+    assert network.chain.hardfork(13)
+    assert network.chain.scheduled == (VIZ,)
     network.produce(30)
     assert network.chain.irreversible >= 43
     assert check(network.chain) == []
@@ -56,26 +55,25 @@ def test_a_waiting_transaction_counts_at_once_and_is_in_the_next_block(network: 
     (block,) = network.produce()
     assert [each.id for each in block.transactions] == [sent.id]
     assert balance(network) == before + 5
-    assert network.chain.pending.transactions == []
+    assert network.chain.waiting == ()
 
 
 class Told:
     """Remembers what a follower of waiting transactions hears: how many objects changed, or that all is taken back."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self) -> None:
         self.heard: list[int] = []
-        self._store = store
 
-    def accepted(self, session: Session) -> None:
-        self.heard.append(len(self._store.changed_rows(session)))
+    def accepted(self, rows: list[Row]) -> None:
+        self.heard.append(len(rows))
 
     def dropped(self) -> None:
         self.heard.append(0)
 
 
 def test_followers_hear_of_what_waits_and_of_what_is_taken_back(network: Network) -> None:
-    told = Told(network.chain.store)
-    network.chain.pending.followers.append(told)
+    told = Told()
+    network.chain.follow_waiting(told)
 
     network.send(pay(5))
     with pytest.raises(RuleViolation):
@@ -86,7 +84,7 @@ def test_followers_hear_of_what_waits_and_of_what_is_taken_back(network: Network
     later = network.signed(pay(6))
     block = network.make()
     network.chain.push_transaction(later)
-    network.chain.push_block(block)
+    network.chain.push_block(block).or_raise()
 
     assert told.heard[1] == 0
     assert told.heard[-2] == 0
@@ -97,7 +95,7 @@ def test_a_block_of_waiting_transactions_is_taken_in_without_recovering_their_ke
     network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = Network(tmp_path / "two")
-    other.follow(block for number in range(1, 15) if (block := network.chain.blocks.at(number)) is not None)
+    other.follow(block for number in range(1, 15) if (block := network.chain.block_at(number)) is not None)
     sent = network.send(pay(5))
     again = codec_of(Transaction).decode(sent.packed)
     other.chain.push_transaction(again)
@@ -108,9 +106,9 @@ def test_a_block_of_waiting_transactions_is_taken_in_without_recovering_their_ke
         raise AssertionError("recovered again")
 
     monkeypatch.setattr("ledgerd.protocol.transaction.recover", recover)
-    other.chain.pending.lend_signers([forged])
+    other.chain.parts.pending.lend_signers([forged])
     assert forged.known_signers(other.chain.network.chain_id) is None
-    assert other.chain.push_block(codec_of(Block).decode(block.packed))
+    assert other.chain.push_block(codec_of(Block).decode(block.packed)).has_moved
     other.chain.close()
 
 
@@ -149,10 +147,10 @@ def test_what_time_is_too_short_for_waits_without_being_executed(network: Networ
     sent = [network.send(pay(1)) for _ in range(3)]
     ticks = iter([0.0, 0.1, 0.3])
     empty = sign_empty(network)
-    network.chain.pending._clock = lambda: next(ticks)  # noqa: SLF001 - a clock that runs out
+    network.chain.parts.pending._clock = lambda: next(ticks)  # noqa: SLF001 - a clock that runs out
     before = balance(network)
-    network.chain.push_block(empty)
-    assert [each.id for each in network.chain.pending.transactions] == [each.id for each in sent]
+    network.chain.push_block(empty).or_raise()
+    assert [each.id for each in network.chain.waiting] == [each.id for each in sent]
     assert balance(network) == before - 2
 
 
@@ -176,9 +174,9 @@ def test_a_block_that_breaks_a_rule_leaves_all_as_it_was(network: Network) -> No
     head = network.chain.head_id
     for bad in (other_key, too_early, bad_root):
         with pytest.raises(RuleViolation):
-            network.chain.push_block(bad)
+            network.chain.push_block(bad).or_raise()
         assert network.chain.head_id == head
-    assert network.chain.push_block(made)
+    assert network.chain.push_block(made).has_moved
 
 
 def test_a_restart_loses_no_committed_block(network: Network) -> None:
@@ -193,7 +191,7 @@ def test_a_restart_loses_no_committed_block(network: Network) -> None:
 
 def test_blocks_in_memory_are_not_there_after_a_crash(network: Network) -> None:
     head = network.chain.head_id
-    network.chain.push_block(network.make(), commit=False)
+    network.chain.push_block(network.make(), commit=False).or_raise()
     network.reopen()
     assert network.chain.head_id == head
     network.produce()
@@ -206,7 +204,7 @@ def test_a_popped_block_gives_its_transactions_back(tmp_path: Path) -> None:
     head = network.chain.head_number
     network.chain.pop_block()
     assert network.chain.head_number == head - 1
-    assert [each.id for each in network.chain.pending.transactions] == [sent.id]
+    assert [each.id for each in network.chain.waiting] == [sent.id]
     (again,) = network.produce()
     assert [each.id for each in again.transactions] == [sent.id]
     network.chain.close()
@@ -217,10 +215,10 @@ def test_listeners_are_told_every_committed_fact_in_order(network: Network) -> N
     network.chain.subscribe(told.append)
     network.send(pay(5, "hello"))
     first, second = network.make(), None
-    network.chain.push_block(first, commit=False)
+    network.chain.push_block(first, commit=False).or_raise()
     assert told == []
     second = network.make()
-    network.chain.push_block(second)
+    network.chain.push_block(second).or_raise()
     applied = [event for event in told if isinstance(event, BlockApplied)]
     assert [event.block.id for event in applied] == [first.id, second.id]
     (operation,) = [each for each in applied[0].operations if isinstance(each.operation, Transfer)]
@@ -240,7 +238,7 @@ def test_the_irreversible_blocks_are_in_the_log(network: Network) -> None:
 
 
 def test_a_checkpoint_refuses_another_block(network: Network, tmp_path: Path) -> None:
-    blocks = [network.chain.blocks.at(number) for number in range(1, 5)]
+    blocks = [network.chain.block_at(number) for number in range(1, 5)]
     known = [block for block in blocks if block is not None]
     for checkpoints, refused in (({3: known[2].id}, False), ({3: known[1].id}, True)):
         chain = Chain.open(
@@ -252,13 +250,13 @@ def test_a_checkpoint_refuses_another_block(network: Network, tmp_path: Path) ->
             space=SMALL,
         )
         with chain:
-            chain.push_block(known[0])
-            chain.push_block(known[1])
+            chain.push_block(known[0]).or_raise()
+            chain.push_block(known[1]).or_raise()
             if refused:
                 with pytest.raises(RuleViolation, match="checkpoint 3"):
-                    chain.push_block(known[2])
+                    chain.push_block(known[2]).or_raise()
             else:
-                assert chain.push_block(known[2])
+                assert chain.push_block(known[2]).has_moved
 
 
 def test_a_state_of_another_chain_is_refused(network: Network) -> None:

@@ -105,10 +105,12 @@ def what_is_left(work: Work, folder: Path, reference: Path, reported: int | None
         bring_to(chain.head_number)
         assert chain.head_id == uninterrupted.head_id
         head = chain.head_number
-        changed = first_change(whole_state(uninterrupted.store, head=head), whole_state(chain.store, head=head))
+        changed = first_change(
+            whole_state(uninterrupted.parts.store, head=head), whole_state(chain.parts.store, head=head)
+        )
         assert changed is None, f"block {head}: {changed}"
         # A block that was popped again may have made others irreversible before.
-        assert chain.store.undoable <= uninterrupted.store.undoable
+        assert chain.parts.store.undoable <= uninterrupted.parts.store.undoable
     return head
 
 

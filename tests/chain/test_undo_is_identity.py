@@ -46,7 +46,7 @@ UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES
 
 
 def state_of(chain: Chain) -> dict[str, object]:
-    return whole_state(chain.store, head=chain.head_number)
+    return whole_state(chain.parts.store, head=chain.head_number)
 
 
 def block_of(name: str, number: int) -> Block:
@@ -55,7 +55,7 @@ def block_of(name: str, number: int) -> Block:
 
 def apply_operation(chain: Chain, operation: Operation, salt: int) -> None:
     """As a transaction of its own, which needs no signature."""
-    ledger = chain.ledger
+    ledger = chain.parts.ledger
     apply_transaction(ledger, unsigned_transaction(chain.head_id, ledger.now + 1 + salt, (operation,)), UNSIGNED)
 
 
@@ -70,12 +70,12 @@ def test_random_operations_leave_no_trace_once_they_are_undone(name: str, height
     refused = 0
     with open_chain(name, tmp_path) as chain:
         advance(chain, name, height)
-        chain.ledger.is_producing = True
+        chain.parts.ledger.is_producing = True
         at_rest = state_of(chain)
         for number in range(rounds):
-            with chain.store.begin():
+            with chain.parts.store.begin():
                 for salt, operation in enumerate(islice(operations, KEPT)):
-                    with chain.store.begin() as session:
+                    with chain.parts.store.begin() as session:
                         try:
                             apply_operation(chain, operation, salt)
                         except (RuleViolation, CodecError):
@@ -84,7 +84,7 @@ def test_random_operations_leave_no_trace_once_they_are_undone(name: str, height
                 before = state_of(chain)
                 tried = list(islice(operations, TAKEN_BACK))
                 for salt, operation in enumerate(tried, KEPT):
-                    with chain.store.begin():
+                    with chain.parts.store.begin():
                         try:
                             apply_operation(chain, operation, salt)
                         except (RuleViolation, CodecError):
@@ -103,13 +103,13 @@ def test_waiting_transactions_leave_no_trace_once_they_are_dropped(name: str, he
         before = state_of(chain)
         operations = iter(Traffic(recorded_operations(name, height, range(height - 5, height)), seed=1))
         for salt, operation in enumerate(islice(operations, 300)):
-            draft = unsigned_transaction(chain.head_id, chain.ledger.now + 1 + salt, (operation,))
+            draft = unsigned_transaction(chain.head_id, chain.head_time + 1 + salt, (operation,))
             try:
                 chain.push_transaction(draft, UNSIGNED)
             except (RuleViolation, CodecError):
                 continue
-        assert len(chain.pending.transactions) > 50
-        chain.pending.drop_session()
+        assert len(chain.waiting) > 50
+        chain.parts.pending.drop_session()
         assert first_change(before, state_of(chain)) is None
 
 
@@ -126,13 +126,13 @@ def test_blocks_leave_no_trace_once_they_are_undone_and_do_the_same_again(
     """All of them at once, hardforks included; then the chain goes on as if nothing had been."""
     with open_chain(name, tmp_path) as chain:
         advance(chain, name, first)
-        before = whole_state(chain.store)
-        with chain.store.begin():
+        before = whole_state(chain.parts.store)
+        with chain.parts.store.begin():
             for number in range(first + 1, last + 1):
-                with chain.store.begin() as session:
-                    apply_block(chain.ledger, block_of(name, number), VERIFIED_BEFORE)
+                with chain.parts.store.begin() as session:
+                    apply_block(chain.parts.ledger, block_of(name, number), VERIFIED_BEFORE)
                     session.squash()
-        changed = first_change(before, whole_state(chain.store))
+        changed = first_change(before, whole_state(chain.parts.store))
         assert changed is None, changed
         advance(chain, name, last, VERIFIED_BEFORE)
         assert difference(exported_state(chain), recorded_state(name, last), f"{name} at {last}: ") is None
@@ -146,20 +146,20 @@ def test_blocks_that_are_popped_leave_no_trace(name: str, tmp_path: Path) -> Non
     with open_chain(name, tmp_path) as chain:
         advance(chain, name, last - 40)
         for number in range(last - 39, last + 1):
-            chain.push_block(block_of(name, number), Skip.TRANSACTION_DUPES)
-            states[number] = whole_state(chain.store, TABLES, head=number)
+            chain.push_block(block_of(name, number), Skip.TRANSACTION_DUPES).or_raise()
+            states[number] = whole_state(chain.parts.store, TABLES, head=number)
         settled = chain.irreversible
-        while chain.trunk.can_pop():
+        while chain.parts.trunk.can_pop():
             chain.pop_block()
-            chain.pending.drop_session()
-            chain.pending.transactions.clear()
+            chain.parts.pending.drop_session()
+            chain.parts.pending.transactions.clear()
             head = chain.head_number
             if head in states:
-                changed = first_change(states[head], whole_state(chain.store, TABLES, head=head))
+                changed = first_change(states[head], whole_state(chain.parts.store, TABLES, head=head))
                 assert changed is None, f"{head}: {changed}"
         assert chain.head_number == settled
         advance(chain, name, last)
-        assert first_change(states[last], whole_state(chain.store, TABLES, head=last)) is None
+        assert first_change(states[last], whole_state(chain.parts.store, TABLES, head=last)) is None
 
 
 # -- what fails half way
@@ -169,11 +169,11 @@ def is_refused(chain: Chain, block: Block, skip: int = Skip.NOTHING) -> None:
     """Nothing of a block stays that breaks a rule, in the state, among the branches or in the log."""
     before, head, logged = state_of(chain), chain.head_id, chain.block_log.head_number
     with pytest.raises(RuleViolation):
-        chain.push_block(block, skip)
+        chain.push_block(block, skip).or_raise()
     changed = first_change(before, state_of(chain))
     assert changed is None, changed
     assert (chain.head_id, chain.block_log.head_number) == (head, logged)
-    assert block.id not in chain.forks
+    assert block.id not in chain.parts.forks
 
 
 @pytest.mark.parametrize("name", CHAINS)
@@ -183,10 +183,10 @@ def test_a_block_with_anything_wrong_leaves_no_trace(name: str, tmp_path: Path) 
         advance(chain, name, last)
         good = block_of(name, last + 1)
         far_too_much = unsigned_transaction(
-            chain.head_id, chain.ledger.now + 60, (Transfer(VIZ, ALICE, tokens(10**17), ""),)
+            chain.head_id, chain.head_time + 60, (Transfer(VIZ, ALICE, tokens(10**17), ""),)
         )
         waves_through = VERIFIED_BEFORE & ~Skip.TRANSACTION_DUPES
-        is_refused(chain, replace(good, timestamp=chain.ledger.now), VERIFIED_BEFORE)
+        is_refused(chain, replace(good, timestamp=chain.head_time), VERIFIED_BEFORE)
         is_refused(chain, replace(good, validator="nobody"), waves_through)
         is_refused(chain, replace(good, transaction_merkle_root=b"\1" * 20), Skip.VALIDATOR_SIGNATURE)
         is_refused(chain, replace(good, validator_signature=b"\x20" + bytes(64)))
@@ -194,7 +194,7 @@ def test_a_block_with_anything_wrong_leaves_no_trace(name: str, tmp_path: Path) 
         if good.transactions:
             twice = (*good.transactions, *good.transactions)
             is_refused(chain, replace(good, transactions=twice), waves_through)
-        assert chain.push_block(good, Skip.TRANSACTION_DUPES)
+        assert chain.push_block(good, Skip.TRANSACTION_DUPES).has_moved
 
 
 @pytest.mark.parametrize(("name", "height"), [("open-1", 480), ("open-hf0", 335), ("open-main", 188)])
@@ -213,7 +213,7 @@ def test_a_block_that_fails_between_any_two_steps_leaves_no_trace(
             monkeypatch.setattr(applying, "STEPS", (*STEPS[:place], fail, *STEPS[place:]))
             is_refused(chain, block, Skip.TRANSACTION_DUPES)
         monkeypatch.undo()
-        assert chain.push_block(block, Skip.TRANSACTION_DUPES)
+        assert chain.push_block(block, Skip.TRANSACTION_DUPES).has_moved
 
 
 def test_a_failure_that_is_no_broken_rule_leaves_no_trace_either(
@@ -227,5 +227,5 @@ def test_a_failure_that_is_no_broken_rule_leaves_no_trace_either(
         before = state_of(chain)
         monkeypatch.setattr(applying, "STEPS", (*STEPS, fail))
         with pytest.raises(MemoryError):
-            chain.push_block(block_of("open-2", 201), Skip.TRANSACTION_DUPES)
+            chain.push_block(block_of("open-2", 201), Skip.TRANSACTION_DUPES).or_raise()
         assert first_change(before, state_of(chain)) is None

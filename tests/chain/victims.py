@@ -69,9 +69,9 @@ def produce_in(network: Network, last: int, report: Report, *, pops: bool = True
 
 def _produce_one(network: Network, number: int) -> None:
     chain = network.chain
-    if not chain.pending.transactions:
+    if not chain.waiting:
         for place, operation in enumerate(_operations_of(number)):
-            draft = unsigned_transaction(chain.head_id, chain.ledger.now + 60 + place, (operation,))
+            draft = unsigned_transaction(chain.head_id, chain.head_time + 60 + place, (operation,))
             chain.push_transaction(draft.signed(chain.network.chain_id, [VIZ_KEY]))
     network.produce(skipped=number % SKIPPED == 0)
 

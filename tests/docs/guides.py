@@ -1,6 +1,7 @@
 """The commands of a document, run as they stand, but for ports and pace.
 
-A fenced block is one step: `sh` is run to its end, `sh background` stays running, `python NAME` is saved as a file.
+A fenced block is one step: `sh` is run to its end, `sh fails` too and must exit with 1, `sh background` stays running,
+`python NAME` is saved as a file.
 Other blocks are left to the test.
 """
 
@@ -44,20 +45,22 @@ class Reader:
         self.folder = folder
         programs = Path(sys.executable).parent
         self._environment = {**os.environ, "HOME": str(folder), "PATH": f"{programs}:{os.environ['PATH']}"}
-        self._running: list[subprocess.Popen[bytes]] = []
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def take(self, step: Step) -> str:
         """Do a step; what it has printed, or for one that stays running the name of its log."""
         match step.kind.split():
             case ["sh"]:
                 return self._run(step.text)
+            case ["sh", "fails"]:
+                return self._run(step.text, code=1)
             case ["sh", "background"]:
                 return self._begin(step.text)
             case ["python", name]:
                 (self.folder / name).write_text(step.text, encoding="utf-8")
         return ""
 
-    def _run(self, text: str) -> str:
+    def _run(self, text: str, code: int = 0) -> str:
         done = subprocess.run(  # noqa: S603 - what our own document says
             ["bash", "-euo", "pipefail", "-c", text],  # noqa: S607 - the reader's own
             cwd=self.folder,
@@ -67,8 +70,8 @@ class Reader:
             timeout=PATIENCE,
             check=False,
         )
-        assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        assert done.returncode == code, f"{text}\n{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr if code else done.stdout
 
     def _begin(self, text: str) -> str:
         name = f"terminal-{len(self._running)}.log"
@@ -80,7 +83,7 @@ class Reader:
                 stdout=log,
                 stderr=log,
             )
-        self._running.append(process)
+        self._running[name] = process
         threading.Thread(target=process.wait, daemon=True).start()  # so that it does not stay on as a dead one
         return name
 
@@ -91,12 +94,17 @@ class Reader:
             assert time.monotonic() < deadline, f"never said {words!r}:\n{said}"
             time.sleep(0.1)
 
+    def interrupt(self, log: str) -> None:
+        """Press Ctrl-C in a terminal, and wait for the end of what ran there."""
+        self._running[log].send_signal(signal.SIGINT)
+        assert self._running[log].wait(PATIENCE) == 0, (self.folder / log).read_text(errors="replace")
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in reversed(self._running):
+        for process in reversed(self._running.values()):
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-        for process in self._running:
+        for process in self._running.values():
             process.wait(PATIENCE)

@@ -41,7 +41,7 @@ def test_its_figures_are_those_of_the_code() -> None:
         f"beyond {driver.QUEUED_BYTES // MEBIBYTE} MiB it is dropped",
         f"{serving.MOST_IN_RANGE:,} look-ups a request",
         f"{admission.MAX_EARLY // 8} a peer, {admission.MAX_EARLY} in all",
-        f"`dlt-mempool-max-tx` ({settings.mempool_max_count:,})",
+        f"`dlt-mempool-max-tx` ({settings.mempool_max_tx:,})",
         f"({settings.mempool_max_bytes // MEBIBYTE} MiB)",
         f"{range_sync.PIECES_AHEAD} pieces, {range_sync.BYTES_AHEAD // MEBIBYTE} MiB",
         f"{range_sync.PIECE} blocks each",

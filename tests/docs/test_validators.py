@@ -79,7 +79,7 @@ def assert_the_guard_can_be_configured(folder: Path, step: Step) -> None:
     file.write_text(step.text.replace("5-SIGNING-KEY", key).replace("5-ACTIVE-KEY", key))
 
     options = read_configuration({"config-file": [str(file)]}, folder).validator_guard
-    assert [each.name for each in options.validators] == ["alice"]
+    assert list(options.watched) == ["alice"]
     assert (options.disable, options.disable_on_shutdown) == (5, True)
 
 

@@ -53,9 +53,9 @@ def clean_replay(chain: Chain, folder: Path, began: int) -> Model:
             if number == began + 1:
                 clean.commit()
                 clean.subscribe(model.take)
-            block = chain.blocks.at(number)
+            block = chain.block_at(number)
             assert block is not None
-            clean.push_block(block, VERIFIED_BEFORE, commit=False)
+            clean.push_block(block, VERIFIED_BEFORE, commit=False).or_raise()
         clean.commit()
     return model
 

@@ -103,6 +103,6 @@ def test_what_an_interrupted_rebuild_has_of_another_branch_is_taken_back(
         network.produce(1, skipped=2)
         assert rebuild(chain, tmp_path, HistorySettings(), space=SMALL) == 1
         with followed(chain, tmp_path) as store:
-            head = chain.blocks.at(chain.head_number)
+            head = chain.block_at(chain.head_number)
             assert head is not None
             assert store.block(chain.head_number) == head.packed

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.configuration import Configuration, read_configuration
-from ledgerd.node.parts.peers import peer_settings
-from ledgerd.node.parts.production import asks_for_time, producer_settings
-from ledgerd.node.parts.webserver import ANY_NUMBER, endpoints_of, limits_of
+from ledgerd.node.parts.production import asks_for_time
+from ledgerd.node.parts.webserver import endpoints_of, worker_settings
+from ledgerd.node.workers.api_worker import WorkerSettings
 from ledgerd.rpc.http.connection import Speech
 from tests.chain.networks import COMMITTEE_KEY
 
@@ -20,9 +22,7 @@ def configured(tmp_path: Path, **options: list[str]) -> Configuration:
 
 
 def test_a_producer_has_the_names_and_keys_of_all_options(tmp_path: Path) -> None:
-    settings = producer_settings(
-        configured(tmp_path, validator=['"viz"'], emergency_private_key=[COMMITTEE_KEY.wif]).validator
-    )
+    settings = configured(tmp_path, validator=['"viz"'], emergency_private_key=[COMMITTEE_KEY.wif]).validator
 
     assert settings.names == ("committee", "viz")
     assert list(settings.keys) == [COMMITTEE_KEY.public]
@@ -59,13 +59,41 @@ def test_one_port_for_both_kinds_is_one_endpoint(tmp_path: Path) -> None:
     assert endpoints_of(configured(tmp_path).webserver) == []
 
 
-def test_a_limit_of_zero_does_not_limit(tmp_path: Path) -> None:
-    limits = limits_of(configured(tmp_path, webserver_max_batch_size=["0"], webserver_max_connections=["7"]).webserver)
+def test_the_limits_of_clients_are_those_of_the_options(tmp_path: Path) -> None:
+    options = configured(tmp_path, webserver_max_batch_size=["0"], webserver_request_timeout_sec=["7"])
 
-    assert limits.batch == ANY_NUMBER
-    assert limits.connections == 7
+    assert (options.webserver.limits.batch, options.webserver.limits.request_seconds) == (0, 7)
+    assert options.webserver.limits.connections == 1024
+
+
+def test_a_worker_is_told_what_it_needs_of_the_configuration(tmp_path: Path) -> None:
+    told = worker_settings(
+        configured(
+            tmp_path, plugin=["account_history"], history_count_blocks=["9"], track_account_range=['["alice","bob"]']
+        )
+    )
+
+    assert msgspec.json.decode(msgspec.json.encode(told), type=WorkerSettings) == told
+    assert (told.state, told.logs, told.history_folder) == (
+        str(tmp_path / "state"),
+        str(tmp_path / "state"),
+        str(tmp_path / "history"),
+    )
+    assert told.history == HistorySettings(count_blocks=9, account_ranges=(("alice", "bob"),))
+    assert told.cached_answers == 10_000
+
+
+def test_without_their_plugins_there_are_no_histories(tmp_path: Path) -> None:
+    told = worker_settings(
+        configured(tmp_path, plugin=["database_api"], skip_virtual_ops=["true"], webserver_cache_enabled=["false"])
+    )
+
+    assert told.history_folder == ""
+    assert not told.history.keep_accounts
+    assert told.history.skip_virtual
+    assert told.cached_answers == 0
 
 
 def test_peers_know_whether_the_emergency_key_is_here(tmp_path: Path) -> None:
-    assert not peer_settings(configured(tmp_path, p2p_seed_node=["127.0.0.1:9"])).has_emergency_key
-    assert peer_settings(configured(tmp_path, emergency_private_key=[COMMITTEE_KEY.wif])).has_emergency_key
+    assert not configured(tmp_path, p2p_seed_node=["127.0.0.1:9"]).p2p.has_emergency_key
+    assert configured(tmp_path, emergency_private_key=[COMMITTEE_KEY.wif]).p2p.has_emergency_key

@@ -58,7 +58,7 @@ class Hostile:
         self.talk = Talk(chain, Settings(max_connections=PEERS))
         self.blocks: list[Block] = []
         for number in range(1, chain.head_number + 1):
-            block = chain.blocks.at(number)
+            block = chain.block_at(number)
             assert block is not None
             self.blocks.append(block)
         self.transactions: list[Transaction] = [each for block in self.blocks for each in block.transactions]
@@ -94,7 +94,7 @@ class Hostile:
         assert len(network.contacts) <= CONTACTS
         assert len(intake.admission) <= 64
         assert len(intake.ranges) <= 64
-        assert len(self.talk.chain.forks) < 3_000
+        assert len(self.talk.chain.parts.forks) < 3_000
         assert intake.mempool.size <= network.core.settings.mempool_max_bytes
         for peer in network.core.peers():
             assert peer.buffered <= HEADER.size + MAX_PAYLOAD
@@ -135,7 +135,7 @@ class Hostile:
         if random.random() < 0.2:
             return block
         previous = random.choice((self.talk.chain.head_id, self._id()))
-        when = self.talk.chain.ledger.now + 3 * random.randint(-3, 3)
+        when = self.talk.chain.head_time + 3 * random.randint(-3, 3)
         signature = bytes([random.randint(27, 34)]) + random.randbytes(64)
         transactions = tuple(random.choices(self.transactions, k=random.randint(0, 2)))
         root = block.transaction_merkle_root

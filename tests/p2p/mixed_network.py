@@ -13,9 +13,9 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Send
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from tests.p2p.reference import ReferencePeers
@@ -119,12 +119,12 @@ class MixedNetwork:
     def _slot(self) -> None:
         if self.makers:
             maker = self.makers[int(self.now) // 3 % len(self.makers)]
-            ledger = maker.chain.ledger
+            ledger = maker.chain.parts.ledger
             slot = slot_at(ledger, int(self.now))
             if slot > 0:
                 name = scheduled_validator(ledger, slot)
                 block = maker.chain.generate_block(slot_time(ledger, slot), name, self.keys[name])
-                assert maker.chain.push_block(block)
+                assert maker.chain.push_block(block).has_moved
                 maker.push(block, self.now)
                 self._settle(self.host_of(maker))
         self._after(3 - self.now % 3, self._slot)

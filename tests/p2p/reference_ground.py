@@ -73,7 +73,7 @@ class ReferenceGround:
         """Of several blocks of a height the one that came first; the full log is never looked at."""
         if self.serves_log and 0 < number <= self.lib:
             return self.access.read(number)
-        items = self.chain.forks.items_at(number)
+        items = self.chain.parts.forks.items_at(number)
         return items[0].block.packed if items else None
 
     # -- peers, their marks, and what is pushed to them (sections 11.1, 17)

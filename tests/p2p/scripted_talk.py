@@ -13,9 +13,9 @@ from ledgerd.p2p.shared.actions import Close, Dial, Send
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import Hello, HelloReply, Message, NodeId, read_message
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK
 
 OWN_ID = NodeId(b"\2" + bytes(31) + b"\1")
@@ -26,7 +26,7 @@ class Talk:
 
     def __init__(self, chain: Chain, settings: Settings | None = None) -> None:
         self.chain = chain
-        self.now = float(chain.ledger.now + 3)
+        self.now = float(chain.head_time + 3)
         random = Random(1)  # noqa: S311 - the same in every run
         self.network = NetworkState(ChainPeers(chain, self.now), settings or Settings(), OWN_ID, random, self.now)
         self.sent: dict[int, list[Message]] = {}

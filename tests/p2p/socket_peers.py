@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from ledgerd.codec import codec_of
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
@@ -24,6 +23,7 @@ from ledgerd.p2p.wire.messages import (
     read_message,
 )
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.signatures import sign
 from tests.chain.networks import VIZ_KEY

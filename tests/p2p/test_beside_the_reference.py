@@ -35,7 +35,7 @@ def behind(grown: Path, tmp_path: Path) -> Iterator[Copy]:
 
 
 def network_at(others: Network) -> MixedNetwork:
-    return MixedNetwork(float(others.chain.ledger.now), others.keys)
+    return MixedNetwork(float(others.chain.head_time), others.keys)
 
 
 def strikes(node: Ours | Theirs) -> int:
@@ -126,7 +126,7 @@ def test_transactions_cross_our_node_both_ways(others: Network, behind: Copy) ->
     included = {
         transaction.id
         for number in range(112, middle.chain.head_number + 1)
-        if (block := middle.chain.blocks.at(number)) is not None
+        if (block := middle.chain.block_at(number)) is not None
         for transaction in block.transactions
     }
     assert {transaction.id for transaction in sent} <= included
@@ -162,5 +162,5 @@ def test_after_a_split_the_longer_branch_wins_on_both_sides(
     network.makers = [longer]
     network.run(241)
     check_harmony(network)
-    assert longer.chain.blocks.is_on_trunk(heads[longer])
-    assert not longer.chain.blocks.is_on_trunk(heads[shorter])
+    assert longer.chain.is_on_trunk(heads[longer])
+    assert not longer.chain.is_on_trunk(heads[shorter])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.talk.contacts import CONTACTS
-from ledgerd.p2p.wire.endpoints import Endpoint, is_public, plain_address, subnet_of, wire_endpoint
+from ledgerd.p2p.wire.endpoints import is_public, plain_address, subnet_of, wire_endpoint
 from ledgerd.p2p.wire.messages import (
     NO_NODE,
     GetBlockRange,
@@ -15,6 +15,7 @@ from ledgerd.p2p.wire.messages import (
     PeerExchangeRequest,
     range_reply_frame,
 )
+from ledgerd.protocol.endpoint import Endpoint
 from tests.chain.networks import Network
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import OWN_ID, Talk
@@ -104,7 +105,7 @@ def test_an_attempt_has_a_deadline(talk_with: Begin) -> None:
 
 
 def test_peers_are_told_whom_we_dialled_and_kept(talk_with: Begin) -> None:
-    talk = talk_with(Settings(seeds=(SEED,), exchange_min_uptime=0))
+    talk = talk_with(Settings(seeds=(SEED,), peer_exchange_min_uptime_sec=0))
     talk.wait(5)
     dial(talk, SEED)
     peer = talk.meet()
@@ -187,7 +188,7 @@ def test_addresses_have_one_spelling() -> None:
 def test_ranges_are_asked_of_several_peers_at_once_and_applied_in_order(talk: Talk, others: Network) -> None:
     blocks = {block.number: block.packed for block in others.produce(700)}
     blocks[112] = talk.network.core.chain.read(112) or b""
-    talk.now = others.chain.ledger.now + 3.0
+    talk.now = others.chain.head_time + 3.0
     heights = {"head_block_num": 812, "head_block_id": others.chain.head_id, "dlt_latest_block": 812}
     asked: dict[int, GetBlockRange] = {}
     for _ in range(4):
@@ -205,11 +206,11 @@ def test_ranges_are_asked_of_several_peers_at_once_and_applied_in_order(talk: Ta
 
 def test_the_piece_of_a_peer_that_goes_is_asked_of_another(talk: Talk, others: Network) -> None:
     others.produce(300)
-    talk.now = others.chain.ledger.now + 3.0
+    talk.now = others.chain.head_time + 3.0
     heights = {"head_block_num": 412, "head_block_id": others.chain.head_id, "dlt_latest_block": 412}
     first, second = talk.meet("", **heights), talk.meet("", **heights)
     talk.network.lost(talk.now, first)
-    packed = [others.chain.blocks.at(number).packed for number in range(312, 413)]  # type: ignore[union-attr]
+    packed = [others.chain.block_at(number).packed for number in range(312, 413)]  # type: ignore[union-attr]
     talk.send_bytes(second, range_reply_frame(packed, 0, is_last=True))
     requests = [message for message in talk.sent[second] if isinstance(message, GetBlockRange)]
     assert (requests[-1].start_block_num, requests[-1].end_block_num) in {(112, 311), (113, 311)}

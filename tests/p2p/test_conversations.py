@@ -18,7 +18,6 @@ from ledgerd.p2p.shared.actions import Dial, Send
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.frames import Frame
 from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
@@ -31,6 +30,7 @@ from ledgerd.p2p.wire.messages import (
     read_message,
 )
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.p2p.conversations import Said, chain_from_snapshot, conversation
@@ -70,7 +70,7 @@ class Role:
         self.chain = chain_from_snapshot(folder)
         blocks = recorded_blocks()
         for number in range(self.chain.head_number + 1, start_at + 1):
-            self.chain.push_block(blocks[number])
+            self.chain.push_block(blocks[number]).or_raise()
         first = next(said for said in self.said if said.number == 5107)
         push = parsed(first)
         assert isinstance(push, BlockReply)
@@ -128,7 +128,7 @@ class Role:
         """What the recorded node got from its producer or its clients, ours gets too."""
         message = parsed(said)
         if isinstance(message, BlockReply):
-            self.chain.push_block(message.block)
+            self.chain.push_block(message.block).or_raise()
             self.network.broadcast_block(self.now(said.at), message.block)
         elif isinstance(message, TransactionMessage):
             with suppress(RuleViolation):  # the reference tells peers all the same

@@ -17,8 +17,8 @@ from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import Hello, NodeId
+from ledgerd.protocol.endpoint import Endpoint
 from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
 
 PATIENCE = 20
@@ -189,7 +189,7 @@ def test_a_failure_of_the_node_itself_is_told_to_whoever_runs_it(others: Network
         driver = drive(others.chain, 1)
         await driver.start(None)
         driver.network.work = fail  # type: ignore[method-assign]
-        driver.network.intake.enqueue(Batch(Origin.PAUSE, 0, ()))
+        driver.network.intake.enqueue(Batch(Origin.EARLY, 0, ()))
         driver.settle()
         with pytest.raises(OSError, match="no space"):
             await asyncio.wait_for(driver.ended(), PATIENCE)

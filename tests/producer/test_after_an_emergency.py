@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.rules.validators.slots import participation
-from ledgerd.producer.decision import HEALTHY_PARTICIPATION, Gates, Guards, decide
+from ledgerd.producer.decision import HEALTHY_PARTICIPATION, Guards, decide
 from ledgerd.producer.facts import Facts, read_facts
 from ledgerd.producer.outcome import Outcome
 from ledgerd.producer.settings import ProducerSettings, keyring
@@ -27,12 +27,12 @@ def network(tmp_path: Path) -> Iterator[Network]:
     """Seven validators who were silent, lost their keys, and have just got them back."""
     network = start_seven(tmp_path, replace(SEVEN, emergency_key=EMERGENCY_KEY.public))
     network.produce(1, skipped=SILENCE)
-    assert network.chain.ledger.globals.emergency_consensus_active
+    assert network.chain.globals.emergency_consensus_active
     network.keys[COMMITTEE] = EMERGENCY_KEY
     for name in (VIZ, *OTHERS):
         key = VIZ_KEY if name == VIZ else network.keys[name]
         network.send(ValidatorUpdate(name, "https://example.test", key.public), key=key)
-    while network.chain.ledger.globals.emergency_consensus_active:
+    while network.chain.globals.emergency_consensus_active:
         network.produce()
     yield network
     network.chain.close()
@@ -44,13 +44,13 @@ def facts_of(network: Network) -> Facts:
 
 def outcome(network: Network, facts: Facts) -> Outcome:
     settings = ProducerSettings(names=(VIZ, *OTHERS), keys=keyring(network.keys.values()))
-    return decide(facts.first_slot * 1_000_000, facts, settings, Guards(allows_stale=False), Gates()).outcome
+    return decide(facts.first_slot * 1_000_000, facts, settings, Guards(allows_stale=False)).outcome
 
 
 def test_those_who_came_back_go_on_at_once(network: Network) -> None:
     facts = facts_of(network)
 
-    assert participation(network.chain.ledger.globals.recent_slots_filled) < HEALTHY_PARTICIPATION
+    assert participation(network.chain.globals.recent_slots_filled) < HEALTHY_PARTICIPATION
     assert facts.participation == 10_000
     assert outcome(network, facts._replace(recent_producers=())) is Outcome.PRODUCED
 
@@ -60,7 +60,7 @@ def test_whoever_stays_away_after_it_counts(network: Network) -> None:
 
     facts = facts_of(network)
 
-    filled = network.chain.head_number - network.chain.ledger.globals.emergency_consensus_start_block
+    filled = network.chain.head_number - network.chain.globals.emergency_consensus_start_block
     assert facts.participation == 10_000 * filled // (filled + 40)
     assert outcome(network, facts._replace(recent_producers=())) is Outcome.LOW_PARTICIPATION
 
@@ -69,4 +69,4 @@ def test_long_after_it_all_slots_that_are_remembered_count(network: Network) -> 
     network.produce(130)
     network.produce(1, skipped=64)
 
-    assert facts_of(network).participation == participation(network.chain.ledger.globals.recent_slots_filled) == 5_000
+    assert facts_of(network).participation == participation(network.chain.globals.recent_slots_filled) == 5_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.producer.clock import SECOND
-from ledgerd.producer.decision import Gates, Guards, decide
+from ledgerd.producer.decision import Guards, decide
 from ledgerd.producer.facts import Facts, OwnSlot, Rival, next_own_slot
 from ledgerd.producer.outcome import Decision, Duty, Outcome
 from ledgerd.producer.settings import ProducerSettings, keyring
@@ -45,9 +45,8 @@ def look(
     facts: Facts = FACTS,
     settings: ProducerSettings = SETTINGS,
     guards: Guards | None = None,
-    gates: Gates = Gates(),  # noqa: B008 - immutable
 ) -> Decision:
-    return decide(now, facts, settings, guards or Guards(settings.allows_stale), gates)
+    return decide(now, facts, settings, guards or Guards(settings.allows_stale))
 
 
 def test_our_slot_is_filled() -> None:
@@ -72,24 +71,6 @@ def test_the_window_of_a_slot_is_a_second(offset: int, outcome: Outcome) -> None
 
 def test_lag_is_told_in_the_words_that_scripts_look_for() -> None:
     assert "node didn't wake up within 500ms of the slot time." in look(SLOT * SECOND + SECOND).reason
-
-
-@pytest.mark.parametrize("gates", [Gates(is_snapshotting=True), Gates(is_catching_up=True)])
-def test_a_node_that_is_busy_with_itself_does_not_produce(gates: Gates) -> None:
-    assert look(gates=gates).outcome is Outcome.NOT_SYNCED
-
-
-def test_a_recovering_node_of_a_rolling_log_does_not_produce_but_in_an_emergency_of_its_own() -> None:
-    gates, facts = Gates(is_recovering=True), FACTS._replace(is_rolling=True)
-
-    assert look(facts=facts, gates=gates).outcome is Outcome.NOT_SYNCED
-    assert look(gates=gates).outcome is Outcome.PRODUCED
-
-    master = ProducerSettings(names=(COMMITTEE_ACCOUNT,), keys=keyring([KEY]))
-    in_emergency = facts._replace(
-        is_emergency=True, scheduled=(COMMITTEE_ACCOUNT,) * 3, keys={COMMITTEE_ACCOUNT: KEY.public}
-    )
-    assert look(facts=in_emergency, settings=master, gates=gates).outcome is Outcome.PRODUCED
 
 
 def test_too_few_validators_stop_production_unless_it_may_be_stale() -> None:

@@ -88,7 +88,7 @@ def test_a_record_of_another_chain_stops_the_start(tmp_path: Path, block: Block)
 def test_a_node_that_was_killed_between_signing_and_applying_applies_the_same_block(tmp_path: Path) -> None:
     with Station(tmp_path, World()) as station:
         station.run_until_block(20)
-        head = station.chain.ledger.now
+        head = station.chain.head_time
         lost = station.chain.generate_block(
             head + 3, INITIATOR_ACCOUNT, next(iter(station.producer.settings.keys.values()))
         )

@@ -34,7 +34,7 @@ def test_a_chain_that_began_with_a_snapshot_is_rolling(tmp_path: Path) -> None:
     network = Network(tmp_path / "source")
     network.start()
     file = BytesIO()
-    export(network.chain.store, file, Occasion(network.chain.network.chain_id, 0))
+    export(network.chain.parts.store, file, Occasion(network.chain.network.chain_id, 0))
     folder = tmp_path / "rolling"
     with Store.open(folder / STATE_FOLDER, STORED_TABLES, space=SMALL) as store:
         load(store, Snapshot.from_bytes(file.getvalue()), network.chain.network)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.producer.guard import Guard, GuardFacts, GuardSettings, OnChain, Seen, Update, Watched
+from ledgerd.producer.guard import Guard, GuardFacts, OnChain, Seen, Update
+from ledgerd.producer.settings import GuardSettings, Watched
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import NULL_KEY, PrivateKey, PublicKey
 from ledgerd.protocol.names import AccountName

@@ -27,9 +27,9 @@ def station(tmp_path: Path) -> Iterator[Station]:
 def test_the_initiator_takes_over_before_the_committee_has_to_go(station: Station) -> None:
     station.run_until_block(100)
 
-    assert station.chain.ledger.hardforks.last_hardfork == 15
-    assert station.chain.ledger.schedule.scheduled == (INITIATOR_ACCOUNT,)
-    assert not station.chain.ledger.globals.emergency_consensus_active
+    assert station.chain.last_hardfork == 15
+    assert station.chain.scheduled == (INITIATOR_ACCOUNT,)
+    assert not station.chain.globals.emergency_consensus_active
 
 
 def test_it_goes_on_without_the_leave_to_be_stale_too(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_no_stop_is_so_long_that_it_ends_the_network(station: Station, pause: in
     station.restart(pause)
     station.run(60)
 
-    assert not station.chain.ledger.globals.emergency_consensus_active
+    assert not station.chain.globals.emergency_consensus_active
     assert max(b - a for a, b in zip(station.times, station.times[1:], strict=False)) < 1_200
     assert station.times[-19:] == list(range(station.times[-19], station.times[-1] + 1, 3))
     assert 0 <= station.world.true // SECOND - station.times[-1] <= 3
@@ -60,7 +60,7 @@ def test_a_restart_in_the_first_blocks_does_no_harm(station: Station) -> None:
         station.restart(SECOND)
 
     station.run_until_block(40)
-    assert station.chain.ledger.schedule.scheduled == (INITIATOR_ACCOUNT,)
+    assert station.chain.scheduled == (INITIATOR_ACCOUNT,)
 
 
 @pytest.mark.parametrize(

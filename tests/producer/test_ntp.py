@@ -9,8 +9,10 @@ from typing import cast
 import pytest
 
 from ledgerd.producer.clock import SECOND, SteadyClock, wait_before_tick
-from ledgerd.producer.ntp import Answer, NtpOffset, NtpSettings, Verdict, answer_of, from_ntp_time, ntp_time, request
+from ledgerd.producer.ntp import Answer, NtpOffset, Verdict, answer_of, from_ntp_time, ntp_time, request
 from ledgerd.producer.ntp_client import NtpClient
+from ledgerd.producer.settings import NtpSettings
+from ledgerd.protocol.endpoint import Endpoint
 
 NOW = 1_800_000_000 * SECOND
 MS = 1_000
@@ -133,7 +135,7 @@ def test_a_server_on_this_machine_tells_its_time() -> None:
 
         transport, server = await loop.create_datagram_endpoint(lambda: Server(wall), local_addr=("127.0.0.1", 0))
         port = transport.get_extra_info("sockname")[1]
-        client = NtpClient([("127.0.0.1", port)], NtpSettings(round_trip_threshold=5_000), wall)
+        client = NtpClient(NtpSettings(servers=(Endpoint("127.0.0.1", port),), round_trip_threshold=5_000), wall)
         task = asyncio.create_task(client.run())
         async with asyncio.timeout(10):
             await client.answered.wait()

@@ -48,7 +48,6 @@ def test_a_schedule_without_us_is_warned_of_once() -> None:
 @pytest.mark.parametrize(
     ("outcome", "level", "times"),
     [
-        (Outcome.NOT_SYNCED, logging.INFO, 2),
         (Outcome.NOT_MY_TURN, logging.ERROR, 1),
         (Outcome.NO_PRIVATE_KEY, logging.INFO, 4),
         (Outcome.LOW_PARTICIPATION, logging.ERROR, 4),
@@ -101,17 +100,18 @@ def test_silence_is_told_of_once_a_minute() -> None:
 
 def test_the_watchdog_speaks_when_a_producer_falls_silent() -> None:
     streaks = Streaks()
-    assert streaks.watch(FACTS, SETTINGS, SLOT, 3) == ([], False)
+    assert streaks.watch(FACTS, SETTINGS, SLOT, 3) == []
     streaks.take(Decision(Outcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
     fresh = FACTS._replace(head_time=SLOT + 181)
 
-    assert streaks.watch(fresh, SETTINGS, SLOT + 180, 3) == ([], False)
-    lines, clears = streaks.watch(fresh, SETTINGS, SLOT + 181, 3)
+    assert streaks.watch(fresh, SETTINGS, SLOT + 180, 3) == []
+    streaks.behind_head = streaks.idle = 5
+    lines = streaks.watch(fresh, SETTINGS, SLOT + 181, 0)
     assert lines[0].text.startswith("VALIDATOR-WATCHDOG: no block of ours for 181 s")
-    assert clears
-    assert streaks.watch(fresh, SETTINGS, SLOT + 210, 3) == ([], True)
-    assert streaks.watch(fresh, SETTINGS, SLOT + 211, 0)[1] is False
-    assert streaks.watch(FACTS._replace(participation=100), SETTINGS, SLOT + 400, 3) == ([], False)
+    assert (streaks.behind_head, streaks.idle) == (5, 5)
+    assert streaks.watch(fresh, SETTINGS, SLOT + 210, 3) == []
+    assert (streaks.behind_head, streaks.idle) == (0, 0)
+    assert streaks.watch(FACTS._replace(participation=100), SETTINGS, SLOT + 400, 3) == []
 
 
 def test_the_watchdog_of_an_emergency_master_is_less_patient() -> None:
@@ -119,14 +119,14 @@ def test_the_watchdog_of_an_emergency_master_is_less_patient() -> None:
     streaks = Streaks()
     streaks.take(Decision(Outcome.PRODUCED, duty=Duty(SLOT, COMMITTEE_ACCOUNT)), FACTS, NOW)
 
-    assert streaks.watch(FACTS._replace(is_emergency=True), master, SLOT + 61, 1)[0] != []
+    assert streaks.watch(FACTS._replace(is_emergency=True), master, SLOT + 61, 1) != []
 
 
 def test_a_minority_fork_silences_the_watchdog_until_a_block_is_made() -> None:
     streaks = Streaks()
     streaks.take(Decision(Outcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
     streaks.take(Decision(Outcome.MINORITY_FORK, "alone"), FACTS, NOW)
-    assert streaks.watch(FACTS, SETTINGS, SLOT + 999, 3) == ([], False)
+    assert streaks.watch(FACTS, SETTINGS, SLOT + 999, 3) == []
 
     streaks.take(Decision(Outcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
     assert not streaks.is_recovering

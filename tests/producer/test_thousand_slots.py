@@ -65,7 +65,7 @@ def test_a_chain_that_is_busy_for_a_second_costs_no_slot(station: Station, busy_
     """The tick waits for its turn, and is the first to have it then."""
     station.run_until_block(20)
     for _ in range(50):
-        head = station.chain.ledger.now
+        head = station.chain.head_time
         station.run((head + busy_from) - station.world.true / SECOND)
         busy_until = int((head + busy_from + 1) * SECOND)
         station.world.true = max(station.world.true, busy_until)

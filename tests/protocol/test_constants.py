@@ -18,10 +18,6 @@ def test_the_first_block_may_be_as_large_as_three_of_the_largest_limit() -> None
     assert constants.MIN_BLOCK_SIZE_LIMIT == constants.MAX_TRANSACTION_SIZE
 
 
-def test_the_curators_percent_is_the_truncated_one() -> None:
-    assert constants.REWARD_FUND_CURATOR_PERCENT == 5 * 100 // 30 * constants.ONE_PERCENT
-
-
 def test_a_committee_request_asks_for_a_hundredth_of_the_supply_at_most() -> None:
     assert constants.INIT_SUPPLY // 100 == constants.COMMITTEE_MAX_REQUIRED_AMOUNT
 

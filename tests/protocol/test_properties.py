@@ -207,14 +207,6 @@ def test_an_older_version_overwrites_its_own_fields_and_no_later_ones(
 
 
 @given(_properties())
-def test_the_first_version_takes_its_own_fields_of_any_later_one(properties: ChainPropertiesHf14) -> None:
-    narrowed = properties.narrowed()
-    assert type(narrowed) is ChainPropertiesInit
-    assert asdict(narrowed).items() <= asdict(properties).items()
-    assert narrowed.apply_to(properties) == properties
-
-
-@given(_properties())
 def test_bytes_of_properties_come_back(properties: ChainPropertiesHf14) -> None:
     codec = codec_of(ChainPropertiesHf14)
     assert codec.decode_exactly(codec.encode(properties)) == properties

@@ -17,7 +17,6 @@ from ledgerd.protocol.block import (
     HardforkVote,
     RunningVersion,
     SignedHeader,
-    confirmation_digest,
     merkle_root,
     sign_block,
 )
@@ -312,10 +311,3 @@ def test_an_empty_signed_header_takes_111_bytes() -> None:
     nothing = codec_of(SignedHeader).from_json({})
 
     assert len(nothing.packed) == 111
-
-
-def test_a_confirmation_signs_the_text_of_chain_and_block() -> None:
-    """Spec 01, sections 11 and 15.7."""
-    block = BlockId(bytes.fromhex("000000010555f73083576ed81e2de916aa945ba9"))
-    digest = confirmation_digest(MAINNET.chain_id, block)
-    assert digest.hex() == "b79d1895a7007cc96916c15dcc77b8e70017b4e9308af802871fa9efcc8294f2"

@@ -9,6 +9,8 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.errors import RuleViolation
@@ -149,7 +151,7 @@ def service(main: Any = None, limits: Limits | None = None) -> Service:
     return Service(dispatcher(main, limits=limits), limits, routes)
 
 
-def parts(link: Link, limits: Limits, _settings: dict[str, str]) -> Service:
+def parts(link: Link, limits: Limits, _settings: msgspec.Raw) -> Service:
     """The parts of a worker process."""
     return service(link, limits)
 

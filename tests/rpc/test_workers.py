@@ -44,7 +44,7 @@ async def working(
     count: int, board: Switchboard | None = None, silent_seconds: float = 20.0
 ) -> AsyncIterator[tuple[Workers, Server]]:
     board, parts = board or Switchboard({}), "tests.rpc.sample_api:parts"
-    running = Workers(board, [ANY], parts, {}, count=count, limits=LIMITS, silent_seconds=silent_seconds)
+    running = Workers(board, [ANY], parts, None, count=count, limits=LIMITS, silent_seconds=silent_seconds)
     await running.start()
     try:
         async with clients_of(running.addresses[0][1]) as server:
@@ -118,7 +118,7 @@ def test_a_worker_that_hangs_is_killed_and_replaced() -> None:
 
 def test_workers_that_cannot_start_are_reported(capfd: pytest.CaptureFixture[str]) -> None:
     async def scene() -> None:
-        running = Workers(Switchboard({}), [ANY], "tests.rpc.sample_api:no_such_parts", {}, count=1, limits=LIMITS)
+        running = Workers(Switchboard({}), [ANY], "tests.rpc.sample_api:no_such_parts", None, count=1, limits=LIMITS)
         with pytest.raises(OperatorError, match="do not start"):
             await running.start()
 

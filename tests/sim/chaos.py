@@ -108,7 +108,7 @@ def _see_to_producers(world: World, grounds: Grounds) -> None:
             node.allows_stale = True
             world.restart(node.name)
         if not few and len(producers) > 1 and all(node.waits_for_others for node in producers):
-            oldest = min(producers, key=lambda node: node.chain.ledger.now)
+            oldest = min(producers, key=lambda node: node.chain.head_time)
             world.crash(oldest.name)
             oldest.take_state_of(grounds.folder)
             world.restart(oldest.name)

@@ -28,8 +28,8 @@ class Grounds:
         self.folder = folder
         self.keys = {name: key for name, key in network.keys.items() if name != "committee"}
         self.head = chain.head_number
-        self.now = float(chain.ledger.now + SECONDS_A_BLOCK)
-        trunk = [block for number in range(1, self.head + 1) if (block := chain.blocks.at(number)) is not None]
+        self.now = float(chain.head_time + SECONDS_A_BLOCK)
+        trunk = [block for number in range(1, self.head + 1) if (block := chain.block_at(number)) is not None]
         chain.close()
         self.lore = Lore(tuple(trunk), tuple(_dead_branch(folder.with_name("dead"))))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.sync.pause import MOST_BLOCKS
 from ledgerd.p2p.talk.contacts import CONTACTS
 from ledgerd.p2p.talk.mempool import REMEMBERED
 from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
@@ -47,7 +46,7 @@ class Invariants:
         chain, before = node.chain, self._heads[node.name]
         if chain.head_id != before:
             self._heads[node.name] = chain.head_id
-            is_switch = before != NO_BLOCK and not chain.blocks.is_on_trunk(before)
+            is_switch = before != NO_BLOCK and not chain.is_on_trunk(before)
             self.switches += is_switch
             if is_switch or chain.head_id[-1] % SAMPLED == 0:
                 self.check_state(node)
@@ -55,7 +54,7 @@ class Invariants:
     def check_state(self, node: Node) -> None:
         """A head stands for one state, by whichever way a node came to it: straight, over other branches, or twice."""
         chain = node.chain
-        with chain.pending.set_aside(0):
+        with chain.parts.pending.set_aside(0):
             digest = state_digest(chain)
         known = self._states.setdefault(chain.head_id, digest)
         self.compared += 1
@@ -65,7 +64,7 @@ class Invariants:
     def _check_irreversible(self, node: Node) -> None:
         chain = node.chain
         for number in range(self._checked[node.name] + 1, chain.irreversible + 1):
-            block_id = chain.blocks.id_at(number)
+            block_id = chain.id_at(number)
             if self._final.setdefault(number, block_id) != block_id:
                 raise Broken(f"two irreversible blocks {number}")
         self._checked[node.name] = max(self._checked[node.name], chain.irreversible)
@@ -73,12 +72,11 @@ class Invariants:
     @staticmethod
     def _check_bounds(node: Node) -> None:
         """Nothing that peers can fill grows without an end."""
-        network, candidates = node.network, len(node.chain.forks)
+        network, candidates = node.network, len(node.chain.parts.forks)
         intake, core = network.intake, network.core
         for what, size, limit in (
             ("contacts", len(network.contacts), CONTACTS + len(core.settings.seeds)),
             ("pieces", len(intake.ranges), MOST_PIECES),
-            ("kept in a pause", len(intake.paused), MOST_BLOCKS),
             ("early blocks", len(intake.admission), MOST_EARLY),
             ("waiting batches", intake.waiting, MOST_BATCHES),
             ("candidates", candidates, MOST_CANDIDATES),
@@ -96,7 +94,7 @@ class Invariants:
 
 def state_digest(chain: Chain) -> str:
     """All objects of all tables, with the next id of each, and of the ids of past blocks the latest."""
-    store, digest = chain.store, hashlib.sha256()
+    store, digest = chain.parts.store, hashlib.sha256()
     for table in TABLES:
         digest.update(f"{table.title} {store.next_id(table)}".encode())
         if table is not BLOCK_SUMMARIES:

@@ -15,7 +15,6 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Action
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.producer.clock import SECOND, TICK, SteadyClock
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
@@ -24,6 +23,7 @@ from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
@@ -96,7 +96,7 @@ class Node:
     @property
     def misses_others(self) -> bool:
         """Whether it has stopped producing, since too few take part (spec 06, section 10.5, step 4)."""
-        filled = self.chain.ledger.globals.recent_slots_filled
+        filled = self.chain.globals.recent_slots_filled
         return not self.allows_stale and participation(filled) < HEALTHY_PARTICIPATION
 
     # -- as a station
@@ -139,10 +139,6 @@ class Node:
     def count(self) -> int:
         return self.network.core.connections
 
-    @property
-    def is_catching_up(self) -> bool:
-        return self.network.is_catching_up
-
     def broadcast_block(self, block: Block) -> None:
         self.made.append(block)
         self.network.broadcast_block(self.clock(), block)
@@ -151,9 +147,6 @@ class Node:
 
     def resync(self) -> None:
         self.network.resync_from_lib(self.clock())
-
-    def stop_catching_up(self) -> None:
-        self.network.core.is_catching_up = False
 
     # -- as a client's
 

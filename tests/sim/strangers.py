@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import (
     BlockReply,
@@ -25,6 +24,7 @@ from ledgerd.p2p.wire.messages import (
     read_message,
 )
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.sim.station import endpoint_of
 

@@ -60,7 +60,7 @@ def test_what_a_forger_sends_is_kept_in_small_number(build: Build, grounds: Grou
     world = build(3, 2)
     let_in(world, grounds, Forger, NAMES[:2])
     world.run(200)
-    assert max(len(node.chain.forks) for node in world.nodes.values()) < 400
+    assert max(len(node.chain.parts.forks) for node in world.nodes.values()) < 400
 
 
 def test_a_validator_that_signs_two_blocks_a_slot_splits_nobody(grounds: Grounds, tmp_path: Path) -> None:

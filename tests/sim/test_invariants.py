@@ -29,8 +29,8 @@ def test_a_state_that_is_not_that_of_its_head_is_found(world: World) -> None:
     ann, ben = world.nodes["ann"], world.nodes["ben"]
     assert ann.chain.head_id == ben.chain.head_id
     world.check_states()
-    with ben.chain.ledger.editing(ben.chain.ledger.globals):
-        ben.chain.ledger.globals.committee_fund += 1
+    with ben.chain.parts.ledger.editing(ben.chain.globals):
+        ben.chain.globals.committee_fund += 1
     with pytest.raises(Broken, match="another state at block"):
         world.check_states()
 

@@ -32,7 +32,7 @@ class Traffic:
             return
         self._count += 1
         gift = Transfer(VIZ, random.choice(OTHERS), tokens(random.randint(1, 1000)), f"gift {self._count}")
-        draft = unsigned_transaction(node.chain.head_id, node.chain.ledger.now + LIFETIME, [gift])
+        draft = unsigned_transaction(node.chain.head_id, node.chain.head_time + LIFETIME, [gift])
         try:
             node.broadcast(draft.signed(SEVEN.chain_id, [VIZ_KEY]))
         except RuleViolation:

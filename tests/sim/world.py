@@ -15,8 +15,8 @@ from random import Random
 from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, Send
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import NodeId
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName

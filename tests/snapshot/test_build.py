@@ -61,7 +61,7 @@ def test_a_snapshot_has_the_head_block_of_its_state(source: Network, file: Path)
 
 def test_it_serves_its_head_at_once_and_after_every_restart(source: Network, data: Path) -> None:
     """As in the reference, whose rolling log begins with the head block of the snapshot (spec 06, section 12.4)."""
-    head, head_block = source.chain.head_number, source.chain.blocks.at(source.chain.head_number)
+    head, head_block = source.chain.head_number, source.chain.block_at(source.chain.head_number)
     assert head_block is not None
 
     for _ in range(3):
@@ -76,11 +76,11 @@ def test_it_serves_its_head_at_once_and_after_every_restart(source: Network, dat
 
 def test_in_an_emergency_it_says_so_as_only_pruned_nodes_do(source: Network, data: Path) -> None:
     for chain, is_told in ((opened(source, data), True), (source.chain, False)):
-        globals_ = chain.ledger.globals
-        with chain.ledger.editing(globals_):
+        globals_ = chain.globals
+        with chain.parts.ledger.editing(globals_):
             globals_.emergency_consensus_active = True
         assert ChainPeers(chain, 0).is_emergency is is_told
-        with chain.ledger.editing(globals_):
+        with chain.parts.ledger.editing(globals_):
             globals_.emergency_consensus_active = False
         if chain is not source.chain:
             chain.close()
@@ -90,7 +90,7 @@ def test_the_log_that_was_there_goes_on_where_the_head_continues_it(source: Netw
     head = source.chain.head_number
     rolling = RollingBlockLog.open(data / STATE_FOLDER)
     for number in range(head - 4, head):
-        block = source.chain.blocks.at(number)
+        block = source.chain.block_at(number)
         assert block is not None
         rolling.append(number, block.packed)
     rolling.close()
@@ -102,7 +102,7 @@ def test_the_log_that_was_there_goes_on_where_the_head_continues_it(source: Netw
 def test_the_log_that_was_there_is_dropped_where_there_is_a_gap(source: Network, data: Path) -> None:
     rolling = RollingBlockLog.open(data / STATE_FOLDER)
     for number in (3, 4, 5):
-        block = source.chain.blocks.at(number)
+        block = source.chain.block_at(number)
         assert block is not None
         rolling.append(number, block.packed)
     rolling.close()
@@ -115,13 +115,13 @@ def test_without_a_log_the_last_irreversible_block_stays_in_the_state_alone(sour
     head = source.chain.head_number
     for _ in range(2):
         with opened(source, data, rolling_blocks=0) as chain:
-            assert chain.blocks.at(chain.head_number) is not None
+            assert chain.block_at(chain.head_number) is not None
             for number in range(chain.head_number + 1, head + 1):
-                block = source.chain.blocks.at(number)
+                block = source.chain.block_at(number)
                 assert block is not None
-                assert chain.push_block(block)
+                assert chain.push_block(block).has_moved
             assert chain.head_number == head
-            kept = [each.number for each in chain.store.scan(REVERSIBLE_BLOCKS)]
+            kept = [each.number for each in chain.parts.store.scan(REVERSIBLE_BLOCKS)]
             assert kept == list(range(chain.irreversible, head + 1))
         head = head + len(source.produce(4))
     assert RollingBlockLogReader.open(data / STATE_FOLDER).head_number == 0

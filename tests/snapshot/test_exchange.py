@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
-from ledgerd.snapshot.client import Peer, ask, download, fetch_newest
+from ledgerd.snapshot.client import ask, download, fetch_newest
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.fetching import PART, Unavailable
 from ledgerd.snapshot.frames import (
@@ -56,12 +57,12 @@ def in_time(main: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(bounded())
 
 
-async def serving(shelf: Shelf, door: Doorkeeper | None = None) -> tuple[SnapshotServer, Peer]:
+async def serving(shelf: Shelf, door: Doorkeeper | None = None) -> tuple[SnapshotServer, Endpoint]:
     server = SnapshotServer(shelf, door or Doorkeeper())
-    return server, Peer(HOST, await server.start(HOST, 0))
+    return server, Endpoint(HOST, await server.start(HOST, 0))
 
 
-async def saying(speech: Speech) -> tuple[asyncio.Server, Peer]:
+async def saying(speech: Speech) -> tuple[asyncio.Server, Endpoint]:
     """A peer that says what it likes."""
 
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -70,10 +71,10 @@ async def saying(speech: Speech) -> tuple[asyncio.Server, Peer]:
         writer.close()
 
     server = await asyncio.start_server(speak, HOST, 0)
-    return server, Peer(HOST, server.sockets[0].getsockname()[1])
+    return server, Endpoint(HOST, server.sockets[0].getsockname()[1])
 
 
-async def reference_client(peer: Peer) -> tuple[bytes, bytes]:
+async def reference_client(peer: Endpoint) -> tuple[bytes, bytes]:
     """The bytes that a reference node sends, and what it makes of the answers: checksum and file."""
     reader, writer = await asyncio.open_connection(*peer)
     writer.write(bytes.fromhex("0000000001000000"))
@@ -130,7 +131,7 @@ def test_the_newest_of_all_is_fetched_by_name_and_the_next_if_that_fails(tmp_pat
         liar, lying = await saying(lie)
         old, older = await serving(shelf_of(tmp_path / "old", 39, b"old"))
         new, newer = await serving(shelf_of(tmp_path / "new", 41, b"new"))
-        peers = [older, lying, Peer("localhost", newer.port), Peer("nowhere.invalid", 1)]
+        peers = [older, lying, Endpoint("localhost", newer.port), Endpoint("nowhere.invalid", 1)]
         kept = await fetch_newest(peers, ours, pause=0)
         assert kept is not None
         assert kept.path.read_bytes() == b"new"

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.snapshot.frames import (
-    LARGEST_REPLY,
     AccessDenied,
     DataReply,
     DataRequest,
@@ -42,6 +41,7 @@ SPECIFIED: list[tuple[Message, str]] = [
 ]
 """Spec 06, section 24.1."""
 
+LARGEST = 1 << 26
 NUMBERS = st.integers(0, (1 << 32) - 1)
 SIZES = st.integers(0, (1 << 64) - 1)
 MESSAGES = st.one_of(
@@ -54,7 +54,7 @@ MESSAGES = st.one_of(
 )
 
 
-def read(data: bytes, largest: int = LARGEST_REPLY) -> list[Message]:
+def read(data: bytes, largest: int = LARGEST) -> list[Message]:
     reader = FrameReader(largest)
     reader.feed(data)
     return list(iter(reader.next, None))
@@ -76,7 +76,7 @@ def test_a_message_has_the_bytes_of_the_specification(message: Message, frame: s
 @given(messages=st.lists(MESSAGES, max_size=5), cut=st.integers(1, 40))
 def test_messages_come_out_as_they_went_in_however_they_are_cut(messages: list[Message], cut: int) -> None:
     data = b"".join(packed(message) for message in messages)
-    reader = FrameReader(LARGEST_REPLY)
+    reader = FrameReader(LARGEST)
     found = []
 
     for start in range(0, len(data), cut):

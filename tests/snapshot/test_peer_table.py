@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
-from ledgerd.snapshot.client import Peer
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.peer_table import Status, probe, probe_all, table
 from ledgerd.snapshot.server import SnapshotServer
@@ -28,9 +28,9 @@ def test_every_peer_has_a_row_that_says_how_it_does(tmp_path: Path) -> None:
             SnapshotServer(Shelf(tmp_path / "none"), Doorkeeper()),
             SnapshotServer(Shelf(tmp_path), Doorkeeper(frozenset())),
         ]
-        peers = [Peer(HOST, await server.start(HOST, 0)) for server in servers]
+        peers = [Endpoint(HOST, await server.start(HOST, 0)) for server in servers]
         closed = await asyncio.start_server(lambda *_: None, HOST, 0)
-        peers.append(Peer(HOST, closed.sockets[0].getsockname()[1]))
+        peers.append(Endpoint(HOST, closed.sockets[0].getsockname()[1]))
         closed.close()
         await closed.wait_closed()
         results = await probe_all(peers, clock)
@@ -61,7 +61,7 @@ def test_a_peer_that_does_not_answer_is_told_apart(monkeypatch: pytest.MonkeyPat
             writer.close()
 
         server = await asyncio.start_server(hold, HOST, 0)
-        peer = Peer(HOST, server.sockets[0].getsockname()[1])
+        peer = Endpoint(HOST, server.sockets[0].getsockname()[1])
         result = await probe(peer, asyncio.get_running_loop().time)
         server.close()
         return result.status

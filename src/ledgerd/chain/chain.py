@@ -1,4 +1,5 @@
-"""The chain: one way in for blocks and transactions, one way out for what has become of them.
+"""The chain: one way in for blocks and transactions, one way out for what has become of them, and in `view` what may
+be read of it.
 
 It belongs to one thread, and reads no clock: the caller says what time it is.
 """
@@ -6,7 +7,7 @@ It belongs to one thread, and reads no clock: the caller says what time it is.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -14,6 +15,8 @@ from ledgerd.chain.events import Event
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
+from ledgerd.chain.forks.linking import Linking
+from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
@@ -21,10 +24,11 @@ from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.keeping import ROLLING_BLOCKS, open_log, trim, write_settled
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.pending.generation import generate_block
-from ledgerd.chain.pending.pending import Clock, Pending
+from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
 from ledgerd.chain.rules.validators.emergency import mend_schedule
-from ledgerd.protocol.errors import OperatorError, RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.chain.view import ChainView, Parts
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
@@ -32,6 +36,7 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlob
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Followers
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.parameters import ChainParameters
@@ -46,7 +51,7 @@ Listener = Callable[[Event], None]
 Recorder = Callable[[Sequence[Event]], None]
 
 
-class Chain:
+class Chain(ChainView):
     """State, branches, waiting transactions and the log, kept in step."""
 
     def __init__(
@@ -58,18 +63,24 @@ class Chain:
         checkpoints: Mapping[int, BlockId] | None = None,
         rolling_blocks: int = ROLLING_BLOCKS,
     ) -> None:
-        self.store = store
-        self.network = network
-        self.ledger = Ledger(store, network)
-        self.trunk = Trunk(self.ledger, checkpoints or {})
-        self.forks = ForkDatabase()
-        self.block_log = block_log
-        self.blocks = Blocks(self.trunk, self.forks, block_log)
-        self.pending = Pending(self.ledger, clock)
-        self._choice = ForkChoice(self.trunk, self.forks, self.blocks, self.pending)
+        ledger, forks = Ledger(store, network), ForkDatabase()
+        trunk, pending = Trunk(ledger, checkpoints or {}), Pending(ledger, clock)
+        blocks = Blocks(trunk, forks, block_log)
+        linking = Linking(trunk, forks, blocks)
+        choice = ForkChoice(trunk, forks, blocks, linking, pending)
+        super().__init__(network, Parts(store, ledger, trunk, forks, blocks, block_log, pending, linking, choice))
+        self._store, self._ledger, self._trunk = store, ledger, trunk
+        self._pending, self._linking, self._choice, self._block_log = pending, linking, choice, block_log
         self._rolling_blocks = rolling_blocks
         self._listeners: list[Listener] = []
         self._recorders: list[Recorder] = []
+
+    @property
+    def parts(self) -> Parts:
+        """Everything, to be changed as one likes: for work on a chain that nobody follows (`chain.offline`), and for
+        tests. Nothing else of the node may ask for it.
+        """
+        return self._parts
 
     @classmethod
     def open(
@@ -109,77 +120,45 @@ class Chain:
         return chain
 
     def _begin(self, genesis_time: int) -> None:
-        known = self.store.meta(CHAIN_ID)
+        known = self._store.meta(CHAIN_ID)
         if known is None:
-            create_genesis(self.ledger, genesis_time)
-            self.store.set_meta(CHAIN_ID, self.network.chain_id)
-            self.store.commit()
+            create_genesis(self._ledger, genesis_time)
+            self._store.set_meta(CHAIN_ID, self.network.chain_id)
+            self._store.commit()
         elif known != self.network.chain_id:
             raise OperatorError(
                 f"this state belongs to the chain {known.hex()}, not to {self.network.name} "
                 f"({self.network.chain_id.hex()}): use another --data-dir, or another chain"
             )
-        elif self.irreversible and self.trunk.reversible(self.irreversible) is not None:
+        elif self.irreversible and self._trunk.reversible(self.irreversible) is not None:
             # Right after an import: the log begins with the head block of the snapshot (spec 06, section 12.4).
             self._settle()
-            self.store.commit()
-        mend_schedule(self.ledger)
-        self.forks.is_emergency = self.ledger.globals.emergency_consensus_active
-        for number in range(max(1, self.irreversible), self.head_number + 1):
-            block = self.blocks.at(number)
-            if block is not None:
-                if self.forks.head is None:
-                    self.forks.start(block)
-                else:
-                    self.forks.push(block)
-
-    # -- where it stands
-
-    @property
-    def head_number(self) -> int:
-        """The number of the head block."""
-        return self.trunk.head_number
-
-    @property
-    def head_id(self) -> BlockId:
-        """The id of the head block."""
-        return self.trunk.head_id
-
-    @property
-    def irreversible(self) -> int:
-        """The number of the last irreversible block."""
-        return self.trunk.irreversible
-
-    def branch_order(self, first: BlockId, second: BlockId) -> int:
-        """Which of two branches has more votes behind it: 1, -1, or 0 where it cannot be said (hardfork 12)."""
-        return self._choice.compare(first, second)
-
-    def is_signed(self, block: Block) -> bool:
-        """Whether whom a block names signed it, with the key that is in force on the trunk.
-
-        In another branch the key may be another, so that a block that is not signed proves nothing. Candidates are
-        taken in before they can be judged: whoever acts on one that is not applied should ask this first.
-        """
-        validator = self.ledger.find_validator(AccountName(block.validator))
-        try:
-            return validator is not None and block.signee == validator.signing_key
-        except RuleViolation:
-            return False
+            self._store.commit()
+        mend_schedule(self._ledger)
+        self._linking.begin()
 
     # -- in
 
-    def push_block(self, block: Block, skip: SkipFlags = Skip.NOTHING, *, commit: bool = True) -> bool:
-        """Take a block in; whether the head has moved.
+    def push_block(
+        self,
+        block: Block,
+        skip: SkipFlags = Skip.NOTHING,
+        *,
+        commit: bool = True,
+        instead_of: Collection[BlockId] = (),
+    ) -> Outcome:
+        """Take a block in, whoever sent it: the one way in. What became of it is in the outcome; no rule is raised.
 
-        With `commit` off, what it did becomes durable, and is told, with a later `commit`: for a batch of blocks.
+        With `commit` off, what it did becomes durable, and is told, with a later `commit`: for a batch of blocks. The
+        producer of a block may name the candidates that it gives up for it.
         """
-        if block.transactions and self.pending.transactions:
-            self.pending.lend_signers(block.transactions)
-        with self.pending.set_aside(skip):
+        if block.transactions and self._pending.transactions:
+            self._pending.lend_signers(block.transactions)
+        with self._pending.set_aside(skip):
             try:
-                return self._choice.push(block, skip)
+                return self._choice.push(block, skip, instead_of=instead_of)
             finally:
-                self._follow_head()
+                self._linking.follow_trunk()
                 if commit:
                     self._commit()
 
@@ -187,36 +166,47 @@ class Chain:
         self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING, keys: Iterable[PublicKey] | None = None
     ) -> None:
         """Accept a transaction to wait for a block, or raise the rule that it breaks."""
-        self.pending.push(transaction, skip, keys)
+        self._pending.push(transaction, skip, keys)
 
     def generate_block(self, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING) -> Block:
         """Make the block of a slot of ours; it still has to be pushed."""
-        return generate_block(self.ledger, self.pending, when, name, key, skip)
+        return generate_block(self._ledger, self._pending, when, name, key, skip)
 
     def pop_block(self) -> None:
         """Take the head block off; its transactions wait again."""
-        with self.pending.set_aside(Skip.NOTHING):
-            self.pending.give_back(self.trunk.pop().transactions)
-            self.forks.pop()
+        with self._pending.set_aside(Skip.NOTHING):
+            self._choice.pop()
             self._commit()
 
     def retell(self, number: int) -> None:
         """Take the blocks above this one off and put them on again, so that what happened in them is told once more."""
-        above = [self.blocks.at(each) for each in range(number + 1, self.head_number + 1)]
-        with self.pending.set_aside(Skip.NOTHING):
+        above = [self.block_at(each) for each in range(number + 1, self.head_number + 1)]
+        with self._pending.set_aside(Skip.NOTHING):
             while self.head_number > number:
-                self.trunk.pop()
+                self._trunk.pop()
             for block in above:
                 if block is not None:
-                    self.trunk.apply(block, VERIFIED_BEFORE)
+                    self._trunk.apply(block, VERIFIED_BEFORE)
             self._commit()
 
     def commit(self) -> None:
         """Make durable, and tell, what has happened since the last commit."""
-        with self.pending.set_aside(Skip.NOTHING):
+        with self._pending.set_aside(Skip.NOTHING):
             self._commit()
 
+    def forget_waiting(self) -> None:
+        """Drop all transactions that wait for a block."""
+        self._pending.clear()
+
     # -- out
+
+    def follow(self, followers: Followers) -> None:
+        """Have tables kept beside the ledger, in step with the operations that they depend on."""
+        self._ledger.followers.update(followers)
+
+    def follow_waiting(self, follower: WaitingFollower) -> None:
+        """Have somebody told what the waiting transactions change."""
+        self._pending.followers.append(follower)
 
     def subscribe(self, listener: Listener) -> None:
         """Be told every committed fact, in order."""
@@ -232,31 +222,25 @@ class Chain:
 
     def _commit(self) -> None:
         """The log first: the state may forget an irreversible block only when the log is sure to have it."""
-        if not self.trunk.happened:
+        if not self._trunk.happened:
             return
         self._settle()
         for record in self._recorders:
-            record(self.trunk.happened)
-        self.store.commit()
-        trim(self.block_log, self._rolling_blocks)
-        happened, self.trunk.happened = self.trunk.happened, []
+            record(self._trunk.happened)
+        self._store.commit()
+        trim(self._block_log, self._rolling_blocks)
+        happened, self._trunk.happened = self._trunk.happened, []
         for event in happened:
             for listener in self._listeners:
                 listener(event)
 
     def _settle(self) -> None:
-        write_settled(self.block_log, self.trunk.take_settled(), self._rolling_blocks, self.irreversible)
-
-    def _follow_head(self) -> None:
-        """The fork database looks no further down than to the irreversible block."""
-        self.forks.is_emergency = self.ledger.globals.emergency_consensus_active
-        if self.head_id != NO_BLOCK:
-            self.forks.narrow(self.head_number - self.irreversible + 1)
+        write_settled(self._block_log, self._trunk.take_settled(), self._rolling_blocks, self.irreversible)
 
     def close(self) -> None:
         """Let the files go; what was not committed is lost."""
-        self.block_log.close()
-        self.store.close()
+        self._block_log.close()
+        self._store.close()
 
     def __enter__(self) -> Self:
         return self

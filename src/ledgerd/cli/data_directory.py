@@ -14,7 +14,6 @@ from ledgerd.protocol.errors import OperatorError
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.node.config.configuration import Configuration
-    from ledgerd.state.disk import Space
 
 
 def add_data_directory(arguments: argparse.ArgumentParser) -> None:
@@ -46,21 +45,12 @@ def configuration_of(chosen: argparse.Namespace) -> Configuration:
     return read_configuration({name: texts for name, texts in given.items() if texts}, Path.cwd())
 
 
-def space_of(configuration: Configuration) -> Space:
-    """How much room the file of the state has at first, and how it grows."""
-    from ledgerd.state.disk import Space  # noqa: PLC0415 - not loaded for `--help`
-
-    options = configuration.chain
-    return Space(options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
-
-
 @contextmanager
 def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Chain]:
     """The chain of the directory."""
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
-    from ledgerd.protocol.identifiers import BlockId  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     options = configuration.chain
@@ -71,7 +61,7 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
         network_of(configuration),
         clock=time.monotonic,
         genesis_time=int(time.time()),
-        checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
+        checkpoints=dict(options.checkpoints),
         rolling_blocks=options.dlt_block_log_max_blocks,
         space=space_of(configuration),
     ) as chain:

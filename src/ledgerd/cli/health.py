@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ledgerd.node.config.options.webserver import WebserverOptions
-    from ledgerd.node.config.values.endpoints import Endpoint
+    from ledgerd.protocol.endpoint import Endpoint
+    from ledgerd.rpc.settings import WebserverSettings
 
 HEALTHY = 0
 UNHEALTHY = 1
@@ -20,7 +20,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is li
 """Addresses that stand for all, and where a node that listens there is reached from its own machine."""
 
 
-def check_health(options: WebserverOptions) -> int:
+def check_health(options: WebserverSettings) -> int:
     """Say how the node is, and give the exit code."""
     endpoint = options.http_endpoint
     if endpoint is None:

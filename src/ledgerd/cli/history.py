@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+from ledgerd.cli.progress import progress_bar
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -32,14 +33,12 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Rebuild, and say how far it went."""
-    from ledgerd.cli.replay import progress_bar  # noqa: PLC0415 - none of these is loaded for `--help`
-    from ledgerd.history.rebuild import rebuild  # noqa: PLC0415
+    from ledgerd.history.rebuild import rebuild  # noqa: PLC0415 - neither is loaded for `--help`
     from ledgerd.node.build import THIS_BUILD  # noqa: PLC0415
-    from ledgerd.node.config.history_settings import history_settings  # noqa: PLC0415
 
     if PLUGIN in THIS_BUILD.excluded_plugins:
         raise OperatorError("this program was built for low memory, and keeps no history")
-    settings = history_settings(configuration_of(chosen))
+    settings = configuration_of(chosen).history
     with opened_chain(chosen, must_exist=True) as chain, progress_bar() as bar:
         task = bar.add_task("recording", total=chain.head_number)
         count = rebuild(chain, chosen.data_dir, settings, progress=lambda height: bar.update(task, completed=height))
@@ -52,11 +51,10 @@ def run(chosen: argparse.Namespace) -> int:
 def recorded(chosen: argparse.Namespace, chain: Chain) -> Iterator[None]:
     """Record what happens to a chain meanwhile, where the node is configured to."""
     from ledgerd.history.following import HISTORY_FOLDER, open_history  # noqa: PLC0415
-    from ledgerd.node.config.history_settings import history_settings  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     if PLUGIN not in configuration.application.plugins:
         yield
         return
-    with open_history(chain, chosen.data_dir / HISTORY_FOLDER, history_settings(configuration)):
+    with open_history(chain, chosen.data_dir / HISTORY_FOLDER, configuration.history):
         yield

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.declaration import Option
 from ledgerd.node.config.values.kind import Argument
-from ledgerd.node.config.values.nearest import nearest
+from ledgerd.node.config.values.values import nearest
 
 WRONG_CONFIGURATION = 2
 """What the process ends with when the command line or the file is wrong."""
@@ -72,7 +72,7 @@ def node_arguments(version: str, commands: Sequence[str]) -> NodeArguments:
     general.add_argument("-v", "--version", action=_Version, const=version, help="Print the version and stop.")
     for section in SECTIONS.values():
         group = parser.add_argument_group(section.title, section.about)
-        for option in section.fields.values():
+        for option in section.with_meaning:
             _add(group, option)
             for older in option.older():
                 _add(group, older)

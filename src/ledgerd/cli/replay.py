@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ledgerd.cli.data_directory import add_data_directory, opened_chain
 from ledgerd.cli.history import recorded
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from ledgerd.cli.progress import progress_bar
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
@@ -55,33 +53,3 @@ def run(chosen: argparse.Namespace) -> int:
             f"irreversible {chain.irreversible}\n"
         )
     return 0
-
-
-def progress_bar() -> Progress:
-    """Height, blocks a second, and the time that is left; on a terminal it moves, elsewhere it is printed once."""
-    from rich.console import Console  # noqa: PLC0415 - slow to load, and only for this
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text  # noqa: PLC0415
-
-    class Speed(ProgressColumn):
-        """Blocks a second, lately."""
-
-        def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:,.0f} blocks/s")
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Speed(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )

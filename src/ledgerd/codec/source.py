@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import linecache
 import struct
 from functools import cache
+from itertools import count
 from typing import Any
+
+_numbers = count(1)
 
 
 class Source:
@@ -36,10 +40,13 @@ class Source:
         return name
 
     def compiled(self, name: str, parameters: str) -> Any:
-        """The function that the lines make."""
-        body = "\n".join("    " + line for line in self.lines)
+        """The function that the lines make. Its text goes into the line cache, so that tracebacks show it."""
+        text = "".join(f"{line}\n" for line in (f"def {name}({parameters}):", *("    " + line for line in self.lines)))
         namespace: dict[str, Any] = dict(self.names)
-        exec(compile(f"def {name}({parameters}):\n{body}\n", f"<codec {name}>", "exec"), namespace)  # noqa: S102
+        file = f"<codec {name} {next(_numbers)}>"  # two types may have one name
+        exec(compile(text, file, "exec"), namespace)  # noqa: S102
+        # Without a time of change, `linecache.checkcache` keeps the entry, though no file has this name.
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         return namespace[name]
 
 

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain, Recorder
 from ledgerd.chain.events import Event
-from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.interface import HistoryStore
@@ -41,7 +40,7 @@ def open_history(
 
     A damaged one is put aside, and the chain goes on with an empty one.
     """
-    if isinstance(chain.block_log, RollingBlockLog):
+    if chain.is_rolling:
         settings = replace(settings, keep_blocks=True)
     try:
         return _opened(chain, folder, settings, space)
@@ -100,7 +99,7 @@ def _last_in_common(chain: Chain, store: HistoryStore) -> int:
     """The last block that the history knows as the chain does."""
     number = min(chain.head_number, store.head_number)
     while number > chain.irreversible:
-        block = chain.blocks.at(number)
+        block = chain.block_at(number)
         if store.block(number) == (None if block is None else block.packed):
             break
         number -= 1

@@ -40,7 +40,7 @@ class ChainSource:
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         """The blocks of a range, packed."""
         for number in range(first, last + 1):
-            block = self._chain.blocks.at(number)
+            block = self._chain.block_at(number)
             if block is None:
                 raise OperatorError(
                     f"block {number} is not in the block log, so the history before it cannot be rebuilt: "
@@ -68,7 +68,7 @@ def rebuild(
         EmbeddedStore(folder / HISTORY_FOLDER, settings, replayed.block_log, space or Space()) as store,
     ):
         follow(replayed, store)
-        while replayed.head_number and not chain.blocks.is_on_trunk(replayed.head_id):
+        while replayed.head_number and not chain.is_on_trunk(replayed.head_id):
             replayed.pop_block()  # the node has run since, and has switched to another branch
         progress(replayed.head_number)
         count = replay(replayed, ChainSource(chain), skip=VERIFIED_BEFORE, progress=progress)

@@ -8,7 +8,7 @@ ALL_BLOCKS = 0xFFFFFFFF
 
 
 class HistorySettings(msgspec.Struct, frozen=True):
-    """The options, with the defaults of the reference."""
+    """The options, with the defaults of the reference; no account range stands for all accounts."""
 
     whitelist: tuple[str, ...] = ()
     """Full names of the operations to keep, such as `transfer_operation`, and no others."""
@@ -18,7 +18,7 @@ class HistorySettings(msgspec.Struct, frozen=True):
     count_blocks: int = ALL_BLOCKS
     purge_interval: int = 4800
     account_ranges: tuple[tuple[str, str], ...] = ()
-    """First and last name of each range of accounts to track; none for all accounts."""
+    """First and last name of each range of accounts to track."""
     skip_virtual: bool = False
     keep_accounts: bool = True
     """Whether there are histories of accounts (plugin account_history) besides that of the blocks."""

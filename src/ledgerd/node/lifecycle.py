@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.node.datadir.opening import is_unusable
-from ledgerd.node.parts.bootstrap import trusted_peers
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
@@ -64,7 +63,7 @@ def run_node(
     if configuration.without_meaning:
         log.warning("options without meaning to this node: %s", ", ".join(configuration.without_meaning))
     if configuration.snapshot.test_trusted_seeds:
-        sys.stderr.write(run_probe(trusted_peers(configuration.snapshot)))
+        sys.stderr.write(run_probe(configuration.snapshot.trusted_peers))
         return STOPPED
     return on_a_loop(lambda: live(configuration, make, greeting))
 

@@ -20,8 +20,7 @@ from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
 from ledgerd.node.parts.replaying import ReplayPart
-from ledgerd.node.parts.snapshot_errand import SnapshotErrand
-from ledgerd.node.parts.snapshots import SnapshotsPart
+from ledgerd.node.parts.snapshots import SnapshotErrand, SnapshotsPart
 from ledgerd.node.parts.stuck import StuckPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource

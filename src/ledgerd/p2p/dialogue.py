@@ -47,8 +47,6 @@ REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600
 REFUSED_COST = 10
 TRANSACTIONS_AT_ONCE, TRANSACTIONS_A_SECOND = 5_000, 1_000
-WHILE_PAUSED = (Hello, HelloReply, ForkStatus, BlockReply, BlockRangeReply, GapFillReply)
-"""What is listened to while block processing is paused (spec 04, section 19)."""
 
 
 class Dialogue:
@@ -85,7 +83,7 @@ class Dialogue:
         core = self._core
         if not peer.is_greeted and not isinstance(message, Hello | SoftBan):
             core.strike(peer, f"a message of type {message.NUMBER} before the hello")
-        elif not core.is_paused or isinstance(message, WHILE_PAUSED):
+        else:
             self._handlers[type(message)](peer, message)
 
     # -- the handshake
@@ -130,7 +128,7 @@ class Dialogue:
     def _ask(self) -> None:
         """Ask for what is missing; when syncing turns out to be over, say so (spec 04, section 9.1, row b)."""
         core, intake = self._core, self._intake
-        if core.mode is not Mode.SYNC or core.is_paused:
+        if core.mode is not Mode.SYNC:
             return
         intake.ranges.plan()
         head = core.chain.head_number

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, Recover, Send
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
+from ledgerd.protocol.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from ledgerd.p2p.network_state import NetworkState

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.p2p.dialogue import Dialogue
 from ledgerd.p2p.shared.actions import Action
-from ledgerd.p2p.shared.batches import Batch, Origin
+from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
@@ -20,9 +20,10 @@ from ledgerd.p2p.sync.intake import Intake
 from ledgerd.p2p.talk.contacts import Contacts
 from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
 from ledgerd.p2p.talk.relay import push_block, push_transaction
-from ledgerd.p2p.wire.endpoints import Endpoint, plain_address, subnet_of
+from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
 from ledgerd.p2p.wire.messages import BlockReply, NodeId, TransactionMessage, block_frame
+from ledgerd.protocol.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from random import Random
@@ -114,8 +115,7 @@ class NetworkState:
 
     def _blame(self, peer: Peer, fault: PeerFault) -> None:
         if isinstance(fault, UnknownType):
-            if not self.core.is_paused:
-                self.core.strike(peer, str(fault))
+            self.core.strike(peer, str(fault))
             return
         if isinstance(fault, FrameTooLarge) and self._at_address(peer.address) <= 1:
             self.core.bans.ban(peer.address, self.core.now, BLOCKED_SECONDS)
@@ -173,11 +173,10 @@ class NetworkState:
         self._uncross()
         intake.ranges.expire()
         intake.mempool.clean(now, drops_unanchored=core.mode is Mode.FORWARD)
-        if not core.is_paused:
-            intake.look_after()
-            self.dialogue.exchange.ask()
+        intake.look_after()
+        self.dialogue.exchange.ask()
         if self._ticks % CLEANING_TICKS == 0:
-            self.contacts.forget_lost(now, core.settings.max_disconnect_hours)
+            self.contacts.forget_lost(now, core.settings.peer_max_disconnect_hours)
         if intake.watch.take_reset():
             self.forgive_all()
         self._ticks += 1
@@ -224,7 +223,7 @@ class NetworkState:
         core, chain = self.core, self.core.chain
         mode = "SYNC" if core.mode is Mode.SYNC else "FWD"
         uptime = int(core.now - core.started)
-        flags = ("PAUSED " if core.is_paused else "") + ("", "FORK:LOOKING ", "FORK:MINORITY ")[core.fork_status]
+        flags = ("", "FORK:LOOKING ", "FORK:MINORITY ")[core.fork_status]
         return (
             f"DLT Status | {mode} | head=#{chain.head_number} lib=#{chain.lib_number} | "
             f"dlt_range={chain.earliest}-{chain.latest} | peers={self.live_count}active/"
@@ -249,7 +248,7 @@ class NetworkState:
         """To be called every second or so while there is a sync: who stalls is noticed sooner than by `tick`."""
         core = self.core
         core.now = now
-        if core.mode is Mode.SYNC and not core.is_paused:
+        if core.mode is Mode.SYNC:
             self.intake.ranges.expire()
             self.intake.ranges.plan()
             self.intake.report()
@@ -269,22 +268,6 @@ class NetworkState:
         self.intake.mempool.add(transaction, is_provisional=self.core.mode is Mode.SYNC)
         push_transaction(self.core, TransactionMessage(transaction), None)
 
-    def pause(self, now: float) -> None:
-        """Something reads the state as a whole: no block may change it (spec 04, section 19)."""
-        self.core.now = now
-        self.core.is_paused = True
-
-    def resume(self, now: float) -> None:
-        """Go on with what came meanwhile, or ask where everybody stands."""
-        core = self.core
-        core.now = now
-        core.is_catching_up, core.is_paused = True, False
-        kept = self.intake.paused.take()
-        if kept:
-            self.intake.enqueue(Batch(Origin.PAUSE, 0, kept))
-            return
-        self.trigger_resync(now)
-
     def resync_from_lib(self, now: float) -> None:
         """The producer found itself on a minority fork: look for the right one (spec 04, section 19).
 
@@ -295,7 +278,7 @@ class NetworkState:
         if is_under_way or now - self._resynced_at < RESYNC_SECONDS:
             return
         self._resynced_at = now
-        self.intake.forks.reset()
+        self.intake.fork_tracking.reset()
         self.intake.ranges.go_back()
         self.intake.turn(Cause.RESYNC)
         self.trigger_resync(now)
@@ -317,11 +300,6 @@ class NetworkState:
     def live_count(self) -> int:
         """How many peers are past their handshake: what the node calls its connections."""
         return sum(1 for _ in self.core.live())
-
-    @property
-    def is_catching_up(self) -> bool:
-        """Whether nothing should be produced: a pause is on, or what it left is not made up for yet."""
-        return self.core.is_paused or self.core.is_catching_up
 
 
 def is_shared_address(host: str) -> bool:

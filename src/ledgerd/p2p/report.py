@@ -31,7 +31,7 @@ def peer_report(core: Core, now: float) -> Iterator[str]:
     yield (
         f"=== DLT P2P Stats | status={'SYNC' if core.mode is Mode.SYNC else 'FWD'} fork={_fork(core.fork_status)} "
         f"head={chain.head_number} lib={chain.lib_number} peers={len(peers)} conn={core.connections} "
-        f"paused={'YES' if core.is_paused else 'no'} uptime={uptime // 3600}h{uptime % 3600 // 60}m{uptime % 60}s ==="
+        f"paused=no uptime={uptime // 3600}h{uptime % 3600 // 60}m{uptime % 60}s ==="
     )
     yield from (_line(peer) for peer in peers if peer.life in LIVES)
     yield "=== End DLT P2P Stats ==="

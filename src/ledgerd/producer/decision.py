@@ -7,7 +7,6 @@ reference signs again on every tick and that nothing depends on (section 10.7).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ledgerd.producer.clock import SECOND, TICK
 from ledgerd.producer.facts import Facts, Rival
@@ -22,14 +21,6 @@ HEALTHY_PARTICIPATION = 3300
 OWN_FORK = "we are on our own fork; production waits for the blocks of others"
 
 
-class Gates(NamedTuple):
-    """Why the node as a whole may be in no state to produce."""
-
-    is_recovering: bool = False
-    is_snapshotting: bool = False
-    is_catching_up: bool = False
-
-
 @dataclass
 class Guards:
     """What one tick leaves to the next."""
@@ -40,27 +31,14 @@ class Guards:
     """Ticks on which a competing block was given way to."""
 
 
-def decide(now: int, facts: Facts, settings: ProducerSettings, guards: Guards, gates: Gates) -> Decision:
+def decide(now: int, facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision:
     """What to do at a moment, in microseconds since 1970."""
     moment = (now + TICK) // SECOND
     return (
-        _gated(facts, settings, gates)
-        or _too_few_take_part(facts, settings, guards)
+        _too_few_take_part(facts, settings, guards)
         or _on_a_fork_of_our_own(facts, settings, guards)
-        or _in_our_slot(moment, facts, settings, guards, gates)
+        or _in_our_slot(moment, facts, settings, guards)
     )
-
-
-def _gated(facts: Facts, settings: ProducerSettings, gates: Gates) -> Decision | None:
-    """Steps 1 to 3: the node rebuilds, exports or catches up."""
-    is_master = facts.is_emergency and settings.is_emergency_master
-    if facts.is_rolling and gates.is_recovering and not is_master:
-        return Decision(Outcome.NOT_SYNCED, "the state is being rebuilt")
-    if gates.is_snapshotting:
-        return Decision(Outcome.NOT_SYNCED, "a snapshot is being written")
-    if gates.is_catching_up:
-        return Decision(Outcome.NOT_SYNCED, "the node catches up with its peers")
-    return None
 
 
 def _too_few_take_part(facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision | None:
@@ -109,7 +87,7 @@ def _on_a_fork_of_our_own(facts: Facts, settings: ProducerSettings, guards: Guar
     )
 
 
-def _in_our_slot(moment: int, facts: Facts, settings: ProducerSettings, guards: Guards, gates: Gates) -> Decision:
+def _in_our_slot(moment: int, facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision:
     """Steps 7 to 15."""
     slot = facts.slot_at(moment)
     if slot == 0:
@@ -125,7 +103,6 @@ def _in_our_slot(moment: int, facts: Facts, settings: ProducerSettings, guards: 
         or (None if facts.is_hardfork12 else _participation_guard(facts, settings, guards))
         or _too_late(moment, duty)
         or _collision(facts, settings, guards, duty)
-        or (Decision(Outcome.NOT_TIME_YET) if gates.is_snapshotting or gates.is_catching_up else None)
         or _granted(facts, settings, guards, duty)
     )
 

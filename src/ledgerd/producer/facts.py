@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, participation, slot_time
+from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, participation
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import AccountName
 
 if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.forks.database import ForkItem
+    from ledgerd.chain.view import ChainView
 
 
 class Rival(NamedTuple):
@@ -67,78 +65,56 @@ class Facts(NamedTuple):
         return self.max_validators == 1
 
 
-def read_facts(chain: Chain, names: tuple[AccountName, ...]) -> Facts:
+def read_facts(chain: ChainView, names: tuple[AccountName, ...]) -> Facts:
     """The facts for a producer of these names."""
-    ledger = chain.ledger
-    globals_, schedule, network = ledger.globals, ledger.schedule, ledger.network
+    globals_ = chain.globals
     keys = {}
     for name in names:
-        validator = ledger.find_validator(name)
+        validator = chain.validator(name)
         if validator is not None:
             keys[name] = validator.signing_key
     return Facts(
         head_number=globals_.head_block_number,
         head_id=globals_.head_block_id,
         head_time=globals_.time,
-        first_slot=slot_time(ledger, 1),
+        first_slot=chain.slot_time(1),
         aslot=globals_.current_aslot,
-        scheduled=schedule.scheduled,
+        scheduled=chain.scheduled,
         keys=keys,
-        is_hardfork12=ledger.hardfork(12),
+        is_hardfork12=chain.hardfork(12),
         is_emergency=globals_.emergency_consensus_active,
         participation=participation(globals_.recent_slots_filled, _slots_that_count(chain)),
-        max_validators=network.max_validators,
-        recent_producers=_recent_producers(chain, network.max_validators),
+        max_validators=chain.network.max_validators,
+        recent_producers=chain.recent_producers(chain.network.max_validators),
         rivals=_rivals(chain),
-        is_rolling=isinstance(chain.block_log, RollingBlockLog),
+        is_rolling=chain.is_rolling,
     )
 
 
-def _slots_that_count(chain: Chain) -> int:
+def _slots_that_count(chain: ChainView) -> int:
     """The slots that participation is measured by: after an emergency, those after the block that began it.
 
     The reference counts the silence before it as well. When the validators come back within a hundred slots, and
     each of them wants a third to take part, all of them stop again at the end of the emergency, and none ever makes
     the block that another emergency would begin with.
     """
-    globals_ = chain.ledger.globals
+    globals_ = chain.globals
     began = globals_.emergency_consensus_start_block
     is_recent = began and globals_.head_block_number - began < SLOTS_REMEMBERED
-    first = chain.blocks.at(began) if is_recent else None
+    first = chain.block_at(began) if is_recent else None
     if first is None:
         return SLOTS_REMEMBERED
     # A block is remembered before the slots that were missed before it, so the silence stands behind its first block.
     return max(1, min(SLOTS_REMEMBERED, (globals_.time - first.timestamp) // BLOCK_INTERVAL))
 
 
-def _recent_producers(chain: Chain, count: int) -> tuple[AccountName, ...]:
-    producers: list[AccountName] = []
-    item = _longest_signed(chain)
-    while item is not None and len(producers) < count:
-        producers.append(AccountName(item.block.validator))
-        item = chain.forks.parent_of(item)
-    return tuple(producers)
-
-
-def _longest_signed(chain: Chain) -> ForkItem | None:
-    """The end of the longest branch, leaving out what nobody with a right to it has put on top."""
-    longest = chain.forks.head
-    if longest is None or longest.id == chain.head_id or chain.is_signed(longest.block):
-        return longest
-    for number in range(longest.number, chain.head_number, -1):
-        for item in chain.forks.items_at(number):
-            if chain.is_signed(item.block):
-                return item
-    return next((item for item in chain.forks.items_at(chain.head_number) if item.id == chain.head_id), None)
-
-
-def _rivals(chain: Chain) -> tuple[Rival, ...]:
+def _rivals(chain: ChainView) -> tuple[Rival, ...]:
     """Blocks of nobody are none: anybody can put one beside our head, and must not end production with it."""
     head = chain.head_id
     return tuple(
-        Rival(item.id, item.block.previous, AccountName(item.block.validator), chain.branch_order(item.id, head))
-        for item in chain.forks.items_at(chain.head_number + 1)
-        if chain.is_signed(item.block)
+        Rival(block.id, block.previous, AccountName(block.validator), chain.branch_order(block.id, head))
+        for block in chain.candidates_at(chain.head_number + 1)
+        if chain.is_signed(block)
     )
 
 

@@ -14,12 +14,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
+from ledgerd.producer.settings import GuardSettings
 from ledgerd.producer.streaks import Line
 from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.keys import NULL_KEY, PrivateKey, PublicKey, public_key_text
+from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
 from ledgerd.protocol.names import AccountName
 
 FRESH_HEAD = 6
@@ -31,27 +30,6 @@ FIRST_CHECK_EVERY = 10
 SHUTDOWN_MARGIN = 120
 PRESENT = 30
 """Seconds; a block that is older was made in another time than ours."""
-
-
-class Watched(NamedTuple):
-    """A validator to watch over: the key that it shall sign blocks with, and the one that can say so."""
-
-    signing: PrivateKey
-    active: PrivateKey
-
-
-class GuardSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the options say."""
-
-    watched: Mapping[AccountName, Watched]
-    interval: int = 20
-    disable: int = 5
-    """Blocks in a row after which a validator is switched off; 0 for never."""
-    disable_on_shutdown: bool = True
-    shutdown_grace: int = 10
-    disable_max: int = 3
-    """How often it is switched off before it stays so; 0 for any number."""
-    allows_stale: bool = False
 
 
 class OnChain(NamedTuple):

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.rules.validators.slots import participation, scheduled_validator
-from ledgerd.producer.guard import GuardFacts, OnChain, Seen, Update, Watched
+from ledgerd.chain.rules.validators.slots import participation
+from ledgerd.producer.guard import GuardFacts, OnChain, Seen, Update
+from ledgerd.producer.settings import Watched
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.transaction import unsigned_transaction
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ledgerd.chain.chain import Chain
+    from ledgerd.chain.view import ChainView
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.transaction import Transaction
 
 SLOTS_AHEAD = 3
 
 
-def read_guard_facts(chain: Chain, names: Collection[AccountName]) -> GuardFacts:
+def read_guard_facts(chain: ChainView, names: Collection[AccountName]) -> GuardFacts:
     """The facts for a guard of these validators."""
-    ledger = chain.ledger
-    globals_ = ledger.globals
+    globals_ = chain.globals
     validators, active_keys = {}, {}
     for name in names:
-        authority = ledger.store.lookup(AUTHORITY_BY_ACCOUNT, name)
-        if authority is not None:
-            active_keys[name] = frozenset(authority.active.key_auths)
-        validator = ledger.find_validator(name)
+        keys = chain.active_keys(name)
+        if keys is not None:
+            active_keys[name] = keys
+        validator = chain.validator(name)
         if validator is not None:
             validators[name] = OnChain(validator.url, validator.signing_key)
-    settled = chain.blocks.at(chain.irreversible) if chain.irreversible else None
+    settled = chain.block_at(chain.irreversible) if chain.irreversible else None
     return GuardFacts(
         head_number=globals_.head_block_number,
         head_time=globals_.time,
@@ -41,9 +40,9 @@ def read_guard_facts(chain: Chain, names: Collection[AccountName]) -> GuardFacts
         is_emergency=globals_.emergency_consensus_active,
         participation=participation(globals_.recent_slots_filled),
         validators=validators,
-        next_producers=tuple(scheduled_validator(ledger, slot) for slot in range(1, SLOTS_AHEAD + 1)),
+        next_producers=tuple(chain.scheduled_at(slot) for slot in range(1, SLOTS_AHEAD + 1)),
         active_keys=active_keys,
-        is_network_of_one=ledger.network.max_validators == 1,
+        is_network_of_one=chain.network.max_validators == 1,
     )
 
 
@@ -53,7 +52,7 @@ def seen(block: Block) -> Seen:
     return Seen(block.number, block.timestamp, AccountName(block.validator), ids)
 
 
-def transaction_of(chain: Chain, update: Update, watched: Watched) -> Transaction:
+def transaction_of(chain: ChainView, update: Update, watched: Watched) -> Transaction:
     """The signed transaction of an update, on the head."""
     operation = ValidatorUpdate(update.name, update.url, update.key)
     draft = unsigned_transaction(chain.head_id, update.expiration, (operation,))

@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.chain.forks.database import UnlinkableBlock
-from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.forks.outcome import Unlinked
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
-from ledgerd.producer.decision import OWN_FORK, Gates, Guards, decide
+from ledgerd.producer.decision import OWN_FORK, Guards, decide
 from ledgerd.producer.facts import Facts, next_own_slot, read_facts
 from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
 from ledgerd.producer.outcome import Decision, Duty, Outcome
@@ -69,8 +69,6 @@ class Producer:
         self._ask_time = ask_time
         self._guards = Guards(self.settings.allows_stale)
         self.streaks = Streaks()
-        self.is_snapshotting = False
-        self.is_recovering = False
         self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
         chain.subscribe(self._remember)
 
@@ -87,7 +85,7 @@ class Producer:
         if not names:
             log.warning("No validators configured! Please add validator names and private keys to configuration.")
             return
-        block = self._signed.unapplied(self.chain.head_id, self.chain.ledger.now)
+        block = self._signed.unapplied(self.chain.head_id, self.chain.head_time)
         if block is not None:
             self._take_up(block)
         log.info("Launching block production for %d validators.", len(names))
@@ -97,10 +95,9 @@ class Producer:
 
     def _take_up(self, block: Block) -> None:
         """Apply a block that was signed and not applied before the node stopped."""
-        try:
-            self.chain.push_block(block)
-        except RuleViolation as problem:
-            log.error("block #%d, signed before the stop, cannot be applied: %s", block.number, problem)  # noqa: TRY400
+        problem = self.chain.push_block(block).violation
+        if problem is not None:
+            log.error("block #%d, signed before the stop, cannot be applied: %s", block.number, problem)
             return
         log.info("block #%d was signed before the stop, and is applied and sent now", block.number)
         self._peers.broadcast_block(block)
@@ -124,13 +121,10 @@ class Producer:
     def _look(self) -> tuple[int, Facts, Decision]:
         self._bridge(self._clock() // SECOND)
         now, facts = self._clock(), self._facts()
-        return now, facts, decide(now, facts, self.settings, self._guards, self._gates())
+        return now, facts, decide(now, facts, self.settings, self._guards)
 
     def _facts(self) -> Facts:
         return read_facts(self.chain, self.settings.names)
-
-    def _gates(self) -> Gates:
-        return Gates(self.is_recovering, self.is_snapshotting, self._peers.is_catching_up)
 
     def _pause(self, decision: Decision) -> int:
         now = self._clock()
@@ -154,7 +148,7 @@ class Producer:
             key = self.settings.keys.get(facts.keys.get(name, NULL_KEY))
             if key is None or self._signed.refusal(time, facts.head_time):
                 break
-            self.chain.push_block(self.chain.generate_block(time, name, key), commit=False)
+            self.chain.push_block(self.chain.generate_block(time, name, key), commit=False).or_raise()
             count, facts = count + 1, self._facts()
             if count % BATCH == 0:
                 self.chain.commit()
@@ -182,40 +176,46 @@ class Producer:
         refusal = self._signed.refusal(duty.time, facts.head_time)
         if refusal:
             return Decision(Outcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
-        for block_id in decision.discarded:
-            self.chain.forks.remove(block_id)
         problem: RuleViolation | None = None
         for _ in range(ATTEMPTS):
             try:
                 block = self._make(duty, facts)
-            except UnlinkableBlock as error:
-                reason = f"MINORITY FORK DETECTED: our block does not link: {error}; {OWN_FORK}"
-                return Decision(Outcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
             except RuleViolation as error:
                 problem = error
-                log.warning("the block of %s is not made: %s", duty.name, error)
-                self.chain.pending.clear()
-                continue
-            self._peers.broadcast_block(block)
-            return decision
+            else:
+                pushed = self.chain.push_block(block, self._skipped, instead_of=decision.discarded)
+                problem = pushed.violation
+                if isinstance(pushed, Unlinked):
+                    reason = f"MINORITY FORK DETECTED: our block does not link: {problem}; {OWN_FORK}"
+                    return Decision(Outcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
+                if problem is None:
+                    self._send(block)
+                    return decision
+            log.warning("the block of %s is not made: %s", duty.name, problem)
+            self.chain.forget_waiting()
         return Decision(Outcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
 
     def _make(self, duty: Duty, facts: Facts) -> Block:
         """The block leaves with `push_block`, which tells it to others: by then it is recorded."""
         key = self.settings.keys[facts.keys[duty.name]]
-        skip = Skip.UNDO_HISTORY if self._guards.allows_stale else Skip.NOTHING
-        block = self.chain.generate_block(duty.time, duty.name, key, skip)
+        block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
         self._signed.record(block)
-        self.chain.push_block(block, skip)
+        return block
+
+    @property
+    def _skipped(self) -> SkipFlags:
+        return Skip.UNDO_HISTORY if self._guards.allows_stale else Skip.NOTHING
+
+    def _send(self, block: Block) -> None:
         log.info(
             "Validated block #%d with timestamp %s at time %s by %s with %d transactions",
             block.number,
             time_text(block.timestamp),
             time_text(self._clock() // SECOND),
-            duty.name,
+            block.validator,
             len(block.transactions),
         )
-        return block
+        self._peers.broadcast_block(block)
 
     # -- what follows
 
@@ -225,17 +225,13 @@ class Producer:
 
     def _follow_up(self, decision: Decision, facts: Facts, now: int) -> None:
         second, streaks = now // SECOND, self.streaks
-        if decision.outcome in {Outcome.PRODUCED, Outcome.NOT_SYNCED, Outcome.NOT_MY_TURN}:
+        if decision.outcome in {Outcome.PRODUCED, Outcome.NOT_MY_TURN}:
             self._guards.deferred = 0
         lines = streaks.take(decision, facts, now)
         lines += streaks.missed(facts, frozenset(self._head_times))
-        if not self._peers.is_catching_up:
-            lines += streaks.silence(facts, second)
+        lines += streaks.silence(facts, second)
         if decision.outcome is not Outcome.LAG:
-            more, is_clear = streaks.watch(facts, self.settings, second, self._peers.count)
-            lines += more
-            if is_clear:
-                self._peers.stop_catching_up()
+            lines += streaks.watch(facts, self.settings, second, self._peers.count)
         _write(lines)
         if self.settings.is_verbose:
             log.info("tick: %s, head #%d, slot %d", decision.outcome.name, facts.head_number, facts.slot_at(second))

@@ -12,6 +12,8 @@ from enum import Enum
 
 import msgspec
 
+from ledgerd.producer.settings import NtpSettings
+
 log = logging.getLogger(__name__)
 
 MICRO = 1_000_000
@@ -76,22 +78,6 @@ def _half(value: int) -> int:
 def _average(values: deque[int]) -> int:
     total = sum(values)
     return total // len(values) if total >= 0 else -(-total // len(values))
-
-
-class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How often servers are asked, and what is believed; times in seconds or milliseconds as the options give them."""
-
-    request_interval: int = 900
-    retry_interval: int = 300
-    round_trip_threshold: int = 150
-    history_size: int = 5
-    rejection_threshold_pct: int = 50
-    rejection_min_threshold: int = 5
-
-    @property
-    def pause(self) -> int:
-        """Seconds between two looks at whether it is time to ask."""
-        return max(1, min(self.retry_interval, self.request_interval))
 
 
 class Verdict(Enum):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
 from ledgerd.producer.clock import Microseconds
-from ledgerd.producer.ntp import NtpOffset, NtpSettings, Verdict, answer_of, request
+from ledgerd.producer.ntp import NtpOffset, Verdict, answer_of, request
+from ledgerd.producer.settings import NtpSettings
 
 log = logging.getLogger(__name__)
 
@@ -23,8 +23,8 @@ NOTICED = 250_000
 class NtpClient(asyncio.DatagramProtocol):
     """Keeps the offset of our clock up to date."""
 
-    def __init__(self, servers: Sequence[Address], settings: NtpSettings, wall: Microseconds) -> None:
-        self._servers = list(servers)
+    def __init__(self, settings: NtpSettings, wall: Microseconds) -> None:
+        self._servers: list[Address] = [*settings.servers]
         self._wall = wall
         self._pause = settings.pause
         self.known = NtpOffset(settings)

@@ -10,10 +10,11 @@ from ledgerd.protocol.names import AccountName
 
 
 class Outcome(IntEnum):
-    """The result codes of the reference, and one of our own; its 7, `consecutive`, it never gives."""
+    """The result codes of the reference, and one of our own. Its 1, `not_synced`, is for a node that holds up its chain
+    to export or rebuild the state, which ours never does; its 7, `consecutive`, it never gives.
+    """
 
     PRODUCED = 0
-    NOT_SYNCED = 1
     NOT_MY_TURN = 2
     NOT_TIME_YET = 3
     NO_PRIVATE_KEY = 4

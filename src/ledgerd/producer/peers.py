@@ -15,11 +15,6 @@ class Peers(Protocol):
         """Open connections."""
         ...
 
-    @property
-    def is_catching_up(self) -> bool:
-        """Whether blocks are still being fetched, or held back."""
-        ...
-
     def broadcast_block(self, block: Block) -> None:
         """Send a block of ours to everybody."""
         ...
@@ -28,22 +23,14 @@ class Peers(Protocol):
         """Ask for blocks again from the last irreversible one on."""
         ...
 
-    def stop_catching_up(self) -> None:
-        """Forget that blocks are missing: the watchdog has waited for them long enough."""
-        ...
-
 
 class Nobody:
     """The peers of a private network of one."""
 
     count = 0
-    is_catching_up = False
 
     def broadcast_block(self, _block: Block) -> None:
         """There is nobody to send it to."""
 
     def resync(self) -> None:
         """There is nobody to ask."""
-
-    def stop_catching_up(self) -> None:
-        """There is nobody to catch up with."""

@@ -18,7 +18,6 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEO
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.time_text import time_text
 
-NOT_SYNCED_EVERY = 10
 MISSING_KEY_EVERY = 60
 IDLE_WARNING = 500
 BEHIND_HEAD_WARNINGS = (3, 10, 60, 120)
@@ -29,7 +28,6 @@ WATCHDOG_EVERY = 30
 FRESH_HEAD = 30
 
 QUIET = {
-    Outcome.NOT_SYNCED: (logging.INFO, NOT_SYNCED_EVERY),
     Outcome.NOT_MY_TURN: (logging.ERROR, MISSING_KEY_EVERY),
     Outcome.ALREADY_SIGNED: (logging.ERROR, BLOCK_INTERVAL),
     Outcome.MINORITY_FORK: (logging.ERROR, BLOCK_INTERVAL),
@@ -79,7 +77,7 @@ class Streaks:
             self.idle += 1
             if self.idle == IDLE_WARNING:
                 lines.append(Line(logging.WARNING, f"no slot of ours in {IDLE_WARNING} looks at the schedule"))
-        elif outcome in {Outcome.PRODUCED, Outcome.NOT_SYNCED}:
+        elif outcome is Outcome.PRODUCED:
             self.behind_head = self.idle = 0
         if outcome is Outcome.PRODUCED:
             self.last_production, self.is_recovering, self.owed = second, False, None
@@ -146,14 +144,14 @@ class Streaks:
             )
         ]
 
-    def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> tuple[list[Line], bool]:
-        """The watchdog: whether production has been silent for too long, and whether to clear what holds it up."""
+    def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> list[Line]:
+        """The watchdog: a line when production has been silent too long; where nothing stops it, counts begin anew."""
         is_master = facts.is_emergency and settings.is_emergency_master
         is_expected = is_master if facts.is_emergency else facts.participation >= HEALTHY_PARTICIPATION
         patience = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS
         silent = second - self.last_production
         if not self.last_production or self.is_recovering or not is_expected or silent <= patience:
-            return [], False
+            return []
         lines = []
         if self._may_say("watchdog", second, WATCHDOG_EVERY):
             text = f"VALIDATOR-WATCHDOG: no block of ours for {silent} s; {describe(facts, self, second)}"
@@ -164,7 +162,7 @@ class Streaks:
         )
         if is_clear:
             self.behind_head = self.idle = 0
-        return lines, is_clear
+        return lines
 
 
 def describe(facts: Facts, streaks: Streaks, second: int) -> str:

@@ -62,8 +62,7 @@ class TestnetStart:
         if self._is_done or chain.head_number == 0:
             return
         self._is_done = True
-        ledger = chain.ledger
-        if ledger.hardfork(9) or ledger.find_validator(INITIATOR_ACCOUNT) is not None:
+        if chain.hardfork(9) or chain.validator(INITIATOR_ACCOUNT) is not None:
             return
         key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
         operations = (
@@ -71,5 +70,5 @@ class TestnetStart:
             ValidatorUpdate(INITIATOR_ACCOUNT, ABOUT, key.public),
             AccountValidatorVote(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, approve=True),
         )
-        draft = unsigned_transaction(chain.head_id, ledger.now + LIFETIME, operations)
-        chain.push_transaction(draft.signed(ledger.network.chain_id, [key]))
+        draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, operations)
+        chain.push_transaction(draft.signed(chain.network.chain_id, [key]))

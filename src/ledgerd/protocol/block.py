@@ -9,9 +9,8 @@ import msgspec
 
 from ledgerd.codec import Void, codec_of, one_of, sorted_by
 from ledgerd.codec.lazy import lazy
-from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.hashing import ripemd160
-from ledgerd.protocol.identifiers import BlockId, ChainId, MerkleRoot, block_number_of
+from ledgerd.protocol.identifiers import BlockId, MerkleRoot, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.signatures import Signature, recover, sign
 from ledgerd.protocol.times import Time
@@ -165,12 +164,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
     def merkle_root(self) -> MerkleRoot:
         """The root that the transactions have; the header must say the same."""
         return merkle_root([transaction.merkle_digest for transaction in self.transactions])
-
-
-def confirmation_digest(chain_id: ChainId, block: BlockId) -> bytes:
-    """What a validator signs to confirm a block: the hash of the packed text of both ids (spec 01, section 11)."""
-    text = (chain_id.hex() + block.hex()).encode()
-    return hashlib.sha256(pack_varint(len(text)) + text).digest()
 
 
 def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:

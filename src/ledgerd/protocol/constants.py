@@ -32,7 +32,6 @@ REWARD_FUND_PERCENT = 3_500
 COMMITTEE_FUND_PERCENT = 3_500
 """How the inflation of the first era is split; the rest is the validator's."""
 DIGITAL_ASSET_ISSUED_PER_BLOCK = 1_000
-REWARD_FUND_CURATOR_PERCENT = 1_600
 CASHOUT_WINDOW_SECONDS = 86_400
 """When content is paid, and when a delegation that was taken back is returned."""
 

@@ -112,10 +112,6 @@ class ChainPropertiesInit(msgspec.Struct, frozen=True, cache_hash=True):
         own = {field: getattr(self, field) for field in self.__struct_fields__}
         return msgspec.structs.replace(newer, **own)
 
-    def narrowed(self) -> ChainPropertiesInit:
-        """The fields of the first version alone."""
-        return ChainPropertiesInit(*(getattr(self, field) for field in ChainPropertiesInit.__struct_fields__))
-
 
 class ChainPropertiesHf4(ChainPropertiesInit, frozen=True):
     """Hardfork 4: inflation is voted on."""

@@ -35,7 +35,8 @@ class Order(msgspec.Struct, frozen=True):
 
     parts: str
     """`module:function`, which is called with the link, the limits and the settings, and returns the service."""
-    settings: dict[str, str]
+    settings: msgspec.Raw
+    """The record that this function takes, whose type it alone knows."""
     limits: Limits
     link: int
     listeners: tuple[Listener, ...]
@@ -44,7 +45,7 @@ class Order(msgspec.Struct, frozen=True):
 YIELDING = 5
 """How much a worker gives way, in the words of `nice`: where processors are short, blocks go before questions."""
 
-Parts = Callable[[Link, Limits, dict[str, str]], Service]
+Parts = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
 def run(main: Callable[[], Coroutine[None, None, None]]) -> None:

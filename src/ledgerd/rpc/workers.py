@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -60,7 +60,7 @@ class Workers:
         board: Switchboard,
         endpoints: Sequence[Endpoint],
         parts: str,
-        settings: Mapping[str, str],
+        settings: msgspec.Struct | None,
         *,
         count: int,
         limits: Limits | None = None,
@@ -69,7 +69,7 @@ class Workers:
         self._board = board
         self._endpoints = endpoints
         self._parts = parts
-        self._settings = dict(settings)
+        self._settings = msgspec.Raw(msgspec.json.encode(settings))
         self._count = count
         self._limits = limits or Limits()
         self._silent_seconds = silent_seconds

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.frames import FrameReader, InfoReply, InfoRequest, Message, ProtocolFault, packed
@@ -31,16 +32,6 @@ FRAME_BYTES = PART + 64
 
 FAULTS = (OSError, TimeoutError, ProtocolFault, Unavailable)
 """What can come of dealing with a peer; each says why."""
-
-
-class Peer(NamedTuple):
-    """Who serves snapshots; the host may be a name."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class Connection:
@@ -65,7 +56,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(peer: Peer) -> AsyncIterator[Connection]:
+async def connected(peer: Endpoint) -> AsyncIterator[Connection]:
     """A connection, which ends with the block."""
     async with asyncio.timeout(CONNECT_SECONDS):
         reader, writer = await asyncio.open_connection(peer.host, peer.port)
@@ -75,7 +66,7 @@ async def connected(peer: Peer) -> AsyncIterator[Connection]:
         writer.transport.abort()
 
 
-async def ask(peer: Peer) -> InfoReply:
+async def ask(peer: Endpoint) -> InfoReply:
     """What a peer has; one of `FAULTS` says why nothing."""
     async with connected(peer) as connection:
         answer = await connection.ask(InfoRequest(), ANSWER_SECONDS)
@@ -94,7 +85,7 @@ class Fetched(NamedTuple):
 
 
 async def fetch_newest(
-    peers: Sequence[Peer],
+    peers: Sequence[Endpoint],
     folder: Path,
     above: int = 0,
     *,
@@ -122,7 +113,7 @@ async def fetch_newest(
     return None
 
 
-async def _heard_from(peer: Peer) -> InfoReply | None:
+async def _heard_from(peer: Endpoint) -> InfoReply | None:
     try:
         info = await ask(peer)
     except FAULTS as problem:
@@ -132,7 +123,7 @@ async def _heard_from(peer: Peer) -> InfoReply | None:
     return info
 
 
-async def download(peer: Peer, folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS) -> Fetched:
+async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS) -> Fetched:
     """Fetch a peer's snapshot into a directory that exists, or leave nothing there."""
     partial, progress = folder / DOWNLOAD, Download()
     try:
@@ -150,7 +141,7 @@ async def download(peer: Peer, folder: Path, above: int = 0, *, pause: float = P
         partial.unlink(missing_ok=True)
 
 
-async def _fill(peer: Peer, file: BinaryIO, progress: Download, pause: float) -> None:
+async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float) -> None:
     """Connect, and once more wherever a connection breaks that has brought something."""
     began, failures = _now(), 0
     while True:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
-from ledgerd.snapshot.client import Connection, Peer, connected, reason_of
+from ledgerd.snapshot.client import Connection, connected, reason_of
 from ledgerd.snapshot.fetching import Download, Unavailable
 from ledgerd.snapshot.frames import AccessDenied, InfoReply, NotAvailable, ProtocolFault
 
@@ -30,7 +31,7 @@ class Status(Enum):
 class Result(NamedTuple):
     """What came of trying a peer; times in seconds."""
 
-    peer: Peer
+    peer: Endpoint
     status: Status
     info: InfoReply | None = None
     connecting: float | None = None
@@ -40,7 +41,7 @@ class Result(NamedTuple):
     remark: str = ""
 
 
-async def probe(peer: Peer, clock: Callable[[], float]) -> Result:
+async def probe(peer: Endpoint, clock: Callable[[], float]) -> Result:
     """Try one peer."""
     result = Result(peer, Status.ERROR)
     try:
@@ -71,7 +72,7 @@ async def _ask(connection: Connection, result: Result, clock: Callable[[], float
     return result._replace(status=Status.REACHABLE)
 
 
-async def probe_all(peers: Sequence[Peer], clock: Callable[[], float]) -> list[Result]:
+async def probe_all(peers: Sequence[Endpoint], clock: Callable[[], float]) -> list[Result]:
     """Try all of them, one after the other, so that none takes from another's speed."""
     return [await probe(peer, clock) for peer in peers]
 
@@ -104,7 +105,7 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
-def run_probe(peers: Sequence[Peer]) -> str:
+def run_probe(peers: Sequence[Endpoint]) -> str:
     """Try all peers, and give the table."""
 
     async def tried() -> list[Result]:

@@ -92,7 +92,7 @@ def test_blocks_link_up_in_whatever_order_they_come(order: list[int]) -> None:
         except UnlinkableBlock:
             assert blocks[place - 1].id not in forks
     assert head_of(forks) == blocks[8].id
-    assert [forks.on_main_branch(number) for number in range(1, 10)] == blocks
+    assert [[item.block for item in forks.items_at(number)] for number in range(1, 10)] == [[each] for each in blocks]
 
 
 def test_a_block_that_is_known_already_changes_nothing() -> None:
@@ -170,10 +170,9 @@ def test_a_base_is_found_by_the_children_that_had_lost_it() -> None:
     assert head_of(forks) == blocks[3].id
 
 
-def test_of_several_blocks_of_a_number_the_one_below_the_head_is_on_the_main_branch() -> None:
+def test_all_blocks_of_a_number_are_found() -> None:
     trunk = line(4)
     side = block_on(trunk[1].id, salt=1)
     forks = holding([*trunk, side])
-    assert forks.on_main_branch(3) == trunk[2]
     assert {item.id for item in forks.items_at(3)} == {trunk[2].id, side.id}
-    assert forks.on_main_branch(9) is None
+    assert forks.items_at(9) == []

@@ -35,8 +35,8 @@ def source(tmp_path: Path) -> Iterator[Network]:
 def begin_with_snapshot(source: Network, folder: Path) -> None:
     """A data directory whose state is that of another node."""
     file = BytesIO()
-    head = source.chain.blocks.at(source.chain.head_number)
-    export(source.chain.store, file, Occasion(source.chain.network.chain_id, 0, head))
+    head = source.chain.block_at(source.chain.head_number)
+    export(source.chain.parts.store, file, Occasion(source.chain.network.chain_id, 0, head))
     with Store.open(folder / STATE_FOLDER, STORED_TABLES, space=SMALL) as store:
         load(store, Snapshot.from_bytes(file.getvalue()), source.chain.network)
         store.commit()
@@ -59,7 +59,7 @@ def test_a_chain_that_began_with_a_snapshot_keeps_the_latest_blocks(source: Netw
     blocks = source.produce(12)
     with Chain.open(folder, source.chain.network, clock=source.clock, space=SMALL, rolling_blocks=3) as chain:
         for block in blocks:
-            chain.push_block(block)
+            chain.push_block(block).or_raise()
         assert chain.head_id == source.chain.head_id
         log = chain.block_log
         assert isinstance(log, RollingBlockLog)
@@ -77,7 +77,7 @@ def test_a_rolling_log_of_no_blocks_is_not_written(source: Network, tmp_path: Pa
     blocks = source.produce(3)
     with Chain.open(folder, source.chain.network, clock=source.clock, space=SMALL, rolling_blocks=0) as chain:
         for block in blocks:
-            chain.push_block(block)
+            chain.push_block(block).or_raise()
         assert chain.head_id == source.chain.head_id
         assert chain.block_log.head_number == 0
 

@@ -44,16 +44,16 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
 
 def add_to(chain: Chain, table: Table[Any], field: str, amount: int = 1) -> None:
     """Let the last object of a table have one more of something."""
-    entity = chain.store.first(table, reverse=True)
+    entity = chain.parts.store.first(table, reverse=True)
     assert entity is not None
-    with chain.store.editing(entity):
+    with chain.parts.store.editing(entity):
         setattr(entity, field, getattr(entity, field) + amount)
 
 
 def test_the_chain_is_sound_though_sums_of_the_reference_differ(chain: Chain) -> None:
     assert check(chain) == []
-    assert excess_tokens(chain.ledger) == {0: 637}
-    assert len(excess_votes(chain.ledger)) > 0
+    assert excess_tokens(chain.parts.ledger) == {0: 637}
+    assert len(excess_votes(chain.parts.ledger)) > 0
 
 
 AMOUNTS: tuple[tuple[Table[Any], str, str], ...] = (
@@ -86,7 +86,7 @@ AMOUNTS: tuple[tuple[Table[Any], str, str], ...] = (
 def test_an_amount_that_is_off_by_one_is_found(
     chain: Chain, table: Table[Any], field: str, message: str, amount: int
 ) -> None:
-    with chain.store.begin():
+    with chain.parts.store.begin():
         add_to(chain, table, field, amount)
         problems = check(chain)
     assert any(message in problem for problem in problems), problems
@@ -104,37 +104,37 @@ REMOVED: tuple[tuple[Table[Any], str], ...] = (
 
 @pytest.mark.parametrize(("table", "message"), REMOVED)
 def test_an_object_that_is_missing_is_found(chain: Chain, table: Table[Any], message: str) -> None:
-    with chain.store.begin():
-        gone = chain.store.first(table)
+    with chain.parts.store.begin():
+        gone = chain.parts.store.first(table)
         assert gone is not None
-        chain.store.remove(gone)
+        chain.parts.store.remove(gone)
         problems = check(chain)
     assert any(message in problem for problem in problems), problems
 
 
 def test_a_wrong_weight_of_a_voter_is_found(chain: Chain) -> None:
-    vote = chain.store.first(VALIDATOR_VOTES)
+    vote = chain.parts.store.first(VALIDATOR_VOTES)
     assert vote is not None
-    with chain.store.begin():
-        voter = chain.store.get(ACCOUNTS, vote.account)
-        with chain.store.editing(voter):
+    with chain.parts.store.begin():
+        voter = chain.parts.store.get(ACCOUNTS, vote.account)
+        with chain.parts.store.editing(voter):
             voter.validators_vote_weight += 1
         problems = check(chain)
     assert any("votes, but should have" in problem for problem in problems)
 
 
 def test_shares_that_are_proxied_wrongly_are_found(chain: Chain) -> None:
-    account = next(each for each in chain.store.scan(ACCOUNTS) if each.proxy)
-    proxy = chain.store.at(ACCOUNT_BY_NAME, account.proxy)
-    with chain.store.begin():
-        with chain.store.editing(proxy):
+    account = next(each for each in chain.parts.store.scan(ACCOUNTS) if each.proxy)
+    proxy = chain.parts.store.at(ACCOUNT_BY_NAME, account.proxy)
+    with chain.parts.store.begin():
+        with chain.parts.store.editing(proxy):
             proxy.proxied_vsf_votes = (0, *proxy.proxied_vsf_votes[1:])
         problems = check(chain)
     assert [problem for problem in problems if problem.startswith(f"{proxy.name} is proxied")]
 
 
 def test_an_object_that_was_changed_behind_its_index_is_found(chain: Chain) -> None:
-    account = chain.store.first(ACCOUNTS)
+    account = chain.parts.store.first(ACCOUNTS)
     assert account is not None
     before = account.next_vesting_withdrawal
     account.next_vesting_withdrawal = 1
@@ -161,7 +161,7 @@ def test_a_log_that_does_not_fit_is_found(chain: Chain, monkeypatch: pytest.Monk
         (WrongLog(blocks, lambda number: blocks[number - (number == other) - 1]), "block 660 of the block log"),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(chain, "block_log", log)
+            patch.setattr(Chain, "block_log", log)
             assert [each for each in check(chain) if each.startswith(problem)]
     assert check(chain) == []
 
@@ -170,20 +170,20 @@ def test_a_log_that_does_not_fit_is_found(chain: Chain, monkeypatch: pytest.Monk
 
 
 def test_what_rules_put_out_of_balance_is_allowed_for_once_and_no_more(chain: Chain) -> None:
-    with chain.store.begin():
-        note(chain.ledger, Sum.TOKENS, 1)
+    with chain.parts.store.begin():
+        note(chain.parts.ledger, Sum.TOKENS, 1)
         assert [problem for problem in check(chain) if problem.startswith("the supply is")]
         add_to(chain, ACCOUNTS, "balance")
         assert check(chain) == []
-        note(chain.ledger, Sum.TOKENS, -1)
+        note(chain.parts.ledger, Sum.TOKENS, -1)
         add_to(chain, ACCOUNTS, "balance", -1)
         assert check(chain) == []
 
 
 def test_a_state_of_others_is_accepted_as_it_is_and_held_to_that(chain: Chain) -> None:
-    ledger = chain.ledger
+    ledger = chain.parts.ledger
     before = {kind: noted(ledger, kind) for kind in Sum}
-    with chain.store.begin():
+    with chain.parts.store.begin():
         for kind in Sum:
             forget(ledger, kind)
         assert check(chain) != []
@@ -198,5 +198,5 @@ def test_a_chain_that_was_closed_is_still_sound(tmp_path: Path) -> None:
     with open_chain("open-1", tmp_path) as chain:
         advance(chain, "open-1", 230)
     with open_chain("open-1", tmp_path) as chain:
-        assert excess_tokens(chain.ledger) == {0: 25}
+        assert excess_tokens(chain.parts.ledger) == {0: 25}
         assert check(chain) == []

@@ -6,7 +6,7 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration, read_invocation, write_default_file
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.node.config.values.endpoints import Endpoint
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from tests.node.configurations import read
 
@@ -24,7 +24,7 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_default(t
 def test_lists_are_merged_with_those_of_the_command_line_first(tmp_path: Path) -> None:
     configuration = read(tmp_path, "p2p-seed-node = a:1\np2p-seed-node = b:2", p2p_seed_node=("c:3",))
 
-    assert configuration.p2p.seed_nodes == (Endpoint("c", 3), Endpoint("a", 1), Endpoint("b", 2))
+    assert configuration.p2p.seeds == (Endpoint("c", 3), Endpoint("a", 1), Endpoint("b", 2))
 
 
 def test_an_option_of_the_file_that_the_command_line_overrides_is_not_read(tmp_path: Path) -> None:
@@ -32,14 +32,14 @@ def test_an_option_of_the_file_that_the_command_line_overrides_is_not_read(tmp_p
 
 
 def test_a_list_that_is_given_replaces_its_default(tmp_path: Path) -> None:
-    assert len(read(tmp_path, "").validator.ntp_servers) == 3
-    assert read(tmp_path, "ntp-server = a.org").validator.ntp_servers == (Endpoint("a.org", 123),)
+    assert len(read(tmp_path, "").validator.ntp.servers) == 3
+    assert read(tmp_path, "ntp-server = a.org").validator.ntp.servers == (Endpoint("a.org", 123),)
 
 
 def test_values_of_an_older_name_come_first_and_are_remarked_upon(tmp_path: Path) -> None:
     configuration = read(tmp_path, "p2p-seed-node = a:1\nseed-node = b:2")
 
-    assert configuration.p2p.seed_nodes == (Endpoint("b", 2), Endpoint("a", 1))
+    assert configuration.p2p.seeds == (Endpoint("b", 2), Endpoint("a", 1))
     assert configuration.remarks == (
         f"{tmp_path}/node_data_dir/config.ini:2: seed-node is an older name of p2p-seed-node",
     )

@@ -28,7 +28,7 @@ def configured(folder: Path, text: str = FILE, *words: str, **variables: str) ->
 
 
 def seeds(configuration: Configuration) -> list[str]:
-    return [str(each) for each in configuration.p2p.seed_nodes]
+    return [str(each) for each in configuration.p2p.seeds]
 
 
 def test_seeds_of_the_environment_take_the_place_of_those_of_the_file(tmp_path: Path) -> None:
@@ -58,12 +58,12 @@ def test_a_seed_that_is_none_names_the_variable(tmp_path: Path) -> None:
 
 
 def test_a_validator_of_the_environment_is_added_to_those_of_the_file(tmp_path: Path) -> None:
-    assert configured(tmp_path, NODE_WITNESS=" alice\n").validator.validators == ("alice", "bob")
-    assert configured(tmp_path, NODE_WITNESS='"alice"').validator.validators == ("alice", "bob")
+    assert configured(tmp_path, NODE_WITNESS=" alice\n").validator.names == ("alice", "bob")
+    assert configured(tmp_path, NODE_WITNESS='"alice"').validator.names == ("alice", "bob")
 
 
 def test_a_key_of_the_environment_is_one_of_the_keys(tmp_path: Path) -> None:
-    keys = configured(tmp_path, NODE_PRIVATE_KEY=f" {COMMITTEE_WIF} ").validator.private_keys
+    keys = configured(tmp_path, NODE_PRIVATE_KEY=f" {COMMITTEE_WIF} ").validator.keys.values()
 
     assert [public_key_text(key.public) for key in keys] == [COMMITTEE_KEY]
 
@@ -81,15 +81,15 @@ def test_a_key_that_is_none_is_named_by_its_variable_and_not_repeated(tmp_path: 
 def test_without_the_plugin_nothing_makes_blocks_and_that_is_said(tmp_path: Path) -> None:
     configuration = configured(tmp_path, "plugin = chain\n", NODE_WITNESS="alice", NODE_PRIVATE_KEY="anything")
 
-    assert configuration.validator.validators == ()
-    assert configuration.validator.private_keys == ()
+    assert configuration.validator.names == ()
+    assert configuration.validator.keys == {}
     assert [remark.split()[1] for remark in configuration.remarks] == ["NODE_WITNESS", "NODE_PRIVATE_KEY"]
 
 
 def test_the_plugin_may_be_named_on_the_command_line(tmp_path: Path) -> None:
     configuration = configured(tmp_path, "", "plugin=chain,validator", NODE_WITNESS="alice")
 
-    assert configuration.validator.validators == ("alice",)
+    assert configuration.validator.names == ("alice",)
 
 
 def test_nothing_is_taken_from_the_environment_unasked(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_nothing_is_taken_from_the_environment_unasked(tmp_path: Path) -> None:
     configuration = read_configuration({"data-dir": ["."]}, tmp_path, variables)
 
     assert seeds(configuration) == ["older.example:2001", "old.example:2001"]
-    assert configuration.validator.validators == ("bob",)
+    assert configuration.validator.names == ("bob",)
 
 
 def test_what_was_understood_says_where_it_comes_from(tmp_path: Path) -> None:

@@ -80,14 +80,14 @@ def test_the_ports_of_the_main_network_are_those_that_are_documented(name: str, 
     configuration = configured(name, tmp_path)
 
     assert str(configuration.p2p.endpoint) == "0.0.0.0:2001"
-    assert {peer.port for peer in configuration.p2p.seed_nodes} == {2001}
-    assert len(configuration.p2p.seed_nodes) == 3
+    assert {peer.port for peer in configuration.p2p.seeds} == {2001}
+    assert len(configuration.p2p.seeds) == 3
     assert configuration.webserver.http_endpoint is not None
     assert configuration.webserver.ws_endpoint is not None
     assert (configuration.webserver.http_endpoint.port, configuration.webserver.ws_endpoint.port) == (8090, 8091)
     assert configuration.chain.shared_file_size == 4 << 30
     assert configuration.application.chain == "mainnet"
-    assert configuration.validator.private_keys == ()
+    assert configuration.validator.keys == {}
 
 
 def test_a_full_node_answers_everybody_with_every_plugin(tmp_path: Path) -> None:
@@ -106,18 +106,18 @@ def test_a_validator_answers_its_own_machine_alone(tmp_path: Path) -> None:
     assert [endpoint.host for endpoint in served if endpoint is not None] == ["127.0.0.1", "127.0.0.1"]
     assert set(configuration.application.plugins) == set(DEPENDENCIES)
     assert configuration.validator.required_participation == 3300
-    assert configuration.validator.validators == ()
-    assert not configuration.validator.enable_stale_production
+    assert configuration.validator.names == ()
+    assert not configuration.validator.allows_stale
 
 
 def test_a_test_network_makes_blocks_by_itself(tmp_path: Path) -> None:
     configuration = configured("config_testnet.ini", tmp_path)
 
     assert parameters_of(configuration.application.chain).name == "VIZTEST"
-    assert configuration.validator.validators == ("committee",)
-    assert [public_key_text(key.public) for key in configuration.validator.private_keys] == [COMMITTEE_KEY]
-    assert configuration.validator.enable_stale_production
+    assert configuration.validator.names == ("committee",)
+    assert [public_key_text(key.public) for key in configuration.validator.keys.values()] == [COMMITTEE_KEY]
+    assert configuration.validator.allows_stale
     assert configuration.validator.required_participation == 0
-    assert configuration.p2p.seed_nodes == ()
+    assert configuration.p2p.seeds == ()
     assert configuration.snapshot.trusted_peers == ()
     assert str(configuration.p2p.endpoint) == "0.0.0.0:2001"

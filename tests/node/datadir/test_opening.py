@@ -109,7 +109,9 @@ def push(blocks: Sequence[bytes]) -> Callable[[Runtime], None]:
 
     def look(runtime: Runtime) -> None:
         for packed in blocks:
-            runtime.chain.chain.push_block(codec_of(Block).decode_exactly(packed), VERIFIED_BEFORE, commit=False)
+            runtime.chain.chain.push_block(
+                codec_of(Block).decode_exactly(packed), VERIFIED_BEFORE, commit=False
+            ).or_raise()
         runtime.chain.chain.commit()
 
     return look
@@ -212,7 +214,7 @@ def test_the_initial_distribution_may_lie_in_the_data_directory(directory: Direc
     names = list[bool]()
     directory.started(
         lambda runtime: names.extend(
-            runtime.chain.chain.ledger.find_account(AccountName(name)) is not None for name in ("zoe", "alice")
+            runtime.chain.chain.parts.ledger.find_account(AccountName(name)) is not None for name in ("zoe", "alice")
         )
     )
     assert names == [True, False]

@@ -292,14 +292,14 @@ def test_a_state_that_is_overtaken_while_it_is_built_is_not_taken(
     monkeypatch.setattr(snapshots, "CHECK_SECONDS", 0.05)
     monkeypatch.setattr(stalls, "ANNOUNCED_SECONDS", 0.05)
     begun_with(tmp_path, made.older)
-    block = made.source.chain.blocks.at(made.heads()[0] + 1)
+    block = made.source.chain.block_at(made.heads()[0] + 1)
     assert block is not None
     looked = asyncio.Event()
 
     async def overtaken(_configuration: Configuration, chain: ChainPart, *_: object, above: int) -> int | None:
         if looked.is_set():
             return None
-        await chain.run(lambda: chain.chain.push_block(block))
+        await chain.run(lambda: chain.chain.push_block(block).or_raise())
         looked.set()
         return above + 1
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_time
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.node.parts.guard import GuardPart, guard_settings
+from ledgerd.node.parts.guard import GuardPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.block import Block
@@ -52,7 +51,7 @@ def blocks_of_validator_without_key(folder: Path) -> list[Block]:
     source.produce(2)
     source.send(ValidatorUpdate(WATCHED, URL, NULL_KEY), key=ACTIVE)
     source.produce(2)
-    blocks = [source.chain.blocks.at(number) for number in range(1, source.chain.head_number + 1)]
+    blocks = [source.chain.block_at(number) for number in range(1, source.chain.head_number + 1)]
     source.chain.close()
     return [block for block in blocks if block is not None]
 
@@ -97,25 +96,25 @@ class GuardedNode:
     def push_all(self) -> None:
         chain = self.runtime.chain.chain
         for block in self.blocks:
-            chain.push_block(block, commit=False)
+            chain.push_block(block, commit=False).or_raise()
         chain.commit()
 
     def make_block(self) -> Block:
         """The next block of the only validator that has a key, with what waits for one."""
         chain = self.runtime.chain.chain
-        slot = next(n for n in range(1, 9) if scheduled_validator(chain.ledger, n) == VIZ)
-        block = chain.generate_block(slot_time(chain.ledger, slot), VIZ, VIZ_KEY)
+        slot = next(n for n in range(1, 9) if chain.scheduled_at(n) == VIZ)
+        block = chain.generate_block(chain.slot_time(slot), VIZ, VIZ_KEY)
         self.time.second = block.timestamp
-        chain.push_block(block)
+        chain.push_block(block).or_raise()
         return block
 
     def waiting(self) -> list[ValidatorUpdate]:
         """The updates of validators that wait for a block."""
-        pending = self.runtime.chain.chain.pending.transactions
+        pending = self.runtime.chain.chain.waiting
         return [each for one in pending for each in one.operations if isinstance(each, ValidatorUpdate)]
 
     def key_of_watched(self) -> bytes:
-        validator = self.runtime.chain.chain.ledger.find_validator(WATCHED)
+        validator = self.runtime.chain.chain.validator(WATCHED)
         assert validator is not None
         return bytes(validator.signing_key)
 
@@ -209,7 +208,7 @@ def test_the_settings_are_those_of_the_options(tmp_path: Path) -> None:
         "enable-stale-production": ["true"],
     }
 
-    settings = guard_settings(read_configuration(words, tmp_path))
+    settings = read_configuration(words, tmp_path).validator_guard
 
     assert settings.watched[WATCHED] == (SIGNING, ACTIVE)
     assert (settings.interval, settings.disable, settings.disable_max, settings.shutdown_grace) == (1, 7, 2, 4)

@@ -104,7 +104,7 @@ def ordeal(
     chains = []
     for member in plan.members:
         with Chain.open(member.folder, parameters, clock=lambda: 0.0, space=SMALL) as chain:
-            chains.append([each.id.hex() for each in map(chain.blocks.at, range(1, chain.irreversible + 1)) if each])
+            chains.append([each.id.hex() for each in map(chain.block_at, range(1, chain.irreversible + 1)) if each])
     compare(chains, settled)
     tell(f"{len(settled)} irreversible blocks seen; {[len(each) for each in chains]} on disk, all the same")
 

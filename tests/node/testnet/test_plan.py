@@ -67,13 +67,13 @@ def test_a_node_speaks_with_the_others_and_with_nobody_beyond_them(plan: Plan) -
     write_configurations(plan, {(1, 3): 4242})
     first = read_configuration({"config-file": [str(plan.members[0].config)]}, plan.folder)
 
-    assert first.p2p.isolated_peers
-    assert [(each.host, each.port) for each in first.p2p.seed_nodes] == [
+    assert first.p2p.is_isolated
+    assert [(each.host, each.port) for each in first.p2p.seeds] == [
         ("127.0.0.1", plan.members[1].p2p_port),
         ("127.0.0.1", 4242),
     ]
-    assert first.validator.validators == ("committee", *plan.members[0].validators)
-    assert {key.wif for key in first.validator.private_keys} == {
+    assert first.validator.names == ("committee", *plan.members[0].validators)
+    assert {key.wif for key in first.validator.keys.values()} == {
         plan.keys.emergency,
         *(plan.keys.validators[name] for name in plan.members[0].validators),
     }

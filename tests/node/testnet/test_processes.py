@@ -62,7 +62,7 @@ def test_a_large_log_is_turned_over_at_a_start(member: Member, monkeypatch: pyte
     member.log.write_text("what was said before\n")
     node = process(member, "print('new')")
     node.start()
-    node.wait_for_end()
+    node.wait()
 
     assert node.last_words() == "new"
     assert member.log.with_suffix(".log.before").read_text() == "what was said before\n"

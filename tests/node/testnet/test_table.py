@@ -53,7 +53,7 @@ def test_a_row_tells_how_a_node_is(network: LocalNetwork) -> None:
 def test_a_node_that_has_died_is_shown_with_its_last_words(network: LocalNetwork) -> None:
     process = network.processes[0]
     process.start()
-    process.wait_for_end()
+    process.wait()
 
     assert process.has_died
     assert rows(network)[0][1] == "died (1)"
@@ -73,7 +73,7 @@ def test_heads_that_differ_and_faults_are_named(network: LocalNetwork) -> None:
 def test_the_table_fits_a_terminal_of_80_columns(network: LocalNetwork) -> None:
     network.watch.sights = [sight(1_234_567, 1_234_550), None]
     network.processes[1].start()
-    network.processes[1].wait_for_end()
+    network.processes[1].wait()
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(table(network))
     shown = console.export_text()

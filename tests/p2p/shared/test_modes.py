@@ -8,7 +8,6 @@ from ledgerd.p2p.shared.modes import TRANSITIONS, Cause, Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
-    BlockReply,
     ForkStatus,
     GapFillRequest,
     GetBlockRange,
@@ -155,17 +154,3 @@ def test_a_producer_that_asks_at_every_tick_does_not_stop_the_sync_that_it_asked
     talk.network.resync_from_lib(talk.now)
     talk.settle()
     assert sum(isinstance(message, Hello) for message in talk.sent[peer]) == 3
-
-
-def test_a_paused_node_keeps_blocks_for_later(talk: Talk, others: Network) -> None:
-    peer = talk.meet()
-    talk.network.pause(talk.now)
-    talk.now += 20
-    for block in others.produce(3):
-        talk.say(peer, BlockReply(block, 0, True))
-    assert talk.chain.head_number == 112
-    assert talk.network.is_catching_up
-    talk.network.resume(talk.now)
-    talk.settle()
-    assert talk.chain.head_number == 115
-    assert not talk.network.is_catching_up

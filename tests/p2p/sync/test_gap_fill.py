@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.rules.validators.slots import scheduled_validator
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
@@ -36,11 +35,11 @@ def two_branches(talk: Talk, others: Network, ours: int, theirs: int, validators
     """Our node on a branch of some validators, and the blocks of the others' branch; neither is irreversible."""
     names = sorted(others.keys.keys() - {"committee"})
     for block in made_by(others, names[:validators], ours):
-        talk.chain.push_block(block)
+        talk.chain.push_block(block).or_raise()
     for _ in range(ours):
         others.chain.pop_block()
     branch = made_by(others, names[validators:], theirs)
-    talk.now = float(max(branch[-1].timestamp, talk.chain.ledger.now))
+    talk.now = float(max(branch[-1].timestamp, talk.chain.head_time))
     return branch
 
 
@@ -48,7 +47,7 @@ def made_by(others: Network, names: list[AccountName], count: int) -> list[Block
     """Blocks of the slots of some of the validators."""
     blocks: list[Block] = []
     while len(blocks) < count:
-        skipped = next(n for n in range(20) if scheduled_validator(others.chain.ledger, 1 + n) in names)
+        skipped = next(n for n in range(20) if others.chain.scheduled_at(1 + n) in names)
         blocks += others.produce(1, skipped=skipped)
     return blocks
 

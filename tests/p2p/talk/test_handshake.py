@@ -7,7 +7,6 @@ import pytest
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import LIFE, Life, Step
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import (
     ForkStatus,
     GetBlock,
@@ -18,6 +17,7 @@ from ledgerd.p2p.wire.messages import (
     PeerExchangeRequest,
     SoftBan,
 )
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import OWN_ID, Talk
@@ -47,7 +47,7 @@ def test_a_peer_that_is_neither_known_nor_empty_is_not_aligned(talk: Talk) -> No
 def test_a_peer_is_recognised_by_its_irreversible_block_alone(talk: Talk) -> None:
     peer = talk.accept()
     assert peer is not None
-    lib = talk.chain.blocks.id_at(100)
+    lib = talk.chain.id_at(100)
     reply = talk.say(peer, talk.hello(peer, head_block_id=UNKNOWN, head_block_num=500, lib_block_id=lib))[0]
     assert isinstance(reply, HelloReply)
     assert (reply.exchange_enabled, reply.initiator_lib_seen) == (True, lib)

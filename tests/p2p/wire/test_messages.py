@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from ledgerd.p2p.wire.endpoints import Endpoint, wire_endpoint
+from ledgerd.p2p.wire.endpoints import wire_endpoint
 from ledgerd.p2p.wire.faults import Undecodable, UnknownType
 from ledgerd.p2p.wire.frames import Frame, FrameReader
 from ledgerd.p2p.wire.messages import (
@@ -36,6 +36,7 @@ from ledgerd.p2p.wire.messages import (
     range_reply_frame,
     read_message,
 )
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from tests.p2p.conversations import conversation
 

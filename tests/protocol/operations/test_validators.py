@@ -39,7 +39,8 @@ UPDATE = ValidatorUpdate(VIZ, "https://example.test/viz", public_key_from_text(K
 VOTE = AccountValidatorVote(VIZ, VIZ, True)
 PROXY = AccountValidatorProxy(AccountName("frank"), AccountName("bob"))
 DEFAULTS = default_properties(MAINNET)
-PROPERTIES = ChainPropertiesUpdate(AccountName("a311599"), DEFAULTS.narrowed())
+FIRST_DEFAULTS = ChainPropertiesInit(*(getattr(DEFAULTS, field) for field in ChainPropertiesInit.__struct_fields__))
+PROPERTIES = ChainPropertiesUpdate(AccountName("a311599"), FIRST_DEFAULTS)
 VERSIONED = VersionedChainPropertiesUpdate(VIZ, DEFAULTS)
 SHARING = SetRewardSharing(VIZ, 5_000)
 
@@ -207,9 +208,9 @@ def test_other_missing_keys_are_empty_or_the_defaults_of_the_properties() -> Non
     assert codec_of(ValidatorUpdate).from_json({}) == ValidatorUpdate(NO_NAME, "", NULL_KEY)
     assert codec_of(AccountValidatorProxy).from_json({}) == AccountValidatorProxy(NO_NAME, NO_NAME)
     assert codec_of(SetRewardSharing).from_json({}) == SetRewardSharing(NO_NAME, 0)
-    assert codec_of(ChainPropertiesUpdate).from_json({}) == ChainPropertiesUpdate(NO_NAME, DEFAULTS.narrowed())
+    assert codec_of(ChainPropertiesUpdate).from_json({}) == ChainPropertiesUpdate(NO_NAME, FIRST_DEFAULTS)
     versioned = codec_of(VersionedChainPropertiesUpdate)
-    assert versioned.from_json({}) == VersionedChainPropertiesUpdate(NO_NAME, DEFAULTS.narrowed())
+    assert versioned.from_json({}) == VersionedChainPropertiesUpdate(NO_NAME, FIRST_DEFAULTS)
     with json_defaults_of(TESTNET):
         assert versioned.from_json({"props": [5, {}]}).props == default_properties(TESTNET)
 

@@ -53,8 +53,8 @@ def followed_chain(name: str, folder: Path) -> Iterator[Chain]:
 
 
 def follow(chain: Chain, recorder: BlockRecorder) -> None:
-    chain.ledger.followers.update(KEY_FOLLOWERS)
-    chain.ledger.followers.update(custom_followers())
+    chain.parts.ledger.followers.update(KEY_FOLLOWERS)
+    chain.parts.ledger.followers.update(custom_followers())
     chain.precede(recorder.record)
 
 

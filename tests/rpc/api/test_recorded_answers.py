@@ -48,7 +48,7 @@ def go_to(chain: Chain, name: str, height: int) -> None:
     for number in range(chain.head_number + 1, height + 1):
         # A block after those of the log, which the node that had it answered with.
         raw = json.loads(recorded_answers(name, height)["get_raw_block"][(number,)])["raw_block"]
-        chain.push_block(codec_of(Block).decode(base64.b64decode(raw)), LIKE_THE_RECORDING)
+        chain.push_block(codec_of(Block).decode(base64.b64decode(raw)), LIKE_THE_RECORDING).or_raise()
 
 
 def test_the_examples_were_recorded_where_answers_are_looked_at() -> None:

@@ -282,9 +282,9 @@ def stand_still(serves: Service, seconds: float) -> None:
 @pytest.mark.parametrize(
     ("said", "steps", "bound"),
     [
-        (b"", 0, 10.0),
-        (b"POST / HTTP/1.1\r\nHo", 1, 10.0),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{", 2, 60.0),
+        (b"", 0, 30.0),
+        (b"POST / HTTP/1.1\r\nHo", 1, 30.0),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{", 2, 30.0),
         (http_request(CALL), 4, 75.0),
     ],
     ids=["silent", "in the headers", "in the body", "between requests"],

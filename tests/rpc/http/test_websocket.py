@@ -244,7 +244,7 @@ def test_a_message_that_is_too_large_ends_the_connection_with_its_code() -> None
 
 def test_messages_that_have_not_arrived_whole_are_bounded_for_all_clients_together() -> None:
     async def scene() -> tuple[bytes, int]:
-        serves = service(limits=Limits(held_bytes=150_000))
+        serves = service(limits=Limits(held_bytes=150_000, request_seconds=1.0))
         async with serving(serves) as server:
             first, second = await raw(server), await raw(server)
             begun = masked(Frame(Opcode.TEXT, b"x" * 90_000, fin=False))

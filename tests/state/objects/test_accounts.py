@@ -58,7 +58,6 @@ def test_shares_that_are_being_withdrawn_are_set_aside() -> None:
 def test_votes_count_with_those_passed_on() -> None:
     account = Account(vesting_shares=1_000, proxied_vsf_votes=(10, 20, 30, 41), validators_voted_for=3)
 
-    assert account.proxied_shares == 101
     assert account.vote_weight == 1_101
     assert account.fair_vote_weight == 367
     assert account.fair_vote_weight_of_hf4 == 333 + 101

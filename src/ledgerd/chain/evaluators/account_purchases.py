@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.arithmetic import share, uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.account_sales import give_to_buyer, reserve_bid, return_bid
-from ledgerd.chain.rules.accounts.auction_clock import earliest_end
 from ledgerd.chain.rules.accounts.new_accounts import open_account
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.constants import ACCOUNT_AUCTION_MIN_STEP, HUNDRED_PERCENT
+from ledgerd.protocol.constants import ACCOUNT_AUCTION_EXTENSION_TIME, ACCOUNT_AUCTION_MIN_STEP, HUNDRED_PERCENT
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import cut_name, is_valid_name
@@ -113,7 +112,7 @@ def _bid(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account
         account.current_bidder = buyer.name
         account.current_bidder_key = operation.account_authorities_key
         account.account_on_auction = True
-        account.account_on_sale_start_time = max(account.account_on_sale_start_time, earliest_end(ledger))
+        account.account_on_sale_start_time = max(account.account_on_sale_start_time, _earliest_end(ledger))
         reserve_bid(ledger, buyer, bid)
     ledger.emit(Bid(account.name, buyer.name, operation.account_offer_price))
 
@@ -151,3 +150,12 @@ def _buy_subaccount(ledger: Ledger, operation: BuyAccount, buyer: Account) -> No
     adjust_balance(ledger, buyer, -operation.tokens_to_shares.amount)
     create_vesting(ledger, account, operation.tokens_to_shares.amount)
     ledger.emit(AccountSale(name, operation.account_offer_price, buyer.name, seller.name))
+
+
+def _earliest_end(ledger: Ledger) -> int:
+    """An auction does not end before this, once a bid has come (spec 02, section 14.4).
+
+    The reference reads its wall clock here, so that a node which replays comes to another state. Ours is the time that
+    every node agrees on: the timestamp of the block which takes the bid. It matters only to bids in the last minutes.
+    """
+    return uint32(ledger.place.time + ACCOUNT_AUCTION_EXTENSION_TIME)

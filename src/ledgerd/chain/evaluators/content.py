@@ -1,6 +1,6 @@
 """The rules of writing content and taking it away, until hardfork 4 (spec 02, sections 17.1 and 17.2).
 
-Votes on content are in `content_votes`; what it is paid is in `chain.steps.content_payout`.
+Votes on content are in `content_votes`; what it is paid is in `chain.rules.money.content_payout`.
 """
 
 from __future__ import annotations

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 
 from ledgerd.chain.forks.blocks import Blocks
-from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, UnlinkableBlock
+from ledgerd.chain.forks.database import BlockTooOld, Branch, ForkDatabase, ForkItem, UnlinkableBlock
+from ledgerd.chain.forks.linking import Linking
+from ledgerd.chain.forks.outcome import (
+    FARTHEST_AHEAD,
+    AlreadyKnown,
+    Applied,
+    BranchRefused,
+    OnBranch,
+    Outcome,
+    Refused,
+    Switched,
+    TooOld,
+    Unlinked,
+)
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
@@ -18,58 +32,66 @@ from ledgerd.protocol.names import AccountName
 
 log = logging.getLogger(__name__)
 
-FARTHEST_AHEAD = 100
-"""A block further above the head than this is not even kept: whole ranges are synced, not collected."""
-
-Branch = list[ForkItem]
-"""Tip first, as the fork database gives it."""
-
 
 class ForkChoice:
     """Takes blocks in, and keeps the trunk on the branch that wins."""
 
-    def __init__(self, trunk: Trunk, forks: ForkDatabase, blocks: Blocks, pending: Pending) -> None:
+    def __init__(self, trunk: Trunk, forks: ForkDatabase, blocks: Blocks, linking: Linking, pending: Pending) -> None:
         self.trunk = trunk
         self.forks = forks
         self._blocks = blocks
         self._pending = pending
+        self._linking = linking
 
-    def push(self, block: Block, skip: SkipFlags) -> bool:
-        """Take a block in; whether the head has moved. A block that can never be applied raises."""
+    # -- the one way in
+
+    def push(self, block: Block, skip: SkipFlags = Skip.NOTHING, *, instead_of: Collection[BlockId] = ()) -> Outcome:
+        """Take a block in, by whomever it was sent, and say what became of it; no rule is raised."""
+        try:
+            return self._push(block, skip, instead_of)
+        except BlockTooOld as rule:
+            return TooOld(rule)
+        except UnlinkableBlock as rule:
+            return self._unlinked(block, rule)
+        except RuleViolation as rule:
+            return Refused(rule)
+
+    def _push(self, block: Block, skip: SkipFlags, instead_of: Collection[BlockId]) -> Outcome:
         trunk, forks = self.trunk, self.forks
+        for rival in instead_of:
+            forks.remove(rival)
         if block.number <= trunk.head_number:
             if self._blocks.id_at(block.number) == block.id:
-                if block.id not in forks:
-                    forks.insert_base(block)
-                return False
-            self._recover_parent(block)
+                self._linking.keep(block)
+                return AlreadyKnown()
+            self._linking.link_below(block)
         is_ahead = block.number > trunk.head_number and block.previous not in (NO_BLOCK, trunk.head_id)
         if is_ahead and block.number - trunk.head_number > FARTHEST_AHEAD:
-            return False
-        if block.previous == trunk.head_id and trunk.head_id not in forks:
-            self._start_at_head()
-        try:
-            new_head = forks.push(block)
-        except UnlinkableBlock:
-            if is_ahead:
-                return False
-            raise
+            return self._unlinked(block)
+        best = self._linking.admit(block)
+        if best is None:
+            return self._unlinked(block)
         if block.previous == trunk.head_id:
             return self._extend(block, skip)
-        if new_head.block.previous == trunk.head_id:
+        if best.block.previous == trunk.head_id:
             # The best candidate would extend the head, but was refused there: no reason to leave the trunk for this
             # block. (The reference tries to apply this block on the head here, and forgets it when that fails.)
-            return False
-        return self._is_better(new_head) and self._switch(new_head, skip)
+            return OnBranch()
+        return self._switch(best, skip) if self._is_better(best) else OnBranch()
+
+    def _unlinked(self, block: Block, rule: RuleViolation | None = None) -> Unlinked:
+        behind = self.trunk.head_number - block.number
+        has_parent = behind >= 0 and block.previous != NO_BLOCK and self._blocks.fetch(block.previous) is not None
+        return Unlinked(behind, self.forks.is_known(block.id), has_parent, rule)
 
     # -- a block that extends the head
 
-    def _extend(self, block: Block, skip: SkipFlags) -> bool:
+    def _extend(self, block: Block, skip: SkipFlags) -> Outcome:
         try:
             self.trunk.apply(block, skip)
         except WrongScheduledValidator:
             # It stays among the candidates: a branch that is switched to may hold it (spec 03, section 9.6).
-            return False
+            return OnBranch()
         except RuleViolation:
             self.forks.remove(block.id)
             raise
@@ -77,7 +99,7 @@ class ForkChoice:
             if sibling.id != block.id and sibling.block.previous not in self.forks:
                 self.forks.remove(sibling.id)
         self._cascade(skip)
-        return True
+        return Applied()
 
     def _cascade(self, skip: SkipFlags) -> None:
         """Blocks that had waited for this one follow at once, where they continue it in a line."""
@@ -97,9 +119,7 @@ class ForkChoice:
             head = self._blocks.fetch(trunk.head_id)
             while trunk.head_number > before and trunk.can_pop():
                 self._pop()
-            self.forks.reset()
-            if head is not None:
-                self.forks.start(head)
+            self._linking.restart(head)
 
     # -- branches
 
@@ -142,15 +162,18 @@ class ForkChoice:
         head_id = self.trunk.head_id
         return len(old) == 1 and old[0].id == head_id and new[-1].id == head_id
 
-    def _switch(self, new_head: ForkItem, skip: SkipFlags) -> bool:
-        """Leave the old branch for the new one; back to the old one when the new one breaks a rule."""
+    def _switch(self, new_head: ForkItem, skip: SkipFlags) -> Outcome:
+        """Leave the old branch for the new one; back to the old one when the new one breaks a rule.
+
+        Nothing is undone before the two branches are known whole: here is where a branch can be judged first.
+        """
         if self.trunk.head_id not in self.forks:
             self.forks.remove(new_head.id)
             raise UnlinkableBlock("the head is not in the fork database")
         try:
             new, old = self.forks.branches(new_head.id, self.trunk.head_id)
         except UnlinkableBlock:
-            self._restart_at_head()
+            self._linking.restart()
             raise
         if self._is_linear(new, old):
             return self._apply_branch(new_head, new[:-1], [], skip)
@@ -160,7 +183,7 @@ class ForkChoice:
             raise UnlinkableBlock("the branches part below the irreversible block")
         return self._apply_branch(new_head, new, old, skip)
 
-    def _apply_branch(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> bool:
+    def _apply_branch(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> Outcome:
         base, was_out_of_turn = self.trunk.head_id, False
         for place in range(len(new) - 1, -1, -1):
             try:
@@ -168,11 +191,11 @@ class ForkChoice:
             except RuleViolation as problem:
                 log.warning("block %d of the branch breaks a rule: %s", new[place].number, problem)
                 self._give_up(new[: place + 1], old, base, skip)
-                return False
+                return BranchRefused(problem, new[place].number)
         if was_out_of_turn and not old:
             self._turn_schedule_to(AccountName(new_head.block.validator))
         self.forks.head = new_head
-        return True
+        return Switched() if old else Applied()
 
     def _apply_switched(self, block: Block, skip: SkipFlags) -> bool:
         """Inside a branch, a producer out of turn is accepted at the second try (spec 03, section 9.6, quirk)."""
@@ -202,7 +225,7 @@ class ForkChoice:
         if old:
             self.forks.head = old[0]
         else:
-            self._restart_at_head()
+            self._linking.restart()
 
     def _pop_down_to(self, block_id: BlockId) -> bool:
         while self.trunk.head_id != block_id:
@@ -211,28 +234,10 @@ class ForkChoice:
             self._pop()
         return True
 
+    def pop(self) -> None:
+        """Take the head block off, and go on from its parent."""
+        self._pop()
+        self.forks.pop()
+
     def _pop(self) -> None:
         self._pending.give_back(self.trunk.pop().transactions)
-
-    # -- keeping the fork database in touch with the trunk
-
-    def _recover_parent(self, block: Block) -> None:
-        """A block of another branch, whose parent has left the fork database: fetch it from the trunk."""
-        if block.previous == NO_BLOCK or self.forks.is_known(block.previous):
-            return
-        parent = self._blocks.fetch(block.previous)
-        if parent is None:
-            raise UnlinkableBlock("block from a dead fork: its parent is not known")
-        try:
-            self.forks.push(parent)
-        except (UnlinkableBlock, BlockTooOld):
-            return
-
-    def _start_at_head(self) -> None:
-        head = self._blocks.at(self.trunk.head_number)
-        if head is not None:
-            self.forks.start(head)
-
-    def _restart_at_head(self) -> None:
-        self.forks.reset()
-        self._start_at_head()

@@ -1,6 +1,6 @@
 """The blocks that may still win: every branch above the irreversible block, linked by parents (spec 03, section 8).
 
-In memory only. It knows links and numbers, nothing of validity; which branch wins is decided in `fork_choice`.
+In memory only. It knows links and numbers, nothing of validity; which branch wins is decided in `choice`.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ class ForkItem:
         self.number = block.number
         self.parent: BlockId | None = None
         """Set when the parent was in the database; a parent that was removed since counts as missing."""
+
+
+Branch = list[ForkItem]
+"""Blocks down from a tip, the tip first."""
 
 
 class ForkDatabase:
@@ -136,6 +140,10 @@ class ForkDatabase:
         item = self._linked.get(block_id) or self._unlinked.get(block_id)
         return None if item is None else item.block
 
+    def find(self, block_id: BlockId) -> ForkItem | None:
+        """A linked block."""
+        return self._linked.get(block_id)
+
     def items_at(self, number: int) -> list[ForkItem]:
         """The linked blocks of a number, in the order of their arrival."""
         return list(self._by_number.get(number, ()))
@@ -144,13 +152,6 @@ class ForkDatabase:
         """The block below, if it is still here."""
         return None if item.parent is None else self._linked.get(item.parent)
 
-    def on_main_branch(self, number: int) -> Block | None:
-        """The only block of a number; or, of several, the one below the head."""
-        items = self._by_number.get(number, ())
-        if len(items) < 2:
-            return items[0].block if items else None
-        return self.below_head(number)
-
     def below_head(self, number: int) -> Block | None:
         """The block of a number on the way down from the head."""
         item = self.head
@@ -158,7 +159,7 @@ class ForkDatabase:
             item = self.parent_of(item)
         return item.block if item is not None and item.number == number else None
 
-    def branches(self, first: BlockId, second: BlockId) -> tuple[list[ForkItem], list[ForkItem]]:
+    def branches(self, first: BlockId, second: BlockId) -> tuple[Branch, Branch]:
         """Two branches down to the siblings that share a parent, each tip first.
 
         When one tip lies below the other, both lists end with that tip itself (spec 03, section 8).
@@ -166,8 +167,8 @@ class ForkDatabase:
         one, two = self._linked.get(first), self._linked.get(second)
         if one is None or two is None:
             raise UnlinkableBlock("a branch whose tip is not in the fork database")
-        ones: list[ForkItem] = []
-        twos: list[ForkItem] = []
+        ones: Branch = []
+        twos: Branch = []
         while one.number > two.number:
             ones.append(one)
             one = self._parent_or_raise(one)

@@ -1,6 +1,6 @@
 """The trunk: the blocks that are applied now, each in a session of its own, to be put on and taken off at the top.
 
-Which block belongs on the trunk is decided in `fork_choice`.
+Which block belongs on the trunk is decided in `choice`.
 """
 
 from __future__ import annotations

@@ -5,27 +5,36 @@ Evaluators and block steps take a `Ledger` and nothing else; what drives them is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
 from ledgerd.protocol.authority_check import Accounts
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
 
 if TYPE_CHECKING:
-    from ledgerd.chain.following import Follower
     from ledgerd.protocol.identifiers import TransactionId
     from ledgerd.protocol.market_properties import ChainPropertiesHf14
-    from ledgerd.protocol.operations import Operation
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.state.editing import Editing
     from ledgerd.state.store import Store
     from ledgerd.state.tables import Entity
+
+
+Follower = Callable[["Ledger", Any], AbstractContextManager[None]]
+"""Keeps something beside the ledger for those who ask, in step with it and undone with it.
+
+It is entered before an operation of a block is carried out, and left when it has been. It reads the ledger and writes
+tables of its own; no rule depends on it. Transactions that wait for a block are not followed.
+"""
+
+Followers = Mapping[type[Operation], Follower]
 
 
 class Place:

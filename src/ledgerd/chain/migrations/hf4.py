@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.ledger.arithmetic import share, uint128
+from ledgerd.chain.rules.money.content_payout import cash_out_due
 from ledgerd.chain.rules.money.rewards import FITS_AN_AMOUNT
 from ledgerd.chain.rules.validators.votes import adjust_validator_vote
-from ledgerd.chain.steps.content_payout import cash_out_due
 from ledgerd.protocol.assets import MAX_AMOUNT
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.accounts import ACCOUNTS

@@ -27,7 +27,7 @@ Check = Callable[[Chain], Problems]
 
 def supply_adds_up(chain: Chain) -> Problems:
     """Every token that was issued and not burnt is somewhere; and those that fixed awards have paid beyond."""
-    ledger = chain.ledger
+    ledger = chain.parts.ledger
     beyond, noted_ = excess_tokens(ledger).get(0, 0), noted(ledger, Sum.TOKENS).get(0, 0)
     if beyond != noted_:
         supply = ledger.globals.current_supply
@@ -36,24 +36,24 @@ def supply_adds_up(chain: Chain) -> Problems:
 
 def shares_add_up(chain: Chain) -> Problems:
     """The shares of all accounts are the total."""
-    found = sum(account.vesting_shares for account in chain.store.scan(ACCOUNTS))
-    total = chain.ledger.globals.total_vesting_shares
+    found = sum(account.vesting_shares for account in chain.parts.store.scan(ACCOUNTS))
+    total = chain.parts.ledger.globals.total_vesting_shares
     if found != total:
         yield f"there are {total} shares, but all accounts together have {found}"
 
 
 def delegations_agree(chain: Chain) -> Problems:
     """What accounts have delegated and received is what the delegations say."""
-    if chain.ledger.hardfork(7) and not chain.ledger.hardfork(8):
+    if chain.parts.ledger.hardfork(7) and not chain.parts.ledger.hardfork(8):
         return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up anew
     delegated: Counter[str] = Counter()
     received: Counter[str] = Counter()
-    for delegation in chain.store.scan(VESTING_DELEGATIONS):
+    for delegation in chain.parts.store.scan(VESTING_DELEGATIONS):
         delegated[delegation.delegator] += delegation.vesting_shares
         received[delegation.delegatee] += delegation.vesting_shares
-    for returning in chain.store.scan(VESTING_DELEGATION_EXPIRATIONS):
+    for returning in chain.parts.store.scan(VESTING_DELEGATION_EXPIRATIONS):
         delegated[returning.delegator] += returning.vesting_shares
-    for account in chain.store.scan(ACCOUNTS):
+    for account in chain.parts.store.scan(ACCOUNTS):
         if account.delegated_vesting_shares != delegated[account.name]:
             yield f"{account.name} delegates {account.delegated_vesting_shares}, not {delegated[account.name]} shares"
         if account.received_vesting_shares != received[account.name]:
@@ -62,9 +62,9 @@ def delegations_agree(chain: Chain) -> Problems:
 
 def votes_agree(chain: Chain) -> Problems:
     """The counters of votes and routes at accounts are the numbers of their votes and routes."""
-    votes = Counter(vote.account for vote in chain.store.scan(VALIDATOR_VOTES))
-    excess, by_right = excess_routes(chain.ledger), noted(chain.ledger, Sum.ROUTES)
-    for account in chain.store.scan(ACCOUNTS):
+    votes = Counter(vote.account for vote in chain.parts.store.scan(VALIDATOR_VOTES))
+    excess, by_right = excess_routes(chain.parts.ledger), noted(chain.parts.ledger, Sum.ROUTES)
+    for account in chain.parts.store.scan(ACCOUNTS):
         if account.validators_voted_for != votes[account.id]:
             yield f"{account.name} votes for {votes[account.id]} validators, not {account.validators_voted_for}"
         wrong = excess.get(account.id, 0) - by_right.get(account.id, 0)
@@ -75,7 +75,7 @@ def votes_agree(chain: Chain) -> Problems:
 
 def vote_weights_agree(chain: Chain) -> Problems:
     """Since hardfork 5, a validator has the votes that its voters give it, and the drift that they have left."""
-    ledger = chain.ledger
+    ledger = chain.parts.ledger
     if not ledger.hardfork(5):
         return
     excess, by_right = excess_votes(ledger), noted(ledger, Sum.VOTES)
@@ -89,11 +89,11 @@ def proxied_votes_agree(chain: Chain) -> Problems:
     """An account votes with the shares of those whose proxy it is, and with what is proxied to them, hop by hop."""
     passed_on: dict[str, tuple[int, ...]] = {}
     nothing = (0,) * PROXY_DEPTH
-    for account in chain.store.scan(ACCOUNTS):
+    for account in chain.parts.store.scan(ACCOUNTS):
         if account.proxy:
             own = (account.vesting_shares, *account.proxied_vsf_votes[:-1])
             passed_on[account.proxy] = tuple(map(add, passed_on.get(account.proxy, nothing), own))
-    for account in chain.store.scan(ACCOUNTS):
+    for account in chain.parts.store.scan(ACCOUNTS):
         found = passed_on.get(account.name, nothing)
         if account.proxied_vsf_votes != found:
             yield f"{account.name} is proxied {list(found)} shares, not {list(account.proxied_vsf_votes)}"
@@ -101,15 +101,15 @@ def proxied_votes_agree(chain: Chain) -> Problems:
 
 def reward_shares_add_up(chain: Chain) -> Problems:
     """Since hardfork 4, the claims on the reward fund are those of the awards that have not expired."""
-    total = chain.ledger.globals.total_reward_shares
-    found = sum(award.rshares for award in chain.store.scan(AWARD_SHARES_EXPIRE))
-    if found != total and chain.ledger.hardfork(4):
+    total = chain.parts.ledger.globals.total_reward_shares
+    found = sum(award.rshares for award in chain.parts.store.scan(AWARD_SHARES_EXPIRE))
+    if found != total and chain.parts.ledger.hardfork(4):
         yield f"there are {total} reward shares, but all awards together have {found}"
 
 
 def indexes_agree(chain: Chain) -> Problems:
     """Every object stands in its indexes where it belongs, and nothing else does."""
-    yield from chain.store.verify()
+    yield from chain.parts.store.verify()
 
 
 def log_agrees(chain: Chain) -> Problems:
@@ -121,7 +121,7 @@ def log_agrees(chain: Chain) -> Problems:
         packed = chain.block_log.read(number)
         if packed is None:
             yield f"block {number} is missing from the block log"
-        elif codec_of(Block).decode(packed).id != chain.blocks.id_at(number):
+        elif codec_of(Block).decode(packed).id != chain.id_at(number):
             yield f"block {number} of the block log is not the one that the state was made with"
 
 

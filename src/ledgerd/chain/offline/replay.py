@@ -10,7 +10,7 @@ from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.errors import OperatorError, RuleViolation
+from ledgerd.protocol.errors import OperatorError
 
 BLOCKS_A_COMMIT = 500
 """A commit costs the same for one block as for many; a kill loses no more than this."""
@@ -48,11 +48,13 @@ def replay(
         if not goes_on():
             break
         try:
-            block = codec_of(Block).decode(packed)
-            chain.push_block(block, skip, commit=False)
-        except (RuleViolation, DecodeError) as problem:
+            violation = chain.push_block(codec_of(Block).decode(packed), skip, commit=False).violation
+        except DecodeError as problem:
             chain.commit()
             raise OperatorError(f"block {number} of the log cannot be applied: {problem}") from problem
+        if violation is not None:
+            chain.commit()
+            raise OperatorError(f"block {number} of the log cannot be applied: {violation}") from violation
         if chain.head_number != number:
             chain.commit()
             raise OperatorError(f"block {number} of the log does not continue block {chain.head_number} of this chain")

@@ -17,6 +17,7 @@ from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
+from ledgerd.state.records import Row
 from ledgerd.state.sessions import Session
 
 Clock = Callable[[], float]
@@ -36,8 +37,8 @@ class PendingFull(RuleViolation):
 class WaitingFollower(Protocol):
     """Who shows the state as it is with the transactions that wait."""
 
-    def accepted(self, session: Session) -> None:
-        """One more waits; the session holds what it has changed."""
+    def accepted(self, rows: list[Row]) -> None:
+        """One more waits; the objects that it has changed, as they are now."""
         ...
 
     def dropped(self) -> None:
@@ -133,7 +134,7 @@ class Pending:
             with ledger.store.begin() as session:
                 apply_transaction(ledger, transaction, skip, keys)
                 for follower in self.followers:
-                    follower.accepted(session)
+                    follower.accepted(ledger.store.changed_rows(session))
                 session.squash()
         finally:
             ledger.is_reporting = True

@@ -1,114 +1,16 @@
-"""Content is paid once, a day after it was written; until hardfork 4 (spec 03, section 15.22)."""
+"""The step that pays content; until hardfork 4 (spec 03, section 15.22)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, share, uint128
-from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
-from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.chain.rules.money.content_tree import change_reward_shares
-from ledgerd.chain.rules.money.rewards import claim_content_reward
-from ledgerd.chain.rules.money.vesting import create_vesting
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.constants import HUNDRED_PERCENT
-from ledgerd.protocol.operations.virtual import (
-    AuthorReward,
-    ContentBenefactorReward,
-    ContentPayoutUpdate,
-    ContentReward,
-    CurationReward,
-)
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_VOTE_BY_WEIGHT, Content
+from ledgerd.chain.rules.money.content_payout import cash_out_due
 
-
-class Paid(NamedTuple):
-    """What has been paid of a content's reward: the tokens that are gone from it, the shares that they became."""
-
-    tokens: int
-    shares: int
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.chain.ledger.progress import Progress
 
 
 def pay_contents(ledger: Ledger, _progress: Progress) -> None:
     """Pay all that is due."""
     cash_out_due(ledger)
-
-
-def cash_out_due(ledger: Ledger) -> None:
-    """Pay all content whose time has come, the earliest first."""
-    while True:
-        content = ledger.store.first(CONTENT_BY_CASHOUT)
-        if content is None or content.cashout_time > ledger.now:
-            return
-        _cash_out(ledger, content)
-
-
-def _cash_out(ledger: Ledger, content: Content) -> None:
-    """Content that was voted down is paid nothing, and keeps its votes."""
-    if content.net_rshares > 0:
-        reward = claim_content_reward(ledger, content.net_rshares)
-        if reward > 0:
-            _pay(ledger, content, reward)
-        change_reward_shares(ledger, content, -content.net_rshares)
-    with ledger.editing(content):
-        content.net_rshares = min(content.net_rshares, 0)
-        content.abs_rshares = 0
-        content.vote_rshares = 0
-        content.total_vote_weight = 0
-        content.cashout_time = LATEST
-        content.last_payout = ledger.now
-    ledger.emit(ContentPayoutUpdate(content.author, content.permlink))
-
-
-def _pay(ledger: Ledger, content: Content, reward: int) -> None:
-    """Curators first, then beneficiaries; the author has the rest, half of it in shares."""
-    median = ledger.median
-    percent = max(min(content.curation_percent, median.max_curation_percent), median.min_curation_percent)
-    curators = _pay_curators(ledger, content, fits_uint64(uint128(reward * percent) // HUNDRED_PERCENT))
-    beneficiaries = _pay_beneficiaries(ledger, content, share(reward - curators.tokens))
-    rest = share(reward - curators.tokens - beneficiaries.tokens)
-    author, liquid = ledger.account(content.author), rest // 2
-    vested = create_vesting(ledger, author, rest - liquid)
-    adjust_balance(ledger, author, liquid)
-    with ledger.editing(content):
-        content.payout_value = share(content.payout_value + liquid)
-        content.shares_payout_value = share(content.shares_payout_value + vested)
-        content.curator_payout_value = share(content.curator_payout_value + curators.shares)
-        content.beneficiary_payout_value = share(content.beneficiary_payout_value + beneficiaries.shares)
-    ledger.emit(AuthorReward(content.author, content.permlink, tokens(liquid), shares(vested)))
-    ledger.emit(ContentReward(content.author, content.permlink, tokens(reward)))
-    with ledger.editing(content, author):
-        content.author_rewards = share(content.author_rewards + rest)
-        content.consensus_curation_percent = percent
-        author.posting_rewards = share(author.posting_rewards + rest)
-
-
-def _pay_curators(ledger: Ledger, content: Content, reward: int) -> Paid:
-    """Voters share by weight, the heaviest first; what nobody claims stays with the author."""
-    total, paid, vested = content.total_vote_weight, 0, 0
-    if total == 0:
-        return Paid(0, 0)
-    for vote in ledger.store.scan(CONTENT_VOTE_BY_WEIGHT, lower=(content.id,), upper=(content.id,)):
-        claim = int64(fits_uint64(uint128(reward * vote.weight) // total))
-        if claim <= 0:
-            continue
-        voter = ledger.store.get(ACCOUNTS, vote.voter)
-        reward_shares = create_vesting(ledger, voter, claim)
-        ledger.emit(CurationReward(voter.name, shares(reward_shares), content.author, content.permlink))
-        with ledger.editing(voter):
-            voter.curation_rewards = share(voter.curation_rewards + claim)
-        paid, vested = share(paid + claim), share(vested + reward_shares)
-    return Paid(paid, vested)
-
-
-def _pay_beneficiaries(ledger: Ledger, content: Content, reward: int) -> Paid:
-    paid = vested = 0
-    for each in content.beneficiaries:
-        part = share(reward * each.weight) // HUNDRED_PERCENT
-        reward_shares = create_vesting(ledger, ledger.account(each.account), part)
-        ledger.emit(ContentBenefactorReward(each.account, content.author, content.permlink, shares(reward_shares)))
-        paid, vested = share(paid + part), share(vested + reward_shares)
-    return Paid(paid, vested)

@@ -7,26 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.environment import add_environment
 from ledgerd.node.config.given import ConfigurationError, gather
 from ledgerd.node.config.ini import Entry, InvalidLine, parse_ini
 from ledgerd.node.config.logging.sections import Logging, read_logging
 from ledgerd.node.config.options import SECTIONS
-from ledgerd.node.config.options.application import Application
+from ledgerd.node.config.options.application import ACCOUNT_HISTORY, Application
 from ledgerd.node.config.options.chain import ChainOptions
-from ledgerd.node.config.options.history import CustomProtocolOptions, HistoryOptions
+from ledgerd.node.config.options.history import CustomProtocolOptions
 from ledgerd.node.config.options.invocation import INVOCATION, Invocation
-from ledgerd.node.config.options.p2p import P2POptions
-from ledgerd.node.config.options.snapshot import SnapshotOptions
-from ledgerd.node.config.options.validator import ValidatorOptions
-from ledgerd.node.config.options.validator_guard import ValidatorGuardOptions
-from ledgerd.node.config.options.webserver import WebserverOptions
+from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
 from ledgerd.node.config.reading import Reading, Setting
 from ledgerd.node.config.text import default_file
+from ledgerd.p2p.shared.settings import Settings as P2PSettings
+from ledgerd.producer.settings import GuardSettings, ProducerSettings
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.rpc.settings import WebserverSettings
+from ledgerd.snapshot.settings import SnapshotSettings
 
 
 class Configuration(msgspec.Struct, frozen=True):
@@ -35,12 +38,12 @@ class Configuration(msgspec.Struct, frozen=True):
     invocation: Invocation
     application: Application
     chain: ChainOptions
-    p2p: P2POptions
-    webserver: WebserverOptions
-    validator: ValidatorOptions
-    validator_guard: ValidatorGuardOptions
-    snapshot: SnapshotOptions
-    history: HistoryOptions
+    p2p: P2PSettings
+    webserver: WebserverSettings
+    validator: ProducerSettings
+    validator_guard: GuardSettings
+    snapshot: SnapshotSettings
+    history: HistorySettings
     custom_protocol: CustomProtocolOptions
     logging: Logging | None
     """None where the file has no logging section."""
@@ -61,7 +64,7 @@ def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path
 
 
 def _own_names() -> list[str]:
-    return [option.name for option in INVOCATION.fields.values()]
+    return [option.name for option in INVOCATION.with_meaning]
 
 
 def read_configuration(
@@ -81,7 +84,7 @@ def read_configuration(
         add_environment(environment or {}, given.options, reading.remarks)
     logging = read_logging(given.sections, file, problems)
     faults: list[str] = []
-    records = {}
+    records: dict[str, Any] = {}
     for name, section in SECTIONS.items():
         try:
             records[name] = reading.section(section, invocation.data_dir, current_dir)
@@ -90,6 +93,7 @@ def read_configuration(
             reading.problems.clear()
     if faults:
         raise ConfigurationError(faults)
+    _tell_others(records)
     return Configuration(
         **records,
         logging=logging,
@@ -98,6 +102,21 @@ def read_configuration(
         without_meaning=tuple(reading.without_meaning),
         remarks=tuple(reading.remarks),
     )
+
+
+def _tell_others(records: dict[str, Any]) -> None:
+    """Let each part know what it has to know of the options of others."""
+    plugins, producer = records["application"].plugins, records["validator"]
+    told: dict[str, dict[str, object]] = {
+        "history": {
+            "skip_virtual": records["chain"].skip_virtual_ops,
+            "keep_accounts": ACCOUNT_HISTORY in plugins,
+        },
+        "p2p": {"has_emergency_key": EMERGENCY_VALIDATOR in producer.names},
+        "validator_guard": {"allows_stale": producer.allows_stale},
+    }
+    for name, values in told.items():
+        records[name] = replace(records[name], **values)
 
 
 def configuration_file(invocation: Invocation) -> Path:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ledgerd.node.config.ini import Entry
 from ledgerd.node.config.options import BY_NAME
-from ledgerd.node.config.values.nearest import nearest
+from ledgerd.node.config.values.values import nearest
 from ledgerd.protocol.errors import OperatorError
 
 LOGGING_SECTIONS = ("log.", "logger.")

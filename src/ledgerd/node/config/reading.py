@@ -44,7 +44,7 @@ class Reading:
         if self.problems:
             raise ConfigurationError(self.problems)
         try:
-            return section.settle(section.record(**values), Surroundings(data_dir, current_dir, self.remarks.append))
+            return section.made(values, Surroundings(data_dir, current_dir, self.remarks.append))
         except WrongTogether as problem:
             places = self.given.get(problem.option) or [Given("", None)]
             self.problems.append(f"{places[-1].where}: {problem.option} {problem}")

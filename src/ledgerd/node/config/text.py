@@ -44,7 +44,7 @@ LOGGING_EXPLAINED = (
 def file_options() -> Iterator[Option]:
     """The options that a configuration file explains: those that mean something, under their present names."""
     for section in SECTIONS.values():
-        yield from (option for option in section.fields.values() if not option.command_line_only)
+        yield from (option for option in section.with_meaning if not option.command_line_only)
 
 
 def comment(text: str) -> Iterator[str]:
@@ -65,7 +65,7 @@ def render(heading: str, settings: Mapping[str, Sequence[str]], notes: Mapping[s
     """A file with some options set, and all others as comments; a note follows what an option means."""
     lines = [*comment(heading), ""]
     for section in SECTIONS.values():
-        options = [option for option in section.fields.values() if not option.command_line_only]
+        options = [option for option in section.with_meaning if not option.command_line_only]
         if not options:
             continue
         lines += ["#", *comment(f"{section.title}: {section.about}"), "#", ""]

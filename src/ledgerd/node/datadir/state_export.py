@@ -23,13 +23,13 @@ class Written(NamedTuple):
 
 def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
     """Write the state to a file, in the place of one that had the name; on the thread of the chain."""
-    head = chain.blocks.at(chain.head_number)
-    pending = {transaction.id for transaction in chain.pending.transactions}
+    head = chain.block_at(chain.head_number)
+    pending = {transaction.id for transaction in chain.waiting}
     partial = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
-            checksum, _ = export(chain.store, file, Occasion(chain.network.chain_id, now, head, pending), path.parent)
+            checksum, _ = export(chain.state, file, Occasion(chain.network.chain_id, now, head, pending), path.parent)
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()

@@ -21,7 +21,6 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, fund
 from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.production import producer_settings
 from ledgerd.node.runtime import WATCH, Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.producer.loop import Producer, run
@@ -128,7 +127,7 @@ class Development:
             self._task = asyncio.create_task(self._keep_mining())
 
     def _begin(self, chain: Chain) -> None:
-        settings = producer_settings(self._configuration.validator)
+        settings = self._configuration.validator
         if self._producer is None:
             self._producer = Producer(chain, settings, NoRecord(), self._time.wall)
         else:
@@ -173,7 +172,7 @@ class Development:
         """
         if self._options.block_time == 0:
             self.mine(1)
-            block = chain.blocks.at(chain.head_number)
+            block = chain.block_at(chain.head_number)
             is_in = block is not None and any(each.id == transaction.id for each in block.transactions)
             require(is_in, "now < trx.expiration: the chain's clock is ahead of yours, choose a later expiration")
 
@@ -193,7 +192,7 @@ class Development:
 
     def snapshot(self) -> Kept:
         """Keep the state and where the log ends; what waits for a block goes on waiting."""
-        waiting, head = list(self._chain.chain.pending.transactions), self._chain.chain.head_number
+        waiting, head = self._chain.chain.waiting, self._chain.chain.head_number
         numbers: list[int] = []
         self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, head, self._time.shift)))
         for transaction in waiting:
@@ -214,7 +213,7 @@ class Development:
         return self._head()
 
     async def _forget_pending(self, _payload: bytes) -> bytes:
-        await self._chain.run(self._chain.chain.pending.clear)
+        await self._chain.run(self._chain.chain.forget_waiting)
         return b""
 
     def _now(self) -> int:
@@ -222,12 +221,12 @@ class Development:
 
     def _catch_up_with_head(self) -> None:
         """The clock is never behind the head."""
-        head = self.producer.chain.ledger.now
+        head = self.producer.chain.head_time
         self._time.shift += max(0, head * MICRO - self._time.wall())
 
     def _head(self) -> Head:
         chain = self._chain.chain
-        return Head(chain.head_number, chain.ledger.now)
+        return Head(chain.head_number, chain.head_time)
 
 
 class DevRuntime(Runtime):

@@ -61,5 +61,5 @@ def fund(chain: Chain) -> None:
         Transfer(INITIATOR_ACCOUNT, AccountName(each.name), tokens(POCKET_MONEY), "")
         for each in chain.network.genesis_accounts
     )
-    draft = unsigned_transaction(chain.head_id, chain.ledger.now + LIFETIME, transfers)
+    draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, transfers)
     chain.push_transaction(draft.signed(chain.network.chain_id, [key]))

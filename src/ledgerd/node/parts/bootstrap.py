@@ -17,7 +17,7 @@ from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.client import Fetched, Peer, fetch_newest
+from ledgerd.snapshot.client import Fetched, fetch_newest
 from ledgerd.snapshot.directory import make_directory
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Import
@@ -25,7 +25,7 @@ from ledgerd.snapshot.jobs import done
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.config.options.snapshot import SnapshotOptions
+    from ledgerd.protocol.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +35,6 @@ MOST_REFUSED = 10
 MINUTE = 60
 
 Sleep = Callable[[float], Awaitable[None]]
-
-
-def trusted_peers(options: SnapshotOptions) -> tuple[Peer, ...]:
-    """Who is believed to have the right state."""
-    return tuple(Peer(each.host, each.port) for each in options.trusted_peers)
 
 
 def ready_directory(directory: Path) -> None:
@@ -97,7 +92,7 @@ class BootstrapPart:
         return chain.head_number == 0 and chain.block_log.head_number == 0
 
     async def _fetched(self) -> int | None:
-        peers = trusted_peers(self._options)
+        peers = self._options.trusted_peers
         log.info("no state yet: asking %d trusted peers for a snapshot", len(peers))
         return await fetched_state(self._configuration, self._chain, peers)
 
@@ -128,7 +123,7 @@ class BootstrapPart:
 
 
 async def fetched_state(
-    configuration: Configuration, chain: ChainPart, peers: tuple[Peer, ...], above: int = 0
+    configuration: Configuration, chain: ChainPart, peers: tuple[Endpoint, ...], above: int = 0
 ) -> int | None:
     """Build the state of the newest snapshot above a block beside the one there is; its number, or nothing."""
     async with chain.building:
@@ -137,7 +132,7 @@ async def fetched_state(
 
 
 async def _newest_state(
-    configuration: Configuration, files: StateFiles, peers: tuple[Peer, ...], above: int
+    configuration: Configuration, files: StateFiles, peers: tuple[Endpoint, ...], above: int
 ) -> int | None:
     directory = configuration.snapshot.directory
     refused: set[bytes] = set()

@@ -37,6 +37,7 @@ class Broadcasts:
         self.after_transaction: list[Callable[[Chain, Transaction], None]] = []
         """Called on the thread of the chain when a transaction was taken in."""
         self.after_block: list[Callable[[Chain, Block], None]] = []
+        """The same for a block; it may be on a branch."""
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -70,13 +71,13 @@ class Broadcasts:
         chain = self._chain.chain
         if max_block_age >= 0:
             oldest = self._time.wall() // MICRO - max_block_age
-            require(chain.ledger.now >= oldest, "!check_max_block_age(max_block_age): ")
+            require(chain.head_time >= oldest, "!check_max_block_age(max_block_age): ")
         chain.push_transaction(transaction)
         for action in self.after_transaction:
             action(chain, transaction)
 
     def _push_block(self, block: Block) -> None:
         chain = self._chain.chain
-        chain.push_block(block)
+        chain.push_block(block).or_raise()
         for action in self.after_block:
             action(chain, block)

@@ -16,7 +16,6 @@ from ledgerd.node.datadir.origin import Origin
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.identifiers import BlockId
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -124,13 +123,13 @@ class ChainPart:
             self.network,
             clock=self._time.seconds,
             genesis_time=self._time.wall() // MICRO,
-            checkpoints={each.number: BlockId(each.block_id) for each in options.checkpoints},
+            checkpoints=dict(options.checkpoints),
             space=self.files.space,
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
         plugins = self._configuration.application.plugins
         if "account_by_key" in plugins:
-            chain.ledger.followers.update(KEY_FOLLOWERS)
+            chain.follow(KEY_FOLLOWERS)
         if "custom_protocol_api" in plugins:
-            chain.ledger.followers.update(custom_followers(self._configuration.custom_protocol.store_size))
+            chain.follow(custom_followers(self._configuration.custom_protocol.store_size))
         return chain

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
-from ledgerd.producer.guard import Guard, GuardSettings, Seen, Update, Watched
+from ledgerd.producer.guard import Guard, Seen, Update
 from ledgerd.producer.guard_facts import read_guard_facts, seen, transaction_of
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -29,28 +28,14 @@ SENT_AGAIN_EVERY = 3
 """Seconds, while the node waits for its peers to have heard."""
 
 
-def guard_settings(configuration: Configuration) -> GuardSettings:
-    """What the options say, as the guard wants it."""
-    options = configuration.validator_guard
-    return GuardSettings(
-        watched={AccountName(each.name): Watched(each.signing_key, each.active_key) for each in options.validators},
-        interval=options.interval,
-        disable=options.disable,
-        disable_on_shutdown=options.disable_on_shutdown,
-        shutdown_grace=options.shutdown_grace,
-        disable_max=options.disable_max,
-        allows_stale=configuration.validator.enable_stale_production,
-    )
-
-
 class GuardPart:
     """The guard of this node's validators; without any, or switched off, it does nothing."""
 
     def __init__(
         self, configuration: Configuration, chain: ChainPart, peers: PeersPart, now: Callable[[], int]
     ) -> None:
-        self._settings = guard_settings(configuration)
-        self._is_enabled = configuration.validator_guard.enabled and bool(self._settings.watched)
+        self._settings = configuration.validator_guard
+        self._is_enabled = self._settings.enabled and bool(self._settings.watched)
         self._chain = chain
         self._peers = peers
         self._now = now

@@ -21,10 +21,8 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.report import peer_report
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import NodeId
-from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.rpc.api.node_api import STANDING, Network
 
@@ -42,44 +40,23 @@ FEW_PEERS = 2
 """With fewer, the seeds are dialled again after a block of ours."""
 
 
-def peer_settings(configuration: Configuration) -> Settings:
-    """What the options say, as the peers want it."""
-    options = configuration.p2p
-    return Settings(
-        max_connections=options.max_connections,
-        seeds=tuple(Endpoint(each.host, each.port) for each in options.seed_nodes),
-        is_isolated=options.isolated_peers,
-        has_emergency_key=COMMITTEE_ACCOUNT in configuration.validator.validators,
-        max_disconnect_hours=options.peer_max_disconnect_hours,
-        mempool_max_count=options.mempool_max_tx,
-        mempool_max_bytes=options.mempool_max_bytes,
-        mempool_max_size=options.mempool_max_tx_size,
-        mempool_max_hours=options.mempool_max_expiration_hours,
-        exchange_max_peers=options.peer_exchange_max_per_reply,
-        exchange_max_per_subnet=options.peer_exchange_max_per_subnet,
-        exchange_min_uptime=options.peer_exchange_min_uptime_sec,
-    )
-
-
 class PeersPart:
     """The network, as the node and its producer see it."""
 
     def __init__(self, configuration: Configuration, chain: ChainPart, time: TimeSource) -> None:
-        self._settings = peer_settings(configuration)
-        self._endpoint = configuration.p2p.endpoint
+        self._settings = configuration.p2p
         self._chain = chain
         self._time = time
         self._driver: Driver | None = None
         self._recovery: Recovery | None = None
         self._task: asyncio.Task[None] | None = None
         self._reports: asyncio.Task[None] | None = None
-        self._report_every = configuration.p2p.stats_interval_sec
 
     # -- as a part of the node
 
     async def start(self) -> None:
         """Listen where the options say so, and dial the seeds."""
-        if self._endpoint is not None or self._settings.seeds:
+        if self._settings.endpoint is not None or self._settings.seeds:
             driver = await self._chain.run_coroutine(self._start())
             self._task = asyncio.create_task(self._chain.run_coroutine(driver.ended()), name="peers")
             self._reports = asyncio.create_task(self._report(), name="reports on peers")
@@ -98,8 +75,8 @@ class PeersPart:
             self._recovery = Recovery(self._chain.network.chain_id, processes)
         recover = self._recovery.recover if self._recovery is not None else None
         driver = Driver(state, self._now, recover, self._time.sleep)
-        endpoint = self._endpoint
-        await driver.start(None if endpoint is None else Endpoint(endpoint.host, endpoint.port))
+        endpoint = self._settings.endpoint
+        await driver.start(endpoint)
         if endpoint is not None and driver.port:
             log.info("DLT P2P listening on %s", Endpoint(endpoint.host, driver.port))
         log.info("DLT P2P node started, connecting to %d seed nodes", len(self._settings.seeds))
@@ -109,7 +86,7 @@ class PeersPart:
     async def _report(self) -> None:
         """Tell of the peers from time to time."""
         while True:
-            await asyncio.sleep(self._report_every)
+            await asyncio.sleep(self._settings.stats_interval_sec)
             for line in await self._chain.run(self._report_lines):
                 log.info("%s", line)
 
@@ -154,11 +131,6 @@ class PeersPart:
         mode = "sync" if network.core.mode is Mode.SYNC else "forward"
         return Network(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
 
-    @property
-    def is_catching_up(self) -> bool:
-        """Whether blocks are held back, or not made up for yet."""
-        return self._driver is not None and self._driver.network.is_catching_up
-
     def broadcast_block(self, block: Block) -> None:
         """Send a block that was applied here first; with few peers, look for more.
 
@@ -181,11 +153,6 @@ class PeersPart:
         if self._driver is not None:
             self._driver.network.trigger_resync(self._now())
             self._driver.settle()
-
-    def stop_catching_up(self) -> None:
-        """Do not wait any longer for what is missing."""
-        if self._driver is not None:
-            self._driver.network.core.is_catching_up = False
 
     def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
         """A client's transaction was taken in here."""

@@ -12,31 +12,15 @@ from ledgerd.node.time_source import TimeSource
 from ledgerd.producer.clock import SteadyClock
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer, run
-from ledgerd.producer.ntp import NtpSettings
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.peers import Nobody, Peers
-from ledgerd.producer.settings import ProducerSettings, keyring
-from ledgerd.protocol.names import AccountName
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.node.config.options.validator import ValidatorOptions
 
 log = logging.getLogger(__name__)
 
 NTP_OPTION = "ntp-server"
-
-
-def producer_settings(options: ValidatorOptions) -> ProducerSettings:
-    """What the options say, as the producer wants it."""
-    return ProducerSettings(
-        names=tuple(AccountName(name) for name in options.validators),
-        keys=keyring(options.private_keys),
-        allows_stale=options.enable_stale_production,
-        required_participation=options.required_participation,
-        collision_timeout=options.fork_collision_timeout_blocks,
-        is_verbose=options.debug_block_production,
-    )
 
 
 def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> bool:
@@ -44,7 +28,7 @@ def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> b
 
     A network of one asks only where servers are given: it has nobody to be late for.
     """
-    if not configuration.validator.validators or not configuration.validator.ntp_servers:
+    if not configuration.validator.names or not configuration.validator.ntp.servers:
         return False
     is_given = any(each.option.name == NTP_OPTION and each.where for each in configuration.settings)
     return is_given or not is_network_of_one
@@ -69,21 +53,12 @@ class ProductionPart:
         return 0 if self._ntp is None else self._ntp.offset
 
     def _time_servers(self, time: TimeSource) -> NtpClient | None:
-        options = self._configuration.validator
         if self._chain.network.clock.is_own:
             return None
         is_network_of_one = self._chain.network.max_validators == 1
         if not asks_for_time(self._configuration, is_network_of_one=is_network_of_one):
             return None
-        settings = NtpSettings(
-            request_interval=options.ntp_request_interval,
-            retry_interval=options.ntp_retry_interval,
-            round_trip_threshold=options.ntp_round_trip_threshold,
-            history_size=options.ntp_history_size,
-            rejection_threshold_pct=options.ntp_rejection_threshold_pct,
-            rejection_min_threshold=options.ntp_rejection_min_threshold,
-        )
-        return NtpClient([(each.host, each.port) for each in options.ntp_servers], settings, time.wall)
+        return NtpClient(self._configuration.validator.ntp, time.wall)
 
     async def start(self) -> None:
         """Begin to produce."""
@@ -99,9 +74,10 @@ class ProductionPart:
 
     def _begin(self, chain: Chain) -> None:
         signed = LastSigned(self._configuration.invocation.data_dir, chain.network.chain_id)
-        settings = producer_settings(self._configuration.validator)
         ask_time = self._ntp.ask_soon if self._ntp else (lambda: None)
-        self.producer = Producer(chain, settings, signed, self.clock, peers=self._peers, ask_time=ask_time)
+        self.producer = Producer(
+            chain, self._configuration.validator, signed, self.clock, peers=self._peers, ask_time=ask_time
+        )
         self.producer.begin()
 
     @property

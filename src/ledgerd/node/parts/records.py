@@ -10,22 +10,18 @@ from typing import TYPE_CHECKING
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.config.history_settings import history_settings
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.rpc.blocks.records import BlockRecorder
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
 
-HISTORY_PLUGIN = "operation_history"
-"""The other one, `account_history`, brings it along."""
-
 
 class HistoryPart:
     """The history of operations, kept in step with the chain."""
 
     def __init__(self, configuration: Configuration, chain: ChainPart) -> None:
-        self._settings = history_settings(configuration)
+        self._settings = configuration.history
         self._folder = configuration.invocation.data_dir / HISTORY_FOLDER
         self._chain = chain
         self._store: EmbeddedStore | None = None

@@ -112,7 +112,7 @@ class ReplayPart:
             kept = [codec_of(Block).decode_exactly(packed) for packed in files.blocks_set_aside()]
             for block in kept:
                 if block.number > chain.head_number:
-                    chain.push_block(block)
+                    chain.push_block(block).or_raise()
         except (RuleViolation, StorageError) as problem:
             log.warning("blocks that were in the state alone cannot be applied, peers have to send them: %s", problem)
         files.forget_set_aside()

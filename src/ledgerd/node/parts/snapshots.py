@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.parts.bootstrap import fetched_state, ready_directory, trusted_peers
+from ledgerd.node.datadir.state_export import Written, write_snapshot
+from ledgerd.node.parts.bootstrap import fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Export
@@ -114,8 +117,7 @@ class SnapshotsPart:
     def _is_outrun(self, chain: Chain) -> bool:
         """Whether nobody could go on from our newest snapshot, since the blocks behind it are not here any more."""
         is_wanted = self._options.allow_serving or self._options.every_n_blocks
-        rolling = chain.block_log
-        return bool(is_wanted) and isinstance(rolling, RollingBlockLog) and self._newest + 1 < rolling.first_number
+        return bool(is_wanted) and chain.is_rolling and self._newest + 1 < chain.block_log.first_number
 
     def _applied(self, chain: Chain, event: Event) -> None:
         if not isinstance(event, BlockApplied):
@@ -186,18 +188,18 @@ class SnapshotsPart:
 
     def _is_master(self) -> bool:
         """Whether we make the blocks of an emergency."""
-        ledger = self._chain.chain.ledger
+        chain = self._chain.chain
         return (
-            ledger.globals.emergency_consensus_active
-            and COMMITTEE_ACCOUNT in self._configuration.validator.validators
-            and COMMITTEE_ACCOUNT in ledger.schedule.scheduled
+            chain.is_emergency
+            and self._configuration.validator.is_emergency_master
+            and COMMITTEE_ACCOUNT in chain.scheduled
         )
 
     async def _renew(self) -> bool:
         """Fetch and build a newer state, while everything else goes on."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
         log.warning("the chain stands still at block %d: looking for a newer snapshot", head)
-        number = await fetched_state(self._configuration, self._chain, trusted_peers(self._options), above=head)
+        number = await fetched_state(self._configuration, self._chain, self._options.trusted_peers, above=head)
         has_moved = head != await self._chain.run(lambda: self._chain.chain.head_number)
         if number is None or has_moved:
             self._watch.restart(self._time.seconds())
@@ -211,3 +213,35 @@ def _tell_obstacles(written: Done) -> None:
     if written.obstacle_count:
         shown = "; ".join(written.obstacles)
         log.warning("reference nodes cannot load this snapshot, for %d reasons: %s", written.obstacle_count, shown)
+
+
+class SnapshotErrand:
+    """`--create-snapshot`: writes a snapshot, in the place of all parts that would serve or produce."""
+
+    def __init__(
+        self, chain: ChainPart, path: Path, wall_seconds: Callable[[], int], steady: Callable[[], float]
+    ) -> None:
+        self._chain = chain
+        self._path = path
+        self._wall_seconds = wall_seconds
+        self._steady = steady
+
+    async def start(self) -> None:
+        """Write it."""
+        began = self._steady()
+        written = await self._chain.run(self._write)
+        log.info(
+            "Snapshot created successfully: %s (%d bytes compressed, %.1f sec)",
+            self._path,
+            written.size,
+            self._steady() - began,
+        )
+
+    def _write(self) -> Written:
+        chain = self._chain.chain
+        if chain.head_number == 0:
+            raise OperatorError(f"--create-snapshot: the state in {self._chain.files.folder} has no blocks yet")
+        return write_snapshot(chain, self._path, self._wall_seconds())
+
+    async def stop(self) -> None:
+        """Nothing of it is left."""

@@ -7,12 +7,15 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.workers.api_worker import PARTS
-from ledgerd.node.workers.settings import worker_settings
-from ledgerd.rpc.call.limits import Limits
+from ledgerd.node.workers.api_worker import PARTS, WorkerSettings
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
@@ -21,16 +24,13 @@ from ledgerd.rpc.workers import Endpoint, Workers
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.node.config.options.webserver import WebserverOptions
-    from ledgerd.state.sessions import Session
+    from ledgerd.rpc.settings import WebserverSettings
+    from ledgerd.state.records import Row
 
 log = logging.getLogger(__name__)
 
-ANY_NUMBER = 1 << 30
-"""For a count that is not limited where the limit has no word for that."""
 
-
-def endpoints_of(options: WebserverOptions) -> list[Endpoint]:
+def endpoints_of(options: WebserverSettings) -> list[Endpoint]:
     """Where JSON-RPC is served; one port for both kinds where they are given the same."""
     http, websocket = options.http_endpoint, options.ws_endpoint
     if http is not None and http == websocket:
@@ -39,20 +39,17 @@ def endpoints_of(options: WebserverOptions) -> list[Endpoint]:
     return [Endpoint(each.host, each.port, speech) for each, speech in spoken if each is not None]
 
 
-def limits_of(options: WebserverOptions) -> Limits:
-    """The bounds on clients, as the options give them."""
-    return Limits(
-        body_bytes=options.max_request_size,
-        held_bytes=options.max_held_bytes,
-        header_bytes=options.max_header_size,
-        batch=options.max_batch_size or ANY_NUMBER,
-        connections=options.max_connections or ANY_NUMBER,
-        address_connections=options.max_connections_per_address,
-        address_rate=float(options.max_requests_per_second),
-        late_answers=options.max_subscriptions or ANY_NUMBER,
-        header_seconds=float(options.request_timeout_sec),
-        body_seconds=float(options.request_timeout_sec),
-        idle_seconds=float(options.idle_timeout_sec),
+def worker_settings(configuration: Configuration) -> WorkerSettings:
+    """What every worker of a node is told."""
+    plugins, data_dir = configuration.application.plugins, configuration.invocation.data_dir
+    return WorkerSettings(
+        state=str(configuration.chain.shared_file_dir),
+        logs=str(data_dir / STATE_FOLDER),
+        chain=configuration.application.chain,
+        plugins=plugins,
+        cached_answers=configuration.webserver.cached_answers,
+        history=configuration.history,
+        history_folder=str(data_dir / HISTORY_FOLDER) if OPERATION_HISTORY in plugins else "",
     )
 
 
@@ -63,9 +60,8 @@ class WaitingTeller:
         self._part = part
         self._chain = chain
 
-    def accepted(self, session: Session) -> None:
-        unsettled = Unsettled(self._chain.head_number, self._chain.store.changed_rows(session))
-        self._part.publish(WAITING, packed_topic(unsettled))
+    def accepted(self, rows: list[Row]) -> None:
+        self._part.publish(WAITING, packed_topic(Unsettled(self._chain.head_number, rows)))
 
     def dropped(self) -> None:
         self._part.publish(WAITING, b"")
@@ -84,7 +80,7 @@ class WebserverPart:
 
     def offer(self, apis: Sequence[str], handlers: Mapping[str, Handler]) -> None:
         """Serve more than the plugins ask for; before the start."""
-        self._settings["plugins"] += "".join(f" {api}" for api in apis)
+        self._settings = replace(self._settings, plugins=(*self._settings.plugins, *apis))
         self.board.handlers.update(handlers)
 
     @property
@@ -109,7 +105,7 @@ class WebserverPart:
             PARTS,
             self._settings,
             count=self._options.thread_pool_size,
-            limits=limits_of(self._options),
+            limits=self._options.limits,
         )
         await self._workers.start()
         for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
@@ -121,7 +117,7 @@ class WebserverPart:
         self._say_head()
         self.publish(WAITING, b"")
         chain.subscribe(self._tell)
-        chain.pending.followers.append(WaitingTeller(self, chain))
+        chain.follow_waiting(WaitingTeller(self, chain))
 
     def _tell(self, event: Event) -> None:
         """On the thread of the chain, after the commit."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
-from ledgerd.chain.rules.validators.slots import scheduled_validator
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.dev.founding import POCKET_MONEY
@@ -65,8 +64,8 @@ class Founding:
         chain = self._chain
         steps = {1: self._endow, 2: self._declare}
         for number, when in enumerate(range(begin, end + 1, BLOCK_INTERVAL), start=1):
-            name = scheduled_validator(chain.ledger, when // BLOCK_INTERVAL + 1 if number == 1 else 1)
-            chain.push_block(chain.generate_block(when, name, self._keys[name]), commit=False)
+            name = chain.scheduled_at(chain.slot_at(when))
+            chain.push_block(chain.generate_block(when, name, self._keys[name]), commit=False).or_raise()
             steps.get(number, lambda: None)()
         chain.commit()
 
@@ -106,14 +105,14 @@ class Founding:
 
     def _send(self, key: PrivateKey, *operations: Operation) -> None:
         chain = self._chain
-        draft = unsigned_transaction(chain.head_id, chain.ledger.now + LIFETIME, operations)
+        draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, operations)
         chain.push_transaction(draft.signed(chain.network.chain_id, [key]))
 
 
 def found(folder: Path, network: ChainParameters, keys: Keys, end: int) -> None:
     """Make the chain of a new network in a data directory; its last block is that of a moment."""
     with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
-        chain.ledger.followers.update(KEY_FOLLOWERS)
+        chain.follow(KEY_FOLLOWERS)
         with open_history(chain, folder / HISTORY_FOLDER, HistorySettings(), SMALL):
             Founding(chain, keys).run(end - founding_seconds(keys), end)
         _check(chain, keys)
@@ -122,11 +121,11 @@ def found(folder: Path, network: ChainParameters, keys: Keys, end: int) -> None:
 def _check(chain: Chain, keys: Keys) -> None:
     """What everything after it counts on."""
     last = chain.network.last_hardfork.number - (1 if keys.hardfork_after else 0)
-    scheduled = {name for name in chain.ledger.schedule.scheduled if name in keys.validators}
-    absent = [name for name in keys.validators if chain.ledger.find_validator(AccountName(name)) is None]
-    if not chain.ledger.hardfork(last) or len(scheduled) != keys.places or absent:
+    scheduled = {name for name in chain.scheduled if name in keys.validators}
+    absent = [name for name in keys.validators if chain.validator(AccountName(name)) is None]
+    if not chain.hardfork(last) or len(scheduled) != keys.places or absent:
         raise OperatorError(
-            f"the network could not be founded: hardfork {chain.ledger.hardforks.last_hardfork} of {last}, "
+            f"the network could not be founded: hardfork {chain.last_hardfork} of {last}, "
             f"{len(scheduled)} of {keys.places} places taken, {len(absent)} validators lost"
         )
 

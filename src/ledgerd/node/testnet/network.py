@@ -129,7 +129,7 @@ def _latest(plan: Plan, network: ChainParameters) -> int:
     for member in plan.members:
         if (member.folder / STATE_FOLDER).is_dir():
             with Chain.open(member.folder, network, clock=lambda: 0.0, space=SMALL) as chain:
-                times.append(chain.ledger.now)
+                times.append(chain.head_time)
     if not times:
         raise OperatorError(f"{plan.folder} holds a network without a chain: begin a new one with --fresh")
     return max(times)

@@ -78,12 +78,6 @@ class MemberProcess:
         if self._process is not None and self.is_running:
             self._process.terminate()
 
-    def wait_for_end(self) -> int | None:
-        """Wait for a process that ends by itself."""
-        code = None if self._process is None else self._process.wait(STOP_SECONDS)
-        self._release()
-        return code
-
     def wait(self) -> int | None:
         """Wait for the end of a stop; one that takes too long is cut short."""
         if self._process is None:

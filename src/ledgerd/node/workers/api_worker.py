@@ -45,31 +45,46 @@ if TYPE_CHECKING:
 
 PARTS = "ledgerd.node.workers.api_worker:service"
 
-Settings = dict[str, str]
+
+class WorkerSettings(msgspec.Struct, frozen=True):
+    """What the main process tells a worker of its configuration."""
+
+    state: str
+    """The directory of the state."""
+    logs: str
+    """The directory of the block logs."""
+    chain: str
+    plugins: tuple[str, ...]
+    cached_answers: int
+    history: HistorySettings
+    history_folder: str
+    """Empty where no history is kept."""
+
 
 _background: set[asyncio.Task[None]] = set()
 """What runs as long as the worker does; a loop holds its tasks weakly."""
 
 
-def service(link: Link, limits: Limits, settings: Settings) -> Service:
+def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     """A worker's service over the state of the node."""
-    logs = Path(settings["logs"])
-    reader = Reader.open(Path(settings["state"]), STORED_TABLES)
+    settings = msgspec.json.decode(order, type=WorkerSettings)
+    logs, state = Path(settings.logs), Path(settings.state)
+    reader = Reader.open(state, STORED_TABLES)
     archive = BlockArchive(BlockLogReader.open(logs), RollingBlockLogReader.open(logs))
     services: dict[type, object] = {
         BlockArchive: archive,
         BlockRecords: BlockRecords(logs),
-        Storage: Storage(Path(settings["state"])),
+        Storage: Storage(state),
     }
-    plugins = settings["plugins"].split()
-    if settings["history"]:
-        services[History] = history = _history(settings)
+    plugins = [*settings.plugins]
+    if settings.history_folder:
+        services[History] = history = EmbeddedHistory.open(Path(settings.history_folder), logs, settings.history)
         services[Subscriptions] = Subscriptions()
         plugins.append(HISTORY_API.name)
         if DEV_API.name in plugins:
             _background.add(asyncio.get_running_loop().create_task(_forget_what_is_reverted(link, history)))
     waiting = WaitingReader(reader, STORED_TABLES)
-    network = parameters_of(settings["chain"])
+    network = parameters_of(settings.chain)
     time = TimeSource(network.clock)
     node = Node(network, waiting.snapshot, link, services)
     apis = [
@@ -77,7 +92,7 @@ def service(link: Link, limits: Limits, settings: Settings) -> Service:
         for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
         if api.name in plugins
     ]
-    cache = AnswerCache(int(settings["cache"]))
+    cache = AnswerCache(settings.cached_answers)
     dispatcher = Dispatcher(apis, node, lambda: time.wall() / MICRO, cache=cache, limits=limits)
 
     def more_waits(payload: bytes) -> None:
@@ -86,11 +101,6 @@ def service(link: Link, limits: Limits, settings: Settings) -> Service:
 
     link.on(WAITING, more_waits)
     return Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO))
-
-
-def _history(settings: Settings) -> EmbeddedHistory:
-    kept = msgspec.json.decode(settings["history_settings"], type=HistorySettings)
-    return EmbeddedHistory.open(Path(settings["history"]), Path(settings["logs"]), kept)
 
 
 async def _forget_what_is_reverted(link: Link, history: EmbeddedHistory) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.p2p.shared.batches import Batch
-from ledgerd.p2p.wire.endpoints import Endpoint
+from ledgerd.protocol.endpoint import Endpoint
 
 
 class Send(NamedTuple):

@@ -13,8 +13,6 @@ class Origin(Enum):
 
     RANGE = auto()
     GAP = auto()
-    PAUSE = auto()
-    """Nothing: it came while block processing was paused."""
     EARLY = auto()
     """Nothing: its blocks came before their time."""
 

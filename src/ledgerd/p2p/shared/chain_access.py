@@ -1,6 +1,6 @@
 """What peers ask of the chain, as one small interface; and that interface over `chain.chain` (spec 04, sections 5, 12).
 
-Nothing else of this room knows the chain.
+Nothing else of this room asks the chain.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from enum import Enum, auto
 from typing import Protocol
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.forks.database import BlockTooOld, UnlinkableBlock
+from ledgerd.chain.forks.outcome import AlreadyKnown, Outcome, Refused, TooOld, Unlinked
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
-from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
-from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +41,24 @@ class Acceptance(Enum):
     """It continues something that can never win."""
     REJECTED = auto()
     """It breaks a rule."""
+
+
+def acceptance_of(outcome: Outcome, running: float) -> Acceptance:
+    """The class of an outcome in the table of spec 04, section 12, so many seconds after the start.
+
+    A block without a place is dead, unless it is ahead, or its parent is at hand, or we have only just begun and know
+    little. A branch that breaks a rule above the place where it was tried says nothing about the block that came last.
+    """
+    if outcome.has_moved:
+        return Acceptance.ACCEPTED
+    if isinstance(outcome, Refused):
+        return Acceptance.REJECTED
+    if isinstance(outcome, AlreadyKnown | TooOld):
+        return Acceptance.ALREADY_KNOWN
+    if isinstance(outcome, Unlinked) and outcome.behind >= 0 and not outcome.has_parent:
+        is_young = running <= DEAD_FORK_GRACE_SECONDS and outcome.behind <= DEAD_FORK_GRACE_BLOCKS
+        return Acceptance.FORK_DB_ONLY if is_young else Acceptance.DEAD_FORK
+    return Acceptance.FORK_DB_ONLY
 
 
 class Standing(Protocol):
@@ -131,7 +146,7 @@ class ChainPeers:
     @property
     def head_time(self) -> int:
         """The time of the head."""
-        return self._chain.ledger.globals.time
+        return self._chain.head_time
 
     @property
     def lib_number(self) -> int:
@@ -141,13 +156,12 @@ class ChainPeers:
     @property
     def lib_id(self) -> BlockId:
         """Its id as the state has it; zeros where the state does not know."""
-        return self._chain.ledger.globals.last_irreversible_block_id
+        return self._chain.irreversible_id
 
     @property
     def _rolling(self) -> BlockLogReader | None:
         """The log of a node that began with a snapshot: it lacks the beginning of the chain."""
-        log = self._chain.block_log
-        return log if isinstance(log, BlockLogReader) and log.KIND is ROLLING_LOG else None
+        return self._chain.block_log if self._chain.is_rolling else None
 
     @property
     def earliest(self) -> int:
@@ -164,26 +178,17 @@ class ChainPeers:
     @property
     def is_emergency(self) -> bool:
         """Told by pruned nodes only, as in the reference (spec 04, section 20)."""
-        return self._rolling is not None and self._chain.ledger.globals.emergency_consensus_active
+        return self._chain.is_rolling and self._chain.is_emergency
 
     # -- blocks to serve and to recognise
 
     def read(self, number: int) -> bytes | None:
         """From the reversible blocks or the log: also from the full log, which the reference does not serve."""
-        if not 0 < number <= self.head_number:
-            return None
-        kept = self._chain.store.lookup(REVERSIBLE_BY_NUMBER, number)
-        if kept is not None:
-            return kept.packed
         try:
-            packed = self._chain.block_log.read(number)
+            return self._chain.packed_at(number)
         except LogDamaged as problem:
             self._tell_damage(problem)
             return None
-        if packed is None:
-            for item in self._chain.forks.items_at(number)[:1]:
-                return item.block.packed
-        return packed
 
     def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         """The bytes of the log as they lie there, then what is reversible."""
@@ -207,28 +212,21 @@ class ChainPeers:
 
     def is_known(self, block_id: BlockId) -> bool:
         """On the trunk, or among the candidates, waiting ones included."""
-        if block_id == NO_BLOCK:
-            return False
-        return self._chain.blocks.is_on_trunk(block_id) or self._chain.forks.is_known(block_id)
+        return self._chain.is_known(block_id)
 
     def is_linked(self, block_id: BlockId) -> bool:
         """Among the candidates, and not merely waiting for a parent."""
-        return block_id in self._chain.forks
+        return self._chain.is_linked(block_id)
 
     def tips(self) -> list[BlockId]:
         """In the order of their arrival at each height."""
         head = self.head_number
         heights = range(head, head + TIPS_ABOVE_HEAD + 1)
-        return [item.id for number in heights for item in self._chain.forks.items_at(number)]
+        return [block.id for number in heights for block in self._chain.candidates_at(number)]
 
     def is_minority(self) -> bool:
         """Whether our head does not lie below the head of the candidates."""
-        forks = self._chain.forks
-        best = forks.head
-        if best is None or best.number < self.head_number:
-            return False
-        ours = forks.below_head(self.head_number)
-        return ours is not None and ours.id != self.head_id
+        return self._chain.is_minority()
 
     # -- blocks and transactions to take in
 
@@ -238,7 +236,7 @@ class ChainPeers:
         The largest size is voted on, so that of another branch, or of some blocks on, may be another. Any time inside
         a slot is as good as its beginning (spec 03, section 6, quirk).
         """
-        limit = MAX_SIZE_AHEAD * self._chain.ledger.globals.maximum_block_size
+        limit = MAX_SIZE_AHEAD * self._chain.globals.maximum_block_size
         return block.number > 0 and len(block.packed) <= limit
 
     def is_signed(self, block: Block) -> bool:
@@ -246,57 +244,16 @@ class ChainPeers:
         return self._chain.is_signed(block)
 
     def is_anchored(self, transaction: Transaction) -> bool:
-        """By the same table as the chain's own check; number zero always passes (spec 04, section 14.1)."""
-        if transaction.ref_block_num == 0:
-            return True
-        summary = self._chain.store.get(BLOCK_SUMMARIES, transaction.ref_block_num)
-        return int.from_bytes(summary.block_id[4:8], "little") == transaction.ref_block_prefix
+        """By the same table as the chain's own check."""
+        return self._chain.refers_to_trunk(transaction)
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
         """Push, and sort the outcome into the classes of the table of spec 04, section 12.
 
         The reference leaves the signatures of transactions out while it syncs; here everything is checked.
         """
-        self._link_trunk_below(block)
-        try:
-            if self._chain.push_block(block, commit=not is_syncing):
-                return Acceptance.ACCEPTED
-        except BlockTooOld:
-            return Acceptance.ALREADY_KNOWN
-        except UnlinkableBlock:
-            return self._unlinkable(block, now)
-        except RuleViolation:
-            return Acceptance.REJECTED
-        is_on_trunk = block.number <= self.head_number and self._chain.blocks.is_on_trunk(block.id)
-        return Acceptance.ALREADY_KNOWN if is_on_trunk else Acceptance.FORK_DB_ONLY
-
-    def _link_trunk_below(self, block: Block) -> None:
-        """Where a branch leaves the trunk, the candidates must hold the trunk from there on, or it could never win.
-
-        They lose it when they are begun anew at the head (spec 03, sections 9.3 and 9.9).
-        """
-        chain = self._chain
-        if not self.lib_number < block.number <= self.head_number or not chain.blocks.is_on_trunk(block.previous):
-            return
-        item = next((item for item in chain.forks.items_at(self.head_number) if item.id == self.head_id), None)
-        while item is not None and item.number >= block.number:
-            item = chain.forks.parent_of(item)
-        if item is None:
-            for number in range(self.head_number, block.number - 2, -1):
-                base = chain.blocks.at(number)
-                if base is not None:
-                    chain.forks.insert_base(base)
-
-    def _unlinkable(self, block: Block, now: float) -> Acceptance:
-        """Dead, unless it is ahead, or its parent is at hand, or we have only just begun and know little."""
-        behind = self.head_number - block.number
-        if behind < 0:
-            return Acceptance.FORK_DB_ONLY
-        if block.previous != NO_BLOCK and self._chain.blocks.fetch(block.previous) is not None:
-            return Acceptance.FORK_DB_ONLY
-        if now - self._started <= DEAD_FORK_GRACE_SECONDS and behind <= DEAD_FORK_GRACE_BLOCKS:
-            return Acceptance.FORK_DB_ONLY
-        return Acceptance.DEAD_FORK
+        outcome = self._chain.push_block(block, commit=not is_syncing)
+        return acceptance_of(outcome, now - self._started)
 
     def settle(self) -> None:
         """One commit for all blocks since the last."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ledgerd.p2p.shared.chain_access import ChainAccess
     from ledgerd.p2p.shared.settings import Settings
-    from ledgerd.p2p.wire.endpoints import Endpoint
+    from ledgerd.protocol.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 
@@ -46,9 +46,6 @@ class Core:
         self.started = now
         self.mode = Mode.SYNC
         self.fork_status = NORMAL
-        self.is_paused = False
-        self.is_catching_up = False
-        """After a pause, until nobody is ahead: nothing is produced."""
         self.bans = Bans()
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""

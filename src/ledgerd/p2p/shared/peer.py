@@ -10,10 +10,11 @@ from collections.abc import Callable
 from enum import Enum, auto
 
 from ledgerd.p2p.shared.budget import Budget, Window
-from ledgerd.p2p.wire.endpoints import Endpoint, plain_address
+from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, Undecodable, UnknownType
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import NO_NODE, NORMAL, SYNC, Hello, Message, NodeId, read_message
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 
 KNOWN_BLOCKS = 20

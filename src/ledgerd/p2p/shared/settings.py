@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from ledgerd.p2p.wire.endpoints import Endpoint
+if TYPE_CHECKING:
+    from ledgerd.protocol.endpoint import Endpoint
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Options, with their defaults."""
+    """The options of p2p, with their defaults; nothing is listened on without an endpoint."""
 
+    endpoint: Endpoint | None = None
     max_connections: int = 50
     seeds: tuple[Endpoint, ...] = ()
     is_isolated: bool = False
-    has_emergency_key: bool = False
-    max_disconnect_hours: int = 8
-    mempool_max_count: int = 10_000
+    peer_max_disconnect_hours: int = 8
+    mempool_max_tx: int = 10_000
     mempool_max_bytes: int = 104_857_600
-    mempool_max_size: int = 65_536
-    mempool_max_hours: int = 24
-    exchange_max_peers: int = 10
-    exchange_max_per_subnet: int = 2
-    exchange_min_uptime: int = 600
+    mempool_max_tx_size: int = 65_536
+    mempool_max_expiration_hours: int = 24
+    peer_exchange_max_per_reply: int = 10
+    peer_exchange_max_per_subnet: int = 2
+    peer_exchange_min_uptime_sec: int = 600
+    stats_interval_sec: int = 300
+    has_emergency_key: bool = False
+    """Whether this node makes blocks for the committee."""
     max_per_address: int = 4
     """Inbound connections from one address; loopback and private networks count as many. The reference has no limit."""
     max_per_subnet: int = 10

@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 
+from ledgerd.chain.forks.outcome import FARTHEST_AHEAD
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.shared.core import Core
@@ -15,7 +16,6 @@ from ledgerd.p2p.shared.peer import Life, Peer
 from ledgerd.p2p.sync.admission import Admission
 from ledgerd.p2p.sync.fork_tracking import ForkTracking
 from ledgerd.p2p.sync.gap_fill import GapFill
-from ledgerd.p2p.sync.pause import PauseQueue
 from ledgerd.p2p.sync.range_sync import RangeSync
 from ledgerd.p2p.sync.report import SyncReport
 from ledgerd.p2p.sync.settling import Settling
@@ -29,9 +29,6 @@ from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
 
 log = logging.getLogger(__name__)
 
-FARTHEST_AHEAD = 100
-"""Nothing is to be done with a pushed block further ahead than this: ranges come first."""
-
 
 class Intake:
     """Takes blocks in, asks for those that are missing, and keeps the mode."""
@@ -43,8 +40,7 @@ class Intake:
         self.gaps = GapFill(core, self.admission)
         self.mempool = Mempool(core.settings, core.chain.is_anchored)
         self.watch = Watch(core)
-        self.forks = ForkTracking(core)
-        self.paused = PauseQueue()
+        self.fork_tracking = ForkTracking(core)
         self._batch: Batch | None = None
         self._batches: deque[Batch] = deque()
         self._warned = False
@@ -73,7 +69,6 @@ class Intake:
         core = self._core
         self.ranges.stop()
         self.settling.settle()
-        core.is_catching_up = False
         for peer in core.peers():
             is_unsure = peer.life is Life.ACTIVE and not peer.exchange and peer.head_number > 0
             if is_unsure and core.chain.is_known(peer.head_id):
@@ -96,8 +91,6 @@ class Intake:
         self.turn(watch.stalled())
         self.ranges.plan()
         self.hear_of_height()
-        if core.is_catching_up and not core.is_anybody_ahead() and not self._batches:
-            core.is_catching_up = False
         if core.mode is Mode.SYNC and self.ranges.needs_snapshot() and not self._warned:
             self._warned = True
             log.warning("no peer has block %d: a snapshot may be needed", core.chain.head_number + 1)
@@ -116,9 +109,6 @@ class Intake:
     def block(self, peer: Peer, message: BlockReply) -> None:
         """Take in a block; pass it on if it is the new head (spec 04, section 11.3)."""
         core, block = self._core, message.block
-        if core.is_paused:
-            self.paused.keep((block,), core.chain.head_number)
-            return
         peer.head_number = max(peer.head_number, core.credible(block.number))
         head = core.chain.head_number
         if block.number > head + FARTHEST_AHEAD:
@@ -177,7 +167,7 @@ class Intake:
         """A block has become part of our chain (spec 04, section 11.5)."""
         for transaction in block.transactions:
             self.mempool.include(transaction)
-        self.forks.applied(block.number)
+        self.fork_tracking.applied(block.number)
 
     # -- many blocks
 
@@ -190,9 +180,6 @@ class Intake:
     def blocks_of_range(self, peer: Peer, reply: BlockRangeReply) -> None:
         """Take in a range, if it was asked for."""
         core = self._core
-        if core.is_paused:
-            self.paused.keep(reply.blocks, core.chain.head_number)
-            return
         core.good(peer)
         if not self.ranges.receive(peer, reply):
             return
@@ -204,9 +191,6 @@ class Intake:
     def blocks_of_gap(self, peer: Peer, reply: GapFillReply) -> None:
         """Take in single blocks, if they were asked for."""
         core = self._core
-        if core.is_paused:
-            self.paused.keep(reply.blocks, core.chain.head_number)
-            return
         core.good(peer)
         if self.gaps.receive(peer, reply) and reply.blocks:
             self.enqueue(Batch(Origin.GAP, peer.id, reply.blocks))
@@ -214,11 +198,10 @@ class Intake:
     def recovered(self, batch: Batch) -> None:
         """The keys that signed a batch are known, as far as there are any."""
         batch.is_recovered = True
-        if not self._core.is_paused:
-            self._next_ready()
+        self._next_ready()
 
     def enqueue(self, batch: Batch) -> None:
-        """Let a batch wait for its turn. There are few: one gap at a time, a pause, blocks that came early."""
+        """Let a batch wait for its turn. There are few: one gap at a time, and blocks that came early."""
         self._batches.append(batch)
 
     def _next_ready(self) -> None:
@@ -240,8 +223,6 @@ class Intake:
 
     def work(self) -> bool:
         """Apply one block that waits; whether others still do."""
-        if self._core.is_paused:
-            return False
         if self._batch is None:
             self._next_ready()
         if self._batch is None and self._batches:
@@ -316,8 +297,6 @@ class Intake:
         if batch.origin is Origin.GAP:
             self.gaps.follow_up(batch, peer)
             self.turn(self.watch.caught_up())
-        elif core.is_catching_up and not core.is_anybody_ahead():
-            core.is_catching_up = False
 
     def forget(self, peer: Peer) -> None:
         """A peer is gone."""

@@ -95,7 +95,7 @@ class RangeSync:
     def plan(self) -> None:
         """Ask every idle peer for the lowest piece that it has."""
         core = self._core
-        if core.mode is not Mode.SYNC or core.is_paused:
+        if core.mode is not Mode.SYNC:
             return
         self._begin()
         for peer in core.trusted():

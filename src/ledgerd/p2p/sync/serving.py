@@ -28,7 +28,6 @@ from ledgerd.p2p.wire.messages import (
 RANGE_BYTES = MAX_PAYLOAD - 65_536
 MOST_IN_RANGE = 1_000
 """Blocks looked up for one request, whatever it asks for."""
-FARTHEST_AHEAD = 100
 LOOKUP_COST = 64
 """What one look-up counts for, in bytes."""
 
@@ -92,7 +91,7 @@ def serve_gap(core: Core, peer: Peer, request: GapFillRequest) -> None:
     size = 0
     if peer.service.take(LOOKUP_COST * len(numbers), core.now):
         for number in dict.fromkeys(numbers):
-            packed = chain.read(number) if chain.earliest <= number <= chain.head_number + FARTHEST_AHEAD else None
+            packed = chain.read(number) if chain.earliest <= number else None
             if packed is None:
                 continue
             if size + len(packed) > REPLY_BYTES and blocks:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.p2p.wire.endpoints import Endpoint
 from ledgerd.p2p.wire.messages import NO_NODE, NodeId
+from ledgerd.protocol.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from random import Random

@@ -72,9 +72,9 @@ class Mempool:
             return Admitted.NO
         if transaction.expiration < seconds:
             return Admitted.UNFIT
-        if transaction.expiration > seconds + self._settings.mempool_max_hours * 3600:
+        if transaction.expiration > seconds + self._settings.mempool_max_expiration_hours * 3600:
             return Admitted.UNFIT
-        if len(transaction.packed) > self._settings.mempool_max_size:
+        if len(transaction.packed) > self._settings.mempool_max_tx_size:
             return Admitted.UNFIT
         if not self._is_anchored(transaction) or not self._has_room(transaction):
             return Admitted.NO
@@ -120,7 +120,7 @@ class Mempool:
     def _has_room(self, transaction: Transaction) -> bool:
         settings = self._settings
         is_fitting = self._bytes + len(transaction.packed) <= settings.mempool_max_bytes
-        return len(self._entries) < settings.mempool_max_count and is_fitting
+        return len(self._entries) < settings.mempool_max_tx and is_fitting
 
     def _remember(self, transaction_id: TransactionId, until: int) -> None:
         if transaction_id not in self._done:

@@ -72,9 +72,9 @@ class PeerExchange:
         for other in able:
             subnet = subnet_of(other.address)
             endpoint = wire_endpoint(other.endpoint._replace(host=other.address))
-            if endpoint is None or counts.get(subnet, 0) >= settings.exchange_max_per_subnet:
+            if endpoint is None or counts.get(subnet, 0) >= settings.peer_exchange_max_per_subnet:
                 continue
-            if len(named) >= settings.exchange_max_peers:
+            if len(named) >= settings.peer_exchange_max_per_reply:
                 break
             counts[subnet] = counts.get(subnet, 0) + 1
             named.append(KnownPeer(endpoint, other.node_id))
@@ -85,7 +85,7 @@ class PeerExchange:
         settings, now = self._core.settings, self._core.now
         uptime = 0.0 if peer.connected_at is None else now - peer.connected_at
         is_kept = peer.life is Life.ACTIVE and peer.exchange and not peer.is_incoming
-        return is_kept and uptime >= settings.exchange_min_uptime
+        return is_kept and uptime >= settings.peer_exchange_min_uptime_sec
 
     def receive(self, peer: Peer, reply: PeerExchangeReply) -> None:
         """Remember some of the endpoints that we asked for; they are dialled as there is room (5111).
@@ -109,7 +109,7 @@ class PeerExchange:
             ):
                 continue
             subnet = subnet_of(endpoint.host)
-            if endpoint not in self._contacts and crowds.get(subnet, 0) >= settings.exchange_max_per_subnet:
+            if endpoint not in self._contacts and crowds.get(subnet, 0) >= settings.peer_exchange_max_per_subnet:
                 continue
             if self._contacts.hear_of(endpoint, known.node_id, core.now) is not None:
                 crowds[subnet] = crowds.get(subnet, 0) + 1

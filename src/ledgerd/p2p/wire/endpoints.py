@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
-from typing import NamedTuple
 
 import msgspec
 
 from ledgerd.codec.numbers import UInt16, UInt32
-
-
-class Endpoint(NamedTuple):
-    """A host and a port."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
+from ledgerd.protocol.endpoint import Endpoint
 
 
 class WireEndpoint(msgspec.Struct, frozen=True):

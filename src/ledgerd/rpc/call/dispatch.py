@@ -200,7 +200,7 @@ class Dispatcher:
     def _batched(self, requests: list[Json]) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
-        if len(requests) > self._batch:
+        if 0 < self._batch < len(requests):
             raise PlainError(f"A batch holds at most {self._batch} requests", INVALID_REQUEST)
         return Later(self._batch_answer(requests))
 

@@ -18,20 +18,20 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     header_bytes: int = 16_000
     """Request line and headers."""
     batch: int = 1_000
-    """Requests in one batch."""
+    """Requests in one batch; zero for any number."""
 
-    connections: int = 4_096
-    address_connections: int = 512
+    connections: int = 1_024
+    """Connections at a time; zero for any number."""
+    address_connections: int = 0
     """Connections of one address; zero for any number."""
     address_rate: float = 0.0
     """Requests a second of one address, with as many at once; zero, the default, for any number."""
-    late_answers: int = 64
-    """Answers, subscriptions among them, that one connection may wait for at the same time."""
+    late_answers: int = 100
+    """Answers, subscriptions among them, that one connection may wait for at the same time; zero for any number."""
 
-    header_seconds: float = 10.0
-    """From the first byte of a request to the end of its headers."""
-    body_seconds: float = 60.0
-    """From there to the end of the body; and for a WebSocket message from its first byte to its last."""
+    request_seconds: float = 30.0
+    """From the first byte of a request to the end of its headers, and from there to the end of the body; for a
+    WebSocket message from its first byte to its last."""
     idle_seconds: float = 75.0
     """Between two requests; a WebSocket is asked for a sign of life instead, and has as long again to give it."""
     write_seconds: float = 60.0

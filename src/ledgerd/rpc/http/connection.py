@@ -12,7 +12,7 @@ from enum import Enum
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
-from ledgerd.rpc.http.reader import BETWEEN, BODY, Arrival, Handshake, Invitation, Refusal, Request, RequestReader
+from ledgerd.rpc.http.reader import BETWEEN, Arrival, Handshake, Invitation, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import Connection, Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
@@ -216,7 +216,7 @@ class HttpConnection(Connection):
             return limits.idle_seconds if self._is_ending else None
         if place is BETWEEN and self._has_asked and not self._is_ending:
             return limits.idle_seconds
-        return limits.body_seconds if place is BODY else limits.header_seconds
+        return limits.request_seconds
 
     def expire(self) -> None:
         if self.is_congested or self._is_ending:

@@ -116,7 +116,7 @@ class Service:
 
     def admit(self, connection: Connection) -> bool:
         """Take a connection in, unless there are too many."""
-        if self.is_stopping or len(self.connections) >= self.limits.connections:
+        if self.is_stopping or 0 < self.limits.connections <= len(self.connections):
             return False
         if not self.addresses.enter(connection.address):
             return False
@@ -148,7 +148,7 @@ class Service:
     @property
     def _round(self) -> float:
         limits = self.limits
-        shortest = min(limits.header_seconds, limits.body_seconds, limits.idle_seconds, limits.write_seconds)
+        shortest = min(limits.request_seconds, limits.idle_seconds, limits.write_seconds)
         return min(LONGEST_ROUND, shortest / 4)
 
     def _look(self) -> None:

@@ -128,7 +128,7 @@ class WebSocketConnection(Connection):
         answer = service.dispatcher.answer(message)
         if not isinstance(answer, Later):
             self._send(answer)
-        elif len(self._late) >= service.limits.late_answers:
+        elif 0 < service.limits.late_answers <= len(self._late):
             self._send(answer.refused("Too many answers are waited for on this connection"))
         else:
             task = service.loop.create_task(self._answer_later(answer))
@@ -171,10 +171,8 @@ class WebSocketConnection(Connection):
 
     def patience(self) -> float | None:
         limits = self.service.limits
-        if self._frames.state is not State.OPEN:
-            return limits.header_seconds
-        if self._is_partial:
-            return limits.body_seconds
+        if self._is_partial or self._frames.state is not State.OPEN:
+            return limits.request_seconds
         return limits.idle_seconds
 
     def expire(self) -> None:

@@ -104,11 +104,6 @@ class Account(Entity):
         return checked(self.available_shares - checked(self.to_withdraw - self.withdrawn))
 
     @property
-    def proxied_shares(self) -> int:
-        """All shares whose votes are passed on to this account."""
-        return _sum(0, self.proxied_vsf_votes)
-
-    @property
     def vote_weight(self) -> int:
         """What each vote for a validator weighs before hardfork 4, and what is divided among them since."""
         return _sum(self.vesting_shares, self.proxied_vsf_votes)

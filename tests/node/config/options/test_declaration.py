@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+import msgspec
 import pytest
 
 from ledgerd.node.config.options import BY_NAME, SECTIONS, every_option
 from ledgerd.node.config.options.declaration import Option, Section
-from ledgerd.node.config.values.endpoints import Endpoint
 from ledgerd.node.config.values.kind import Kind, WrongValue
 from ledgerd.node.config.values.values import TEXT
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from tests.node.configurations import COMMITTEE_WIF, read
 
@@ -50,11 +52,44 @@ OF_THE_COMMAND_LINE = """
 """Spec 06, section 3.2, save help and version; `config-file` is asked for by section 19."""
 
 
+JOINED = {"validator": {"emergency_keys"}}
+"""Fields that are joined to others, and that no record has."""
+
+ELSEWHERE = {"keep_accounts", "servers"}
+"""Fields that other options decide, and servers that only a network can have."""
+
+
+TYPES = {
+    "PrivateKey": PrivateKey,
+    "PublicKey": bytes,
+    "AccountName": str,
+    "Endpoint": Endpoint,
+    "Path": Path,
+}
+"""What the records name without importing it."""
+
+
+def fields_of(record: Any) -> tuple[str, ...]:
+    names: tuple[str, ...] = record.__struct_fields__
+    return names
+
+
+def defaults_of(record: Any) -> dict[str, Any]:
+    """The defaults of those fields that have one."""
+    values = record.__struct_defaults__
+    named = zip(fields_of(record)[-len(values) :] if values else (), values, strict=True)
+    return {name: value for name, value in named if value is not msgspec.NODEFAULT}
+
+
 def is_of(value: object, declared: Any) -> bool:
     """Whether a value is of a type that an annotation declares."""
     if get_origin(declared) is tuple:
         (element, _) = get_args(declared)
         return isinstance(value, tuple) and all(is_of(each, element) for each in value)
+    if get_origin(declared) is Mapping:
+        return isinstance(value, dict) and all(
+            is_of(part, wanted) for pair in value.items() for part, wanted in zip(pair, get_args(declared), strict=True)
+        )
     if get_origin(declared) is UnionType:
         return any(is_of(value, each) for each in get_args(declared))
     return type(value) is declared or (declared is Path and isinstance(value, Path))
@@ -79,8 +114,21 @@ def test_no_name_is_declared_twice() -> None:
 
 @pytest.mark.parametrize("section", [*SECTIONS.values()], ids=lambda section: section.title)
 def test_the_fields_of_a_record_are_those_of_its_section(section: Section[Any]) -> None:
-    assert isinstance(section.record, type)
-    assert list(section.fields) == list(get_type_hints(section.record, localns={"PrivateKey": PrivateKey}))
+    paths = {path.partition(".")[::2] for path in set(section.fields) - JOINED.get(section.title, set())}
+    records = {"": section.record, **section.within}
+
+    assert {name for name, inner in paths if inner} == set(section.within)
+    assert [inner or name for name, inner in paths if (inner or name) not in fields_of(records[inner and name])] == []
+    assert set(fields_of(section.record)) - set(defaults_of(section.record)) <= {name for name, _ in paths}
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_defaults_of_a_record_are_those_of_its_options(name: str, tmp_path: Path) -> None:
+    record = getattr(read(tmp_path, ""), name)
+    for part in (record, *(getattr(record, field) for field in SECTIONS[name].within)):
+        defaults = defaults_of(type(part))
+        kept = {field: getattr(part, field) for field in defaults if field not in {*ELSEWHERE, *SECTIONS[name].within}}
+        assert kept == {field: defaults[field] for field in kept}
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
@@ -111,7 +159,7 @@ def test_values_are_of_the_types_that_the_records_declare(tmp_path: Path, text: 
 
     for name in SECTIONS:
         record = getattr(configuration, name)
-        hints = get_type_hints(type(record), localns={"PrivateKey": PrivateKey})
+        hints = get_type_hints(type(record), localns=TYPES)
         wrong = [field for field, declared in hints.items() if not is_of(getattr(record, field), declared)]
         assert wrong == []
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.options.application import ALWAYS, DEPENDENCIES, in_order_of_start
-from ledgerd.node.config.values.endpoints import Endpoint
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import public_key_text
 from tests.node.configurations import COMMITTEE_KEY, COMMITTEE_WIF, problems, read
 
@@ -92,15 +92,15 @@ def test_nobody_answers_without_a_process_to_answer(tmp_path: Path) -> None:
 def test_validators_of_both_names_are_one_set(tmp_path: Path) -> None:
     configuration = read(tmp_path, 'validator = "viz"\nvalidator = bob\nwitness = "alice"', validator=("bob",))
 
-    assert configuration.validator.validators == ("alice", "bob", "viz")
+    assert configuration.validator.names == ("alice", "bob", "viz")
     assert len(configuration.remarks) == 1
 
 
 def test_a_key_for_emergencies_is_a_key_and_makes_the_committee_a_validator(tmp_path: Path) -> None:
     validator = read(tmp_path, f"private-key = {VIZ_WIF}\nemergency-private-key = {COMMITTEE_WIF}").validator
 
-    assert validator.validators == ("committee",)
-    assert [public_key_text(key.public) for key in validator.private_keys] == [VIZ_KEY, COMMITTEE_KEY]
+    assert validator.names == ("committee",)
+    assert [public_key_text(key.public) for key in validator.keys.values()] == [VIZ_KEY, COMMITTEE_KEY]
 
 
 def test_keys_are_read_from_files_of_the_data_directory(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_keys_are_read_from_files_of_the_data_directory(tmp_path: Path) -> None:
 
     configuration = read(tmp_path, f"private-key = {VIZ_WIF}\nprivate-key-file = signing.key")
 
-    keys = [public_key_text(key.public) for key in configuration.validator.private_keys]
+    keys = [public_key_text(key.public) for key in configuration.validator.keys.values()]
     assert keys == [VIZ_KEY, COMMITTEE_KEY]
     assert configuration.remarks == ()
     assert VIZ_WIF not in repr(configuration)
@@ -151,7 +151,7 @@ def test_some_numbers_are_never_zero(tmp_path: Path) -> None:
     names = ("ntp-history-size", "validator-guard-interval", "history-purge-interval")
     configuration = read(tmp_path, "\n".join(f"{name} = 0" for name in names))
 
-    assert configuration.validator.ntp_history_size == 1
+    assert configuration.validator.ntp.history_size == 1
     assert configuration.validator_guard.interval == 1
     assert configuration.history.purge_interval == 1
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.node.config.values.endpoints import ADDRESS, ENDPOINT, LISTENING, NTP_SERVER, P2P_LISTENING, PEER, Endpoint
+from ledgerd.node.config.values.endpoints import ADDRESS, ENDPOINT, LISTENING, NTP_SERVER, P2P_LISTENING, PEER
 from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
+from ledgerd.protocol.endpoint import Endpoint
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE, CHECKPOINT, GUARDED, NAME, AccountRange, Checkpoint
 from ledgerd.node.config.values.key_values import PRIVATE_KEY
 from ledgerd.node.config.values.kind import Kind, WrongValue
+from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import public_key_text
 
 COMMITTEE_WIF = "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC"
@@ -32,7 +33,7 @@ def test_what_is_no_name_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("number", ["5", '"5"'])
 def test_a_checkpoint_is_a_number_and_an_id(number: str) -> None:
-    expected = Checkpoint(5, bytes.fromhex(BLOCK_ID))
+    expected = Checkpoint(5, BlockId(bytes.fromhex(BLOCK_ID)))
 
     assert CHECKPOINT.read(f'[{number},"{BLOCK_ID}"]') == expected
     assert CHECKPOINT.show(expected) == f'[5,"{BLOCK_ID}"]'

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ledgerd.chain.following import Followers
-from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Followers, Ledger
 from ledgerd.protocol.names import AccountName, cut_name
 from ledgerd.protocol.operations.custom import Custom
 from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS, PROTOCOL_BY_LAST_BLOCK, CustomProtocol

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ledgerd.chain.following import Followers
-from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Followers, Ledger
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.accounts import AccountCreate, AccountUpdate

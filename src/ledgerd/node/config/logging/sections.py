@@ -14,7 +14,7 @@ import msgspec
 
 from ledgerd.node.config.ini import Entry
 from ledgerd.node.config.options.invocation import LOGGING_KEYS
-from ledgerd.node.config.values.nearest import nearest
+from ledgerd.node.config.values.values import nearest
 
 Form = Literal["console", "json_console", "file"]
 Level = Literal["all", "debug", "info", "warn", "error", "off"]

@@ -12,9 +12,12 @@ from ledgerd.node.config.values.values import choice_of, name_among
 
 NETWORKS = ("mainnet", "testnet")
 
+ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
+"""The plugins that keep histories; that of accounts brings that of operations along."""
+
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "account_by_key": ("json_rpc",),
-    "account_history": ("json_rpc", "chain", "operation_history"),
+    ACCOUNT_HISTORY: ("json_rpc", "chain", OPERATION_HISTORY),
     "block_info": ("chain",),
     "chain": ("json_rpc",),
     "committee_api": ("json_rpc", "chain"),
@@ -23,7 +26,7 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "invite_api": ("json_rpc", "chain"),
     "json_rpc": (),
     "network_broadcast_api": ("json_rpc", "chain", "p2p"),
-    "operation_history": ("json_rpc", "chain"),
+    OPERATION_HISTORY: ("json_rpc", "chain"),
     "p2p": ("chain",),
     "paid_subscription_api": ("json_rpc", "chain"),
     "raw_block": ("json_rpc", "chain"),
@@ -78,8 +81,8 @@ APPLICATION = Section(
     "application",
     "What the node consists of, and which network it belongs to.",
     Application,
-    {
-        "plugins": Option(
+    (
+        Option(
             "plugin",
             name_among(lambda: tuple(DEPENDENCIES), "plugin"),
             "Plugins to run, several in one line or one a line. Those that a plugin depends on run as well; chain, "
@@ -87,8 +90,9 @@ APPLICATION = Section(
             repeatable=True,
             words=True,
             example="database_api network_broadcast_api",
+            field="plugins",
         ),
-        "chain": Option(
+        Option(
             "chain",
             choice_of(*NETWORKS, or_else="FILE"),
             "The network: mainnet, testnet, or the TOML file of a private one. A relative file is relative to the "
@@ -96,6 +100,6 @@ APPLICATION = Section(
             default=THIS_BUILD.network,
             ours=True,
         ),
-    },
+    ),
     settle=_settle,
 )

@@ -42,59 +42,56 @@ CHAIN = Section(
     "chain",
     "The state, the file that holds it, and how blocks are applied.",
     ChainOptions,
-    {
-        "shared_file_dir": Option(
+    (
+        Option(
             "shared-file-dir",
             PATH,
             "The directory of the state's file, relative to the data directory. Block logs stay in `state` there.",
             default="state",
         ),
-        "shared_file_size": Option(
+        Option(
             "shared-file-size",
             SIZE,
             "The size of the state's file to begin with. It grows beyond it by itself; a state that is larger already "
             "is no fault.",
             default="2G",
         ),
-        "inc_shared_file_size": Option(
-            "inc-shared-file-size", SIZE, "By how much the state's file grows at a time.", default="2G"
-        ),
-        "min_free_shared_file_size": Option(
+        Option("inc-shared-file-size", SIZE, "By how much the state's file grows at a time.", default="2G"),
+        Option(
             "min-free-shared-file-size",
             SIZE,
             "The state's file grows when less than this is free in it.",
             default="500M",
         ),
-        "checkpoints": Option(
+        Option(
             "checkpoint",
             CHECKPOINT,
             "A block that the chain must have: its number and its id. Blocks up to the highest checkpoint are applied "
             "with fewer checks.",
             repeatable=True,
+            field="checkpoints",
         ),
-        "write_wait_micro": Option(
+        Option(
             "write-wait-micro",
             UINT64,
             "Microseconds of one attempt of a broadcast to reach the chain.",
             default="500000",
         ),
-        "max_write_wait_retries": Option(
+        Option(
             "max-write-wait-retries",
             UINT32,
             "Attempts after the first, before the broadcast is answered with `Unable to acquire WRITE lock`.",
             default="3",
         ),
-        "skip_virtual_ops": Option(
-            "skip-virtual-ops", BOOL, "Keep virtual operations out of the histories.", default="false"
-        ),
-        "dlt_block_log_max_blocks": Option(
+        Option("skip-virtual-ops", BOOL, "Keep virtual operations out of the histories.", default="false"),
+        Option(
             "dlt-block-log-max-blocks",
             UINT32,
             "How many blocks a node that began from a snapshot keeps in its rolling log, which is cut to this when it "
             "has twice as many; 0 keeps none.",
             default="100000",
         ),
-    },
+    ),
     without_meaning=(
         Option(
             "block-num-check-free-size",

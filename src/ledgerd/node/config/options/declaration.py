@@ -44,6 +44,9 @@ class Option:
     command_line_only: bool = False
     without_meaning: str = ""
     """Why this node, which accepts it, does nothing with it; empty where it does."""
+    field: str = ""
+    """The field of the record that its value goes to, `limits.batch` for one of a record within it; empty where that
+    is the option's name, without the prefix of its section and with underscores."""
 
     def __post_init__(self) -> None:
         if self.words and not self.repeatable:
@@ -81,23 +84,56 @@ class Surroundings:
     """Tells the operator what is not wrong and yet worth a line."""
 
 
+def _unjoined(_values: dict[str, Any], _surroundings: Surroundings) -> None:
+    pass
+
+
 def _unsettled(record: R, _surroundings: Surroundings) -> R:
     return record
 
 
 @dataclass(frozen=True, slots=True)
 class Section(Generic[R]):
-    """The options of one part of the node, and the record that their values make."""
+    """The options of one part of the node, and the record of that part that their values make."""
 
     title: str
     about: str
-    record: Callable[..., R]
-    fields: Mapping[str, Option]
+    record: type[R]
+    with_meaning: tuple[Option, ...]
     without_meaning: tuple[Option, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    """What the names of options begin with and fields do not."""
+    within: Mapping[str, type] = field(default_factory=dict)
+    """Records that are fields of the record, by the name of the field."""
+    join: Callable[[dict[str, Any], Surroundings], None] = field(default=_unjoined)
+    """Makes one value by field of what several options bring."""
     settle: Callable[[R, Surroundings], R] = field(default=_unsettled)
     """Checks and completes what no option can by itself."""
 
     @property
+    def fields(self) -> dict[str, Option]:
+        """The options that mean something, by the field that each goes to."""
+        return {option.field or self._derived(option.name): option for option in self.with_meaning}
+
+    def _derived(self, name: str) -> str:
+        prefix = next(filter(name.startswith, self.prefixes), "")
+        return name.removeprefix(prefix).replace("-", "_")
+
+    @property
     def options(self) -> tuple[Option, ...]:
         """All of them, those without meaning last."""
-        return (*self.fields.values(), *self.without_meaning)
+        return (*self.with_meaning, *self.without_meaning)
+
+    def made(self, values: Mapping[str, Any], surroundings: Surroundings) -> R:
+        """The record of values by field; raises `WrongTogether`."""
+        own: dict[str, Any] = {}
+        inner: dict[str, dict[str, Any]] = {name: {} for name in self.within}
+        for path, value in values.items():
+            name, _, rest = path.partition(".")
+            if rest:
+                inner[name][rest] = value
+            else:
+                own[name] = value
+        self.join(own, surroundings)
+        own |= {name: self.within[name](**parts) for name, parts in inner.items()}
+        return self.settle(self.record(**own), surroundings)

@@ -7,24 +7,14 @@ from __future__ import annotations
 
 import msgspec
 
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.options.declaration import Option, Section, Surroundings, WrongTogether
-from ledgerd.node.config.values.json_values import ACCOUNT_RANGE, AccountRange
+from ledgerd.node.config.values.json_values import ACCOUNT_RANGE
 from ledgerd.node.config.values.values import TEXT, UINT32, uint32
 
 BLACKLIST = "history-blacklist-ops"
 WHITELIST = "history-whitelist-ops"
 UNLIMITED = "4294967295"
-
-
-class HistoryOptions(msgspec.Struct, frozen=True):
-    """What the histories of operations and accounts hold; no account range stands for all accounts."""
-
-    whitelist: tuple[str, ...]
-    blacklist: tuple[str, ...]
-    start_block: int
-    count_blocks: int
-    purge_interval: int
-    account_ranges: tuple[AccountRange, ...]
 
 
 class CustomProtocolOptions(msgspec.Struct, frozen=True):
@@ -33,7 +23,7 @@ class CustomProtocolOptions(msgspec.Struct, frozen=True):
     store_size: int
 
 
-def _settle(record: HistoryOptions, _surroundings: Surroundings) -> HistoryOptions:
+def _settle(record: HistorySettings, _surroundings: Surroundings) -> HistorySettings:
     if record.whitelist and record.blacklist:
         raise WrongTogether(BLACKLIST, f"cannot stand beside {WHITELIST}: keep one of the two")
     return record
@@ -42,57 +32,62 @@ def _settle(record: HistoryOptions, _surroundings: Surroundings) -> HistoryOptio
 HISTORY = Section(
     "history",
     "What the plugins operation_history and account_history keep.",
-    HistoryOptions,
-    {
-        "whitelist": Option(
+    HistorySettings,
+    (
+        Option(
             WHITELIST,
             TEXT,
             "Operations to keep, by their full names, and no others.",
             repeatable=True,
             words=True,
             example="transfer_operation",
+            field="whitelist",
         ),
-        "blacklist": Option(
+        Option(
             BLACKLIST,
             TEXT,
             "Operations not to keep, by their full names.",
             repeatable=True,
             words=True,
             example="custom_operation vote_operation",
+            field="blacklist",
         ),
-        "start_block": Option("history-start-block", UINT32, "Keep the history from this block on.", default="0"),
-        "count_blocks": Option(
+        Option("history-start-block", UINT32, "Keep the history from this block on.", default="0"),
+        Option(
             "history-count-blocks",
             UINT32,
             f"Keep the history of so many of the newest blocks; {UNLIMITED} for all.",
             default=UNLIMITED,
         ),
-        "purge_interval": Option(
+        Option(
             "history-purge-interval",
             uint32(raised_to=1),
             "Blocks between two times that older history is thrown away.",
             default="4800",
         ),
-        "account_ranges": Option(
+        Option(
             "track-account-range",
             ACCOUNT_RANGE,
             "Keep the history of the accounts between two names, both included, and of no others.",
             repeatable=True,
+            field="account_ranges",
         ),
-    },
+    ),
     settle=_settle,
+    prefixes=("history-",),
 )
 
 CUSTOM_PROTOCOL = Section(
     "custom_protocol_api",
     "What the plugin custom_protocol_api keeps.",
     CustomProtocolOptions,
-    {
-        "store_size": Option(
+    (
+        Option(
             "custom-protocol-store-size",
             uint32(most=255),
             "How many protocols are kept of each account, the newest ones.",
             default="10",
         ),
-    },
+    ),
+    prefixes=("custom-protocol-",),
 )

@@ -82,8 +82,8 @@ INVOCATION = Section(
     "invocation",
     "Where things are, and what to do at this start. These options stand on the command line alone.",
     Invocation,
-    {
-        "data_dir": Option(
+    (
+        Option(
             "data-dir",
             PATH,
             "The data directory, made when it is missing; relative to the current directory.",
@@ -91,7 +91,7 @@ INVOCATION = Section(
             short="d",
             command_line_only=True,
         ),
-        "config": Option(
+        Option(
             "config",
             PATH,
             "The configuration file, relative to the data directory. A file with every default is written when it is "
@@ -100,7 +100,7 @@ INVOCATION = Section(
             short="c",
             command_line_only=True,
         ),
-        "config_file": Option(
+        Option(
             "config-file",
             PATH,
             "The configuration file, relative to the current directory; it must exist. Wins over --config.",
@@ -108,77 +108,75 @@ INVOCATION = Section(
             ours=True,
             example="/etc/ledgerd/config.ini",
         ),
-        "check_config": _switch(
+        _switch(
             "check-config",
             "Read the configuration, print what was understood of it and stop: with 0, or with 2 and what is wrong.",
             ours=True,
         ),
-        "print_template": Option(
+        Option(
             "print-template",
             choice_of(*TEMPLATES),
             "Print a template of the configuration file, which explains every option, and stop.",
             command_line_only=True,
             ours=True,
         ),
-        "environment": _switch(
+        _switch(
             "environment",
             "Take NODE_SEED_NODES, NODE_WITNESS and NODE_PRIVATE_KEY from the environment, as the container does.",
             ours=True,
         ),
-        "check_health": _switch(
+        _switch(
             "check-health",
             "Ask the node that runs with this configuration whether it answers, and stop: with 0, or 1 and why not.",
             ours=True,
         ),
-        "stop_with_stdin": _switch(
+        _switch(
             "stop-with-stdin",
             "Stop when standard input ends: for a program that starts nodes and must leave none behind, even when it "
             "is killed.",
             ours=True,
         ),
-        "replay_blockchain": _switch("replay-blockchain", "Make the state anew from the block log."),
-        "force_replay_blockchain": _switch(
+        _switch("replay-blockchain", "Make the state anew from the block log."),
+        _switch(
             "force-replay-blockchain",
             "Where blocks are replayed, start from the first one. Alone it causes no replay.",
         ),
-        "replay_if_corrupted": Option(
+        Option(
             "replay-if-corrupted",
             BOOL,
             "Replay the block log when the state cannot be opened.",
             default="true",
             command_line_only=True,
         ),
-        "resync_blockchain": _switch("resync-blockchain", "Delete the state and both block logs, and sync anew."),
-        "replay_from_snapshot": _switch(
+        _switch("resync-blockchain", "Delete the state and both block logs, and sync anew."),
+        _switch(
             "replay-from-snapshot",
             "Delete the state, import the snapshot of --snapshot or --snapshot-auto-latest, then replay the rolling "
             "block log.",
         ),
-        "auto_recover_from_snapshot": Option(
+        Option(
             "auto-recover-from-snapshot",
             BOOL,
             "Recover from a damaged state with the newest snapshot at hand.",
             default="true",
             command_line_only=True,
         ),
-        "snapshot": Option(
+        Option(
             "snapshot",
             PATH,
             "Import this snapshot where there is no state yet.",
             command_line_only=True,
             example="snapshot-block-1000.vizjson",
         ),
-        "snapshot_auto_latest": _switch(
-            "snapshot-auto-latest", "Take the newest snapshot of snapshot-dir for --snapshot."
-        ),
-        "create_snapshot": Option(
+        _switch("snapshot-auto-latest", "Take the newest snapshot of snapshot-dir for --snapshot."),
+        Option(
             "create-snapshot",
             PATH,
             "Open the state, write a snapshot of it to this file and stop. Needs the plugin snapshot.",
             command_line_only=True,
             example="snapshot.vizjson",
         ),
-    },
+    ),
     without_meaning=(
         _switch(
             "check-locks",

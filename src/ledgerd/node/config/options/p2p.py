@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from ledgerd.node.config.options.declaration import Option, Section
-from ledgerd.node.config.values.endpoints import P2P_LISTENING, PEER, Endpoint
+from ledgerd.node.config.values.endpoints import P2P_LISTENING, PEER
 from ledgerd.node.config.values.values import BOOL, SWITCH, UINT32, uint32
+from ledgerd.p2p.shared.settings import Settings
 
 LEAST_STATS_INTERVAL = 30
-
-
-class P2POptions(msgspec.Struct, frozen=True):
-    """How the node speaks to its peers; nothing is listened on without an endpoint."""
-
-    endpoint: Endpoint | None
-    max_connections: int
-    seed_nodes: tuple[Endpoint, ...]
-    peer_max_disconnect_hours: int
-    mempool_max_tx: int
-    mempool_max_bytes: int
-    mempool_max_tx_size: int
-    mempool_max_expiration_hours: int
-    peer_exchange_max_per_reply: int
-    peer_exchange_max_per_subnet: int
-    peer_exchange_min_uptime_sec: int
-    stats_interval_sec: int
-    isolated_peers: bool
 
 
 _NEVER_READ = "the reference never reads it"
@@ -34,67 +15,64 @@ _NEVER_READ = "the reference never reads it"
 P2P = Section(
     "p2p",
     "Peers, what is exchanged with them, and transactions that wait for a block.",
-    P2POptions,
-    {
-        "endpoint": Option(
+    Settings,
+    (
+        Option(
             "p2p-endpoint",
             P2P_LISTENING,
             "The address and port to listen on for peers. Without it, peers are connected to and none can connect.",
             example="0.0.0.0:2001",
         ),
-        "max_connections": Option(
-            "p2p-max-connections", UINT32, "The most connections to peers, in both directions.", default="50"
-        ),
-        "seed_nodes": Option(
+        Option("p2p-max-connections", UINT32, "The most connections to peers, in both directions.", default="50"),
+        Option(
             "p2p-seed-node",
             PEER,
             "A peer to connect to at the start, by name or by number.",
             repeatable=True,
             older_names=("seed-node",),
+            field="seeds",
         ),
-        "peer_max_disconnect_hours": Option(
+        Option(
             "dlt-peer-max-disconnect-hours", UINT32, "Hours of silence after which a peer is forgotten.", default="8"
         ),
-        "mempool_max_tx": Option(
-            "dlt-mempool-max-tx", UINT32, "The most transactions that wait for a block.", default="10000"
-        ),
-        "mempool_max_bytes": Option(
+        Option("dlt-mempool-max-tx", UINT32, "The most transactions that wait for a block.", default="10000"),
+        Option(
             "dlt-mempool-max-bytes",
             UINT32,
             "The most bytes of transactions that wait for a block.",
             default="104857600",
         ),
-        "mempool_max_tx_size": Option(
-            "dlt-mempool-max-tx-size", UINT32, "The most bytes of one transaction from a peer.", default="65536"
-        ),
-        "mempool_max_expiration_hours": Option(
+        Option("dlt-mempool-max-tx-size", UINT32, "The most bytes of one transaction from a peer.", default="65536"),
+        Option(
             "dlt-mempool-max-expiration-hours",
             UINT32,
             "Transactions that expire later than this many hours from now are refused.",
             default="24",
         ),
-        "peer_exchange_max_per_reply": Option(
+        Option(
             "dlt-peer-exchange-max-per-reply", UINT32, "The most peers named in one answer to a peer.", default="10"
         ),
-        "peer_exchange_max_per_subnet": Option(
-            "dlt-peer-exchange-max-per-subnet", UINT32, "The most of them from one /24 network.", default="2"
-        ),
-        "peer_exchange_min_uptime_sec": Option(
+        Option("dlt-peer-exchange-max-per-subnet", UINT32, "The most of them from one /24 network.", default="2"),
+        Option(
             "dlt-peer-exchange-min-uptime-sec",
             UINT32,
             "Seconds that a peer must have been connected before it is named to others.",
             default="600",
         ),
-        "stats_interval_sec": Option(
+        Option(
             "dlt-stats-interval-sec",
             uint32(raised_to=LEAST_STATS_INTERVAL),
             "Seconds between two reports on peers in the log.",
             default="300",
         ),
-        "isolated_peers": Option(
-            "p2p-isolated-peers", SWITCH, "Speak to the seed nodes and to nobody else.", default="false"
+        Option(
+            "p2p-isolated-peers",
+            SWITCH,
+            "Speak to the seed nodes and to nobody else.",
+            default="false",
+            field="is_isolated",
         ),
-    },
+    ),
     without_meaning=(
         Option(
             "p2p-stale-sync-detection",
@@ -118,4 +96,5 @@ P2P = Section(
             without_meaning=_NEVER_READ,
         ),
     ),
+    prefixes=("p2p-", "dlt-"),
 )

@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.config.options.declaration import Option, Section, Surroundings
-from ledgerd.node.config.values.endpoints import ADDRESS, LISTENING, PEER, Endpoint
+from ledgerd.node.config.values.endpoints import ADDRESS, LISTENING, PEER
 from ledgerd.node.config.values.kind import Kind
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32
+from ledgerd.snapshot.settings import SnapshotSettings
 
 IN_THE_DATA_DIRECTORY = Path("DATA-DIR", "snapshots")
 """What an empty directory stands for, until it is known where the data directory is."""
@@ -19,26 +20,7 @@ DIRECTORY = Kind(
 )
 
 
-class SnapshotOptions(msgspec.Struct, frozen=True):
-    """When snapshots are written, and how they are exchanged; a number of 0 switches its option off."""
-
-    at_block: int
-    every_n_blocks: int
-    directory: Path
-    max_age_days: int
-    allow_serving: bool
-    only_trusted: bool
-    served_addresses: tuple[str, ...]
-    disable_anti_spam: bool
-    endpoint: Endpoint
-    trusted_peers: tuple[Endpoint, ...]
-    sync_from_trusted_peer: bool
-    enable_stalled_sync_detection: bool
-    stalled_sync_timeout_minutes: int
-    test_trusted_seeds: bool
-
-
-def _settle(record: SnapshotOptions, surroundings: Surroundings) -> SnapshotOptions:
+def _settle(record: SnapshotSettings, surroundings: Surroundings) -> SnapshotSettings:
     """An empty directory is that of the data directory; any other one is relative to the current directory."""
     if record.directory == IN_THE_DATA_DIRECTORY:
         directory = surroundings.data_dir / IN_THE_DATA_DIRECTORY.name
@@ -52,73 +34,85 @@ def _settle(record: SnapshotOptions, surroundings: Surroundings) -> SnapshotOpti
 SNAPSHOT = Section(
     "snapshot",
     "Writing snapshots of the state, serving them to others, and fetching them.",
-    SnapshotOptions,
-    {
-        "at_block": Option("snapshot-at-block", UINT32, "Write a snapshot after this block; 0 for none.", default="0"),
-        "every_n_blocks": Option(
-            "snapshot-every-n-blocks", UINT32, "Write a snapshot every so many blocks; 0 for none.", default="0"
-        ),
-        "directory": Option(
+    SnapshotSettings,
+    (
+        Option("snapshot-at-block", UINT32, "Write a snapshot after this block; 0 for none.", default="0"),
+        Option("snapshot-every-n-blocks", UINT32, "Write a snapshot every so many blocks; 0 for none.", default="0"),
+        Option(
             "snapshot-dir",
             DIRECTORY,
             "The directory of the snapshots, relative to the current directory. Empty: `snapshots` in the data "
             "directory.",
             default="",
             example="/var/lib/ledgerd/snapshots",
+            field="directory",
         ),
-        "max_age_days": Option(
+        Option(
             "snapshot-max-age-days",
             UINT32,
             "Days after which a snapshot is deleted, when another one has been written; 0 for never.",
             default="90",
         ),
-        "allow_serving": Option("allow-snapshot-serving", BOOL, "Serve snapshots to other nodes.", default="false"),
-        "only_trusted": Option(
+        Option(
+            "allow-snapshot-serving", BOOL, "Serve snapshots to other nodes.", default="false", field="allow_serving"
+        ),
+        Option(
             "allow-snapshot-serving-only-trusted",
             BOOL,
             "Serve them to the addresses of snapshot-serve-allow-ip alone.",
             default="false",
+            field="only_trusted",
         ),
-        "served_addresses": Option(
-            "snapshot-serve-allow-ip", ADDRESS, "An address that snapshots are served to.", repeatable=True
+        Option(
+            "snapshot-serve-allow-ip",
+            ADDRESS,
+            "An address that snapshots are served to.",
+            repeatable=True,
+            field="served_addresses",
         ),
-        "disable_anti_spam": Option(
+        Option(
             "disable-snapshot-anti-spam",
             BOOL,
             "Serve without limits on connections, on sessions and on how often somebody comes.",
             default="false",
+            field="disable_anti_spam",
         ),
-        "endpoint": Option(
-            "snapshot-serve-endpoint", LISTENING, "The address and port to serve snapshots on.", default="0.0.0.0:8092"
+        Option(
+            "snapshot-serve-endpoint",
+            LISTENING,
+            "The address and port to serve snapshots on.",
+            default="0.0.0.0:8092",
+            field="endpoint",
         ),
-        "trusted_peers": Option(
+        Option(
             "trusted-snapshot-peer",
             PEER,
             "A node to fetch snapshots from. Who it is decides what state this node begins with.",
             repeatable=True,
             example="seed.example.org:8092",
+            field="trusted_peers",
         ),
-        "sync_from_trusted_peer": Option(
+        Option(
             "sync-snapshot-from-trusted-peer",
             BOOL,
             "Begin with a snapshot of a trusted peer, where there is no state yet.",
             default="false",
+            field="sync_from_trusted_peer",
         ),
-        "enable_stalled_sync_detection": Option(
+        Option(
             "enable-stalled-sync-detection",
             BOOL,
             "Fetch a newer snapshot when no block has come for a while.",
             default="false",
         ),
-        "stalled_sync_timeout_minutes": Option(
+        Option(
             "stalled-sync-timeout-minutes",
             UINT32,
             "Minutes without a block that count as a while, and between two attempts to fetch a first snapshot.",
             default="5",
         ),
-        "test_trusted_seeds": Option(
-            "test-trusted-seeds", BOOL, "Try every trusted peer, print how they did, and stop.", default="false"
-        ),
-    },
+        Option("test-trusted-seeds", BOOL, "Try every trusted peer, print how they did, and stop.", default="false"),
+    ),
     settle=_settle,
+    prefixes=("snapshot-",),
 )

@@ -4,45 +4,26 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from ledgerd.node.config.options.declaration import Option, Section, Surroundings, WrongTogether
-from ledgerd.node.config.values.endpoints import NTP_SERVER, Endpoint
+from ledgerd.node.config.values.endpoints import NTP_SERVER
 from ledgerd.node.config.values.json_values import NAME
 from ledgerd.node.config.values.key_values import PRIVATE_KEY, read_private_key
 from ledgerd.node.config.values.kind import WrongValue
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
+from ledgerd.producer.settings import NtpSettings, ProducerSettings, keyring
 
 if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey
 
 EMERGENCY_VALIDATOR = "committee"
+"""A key for emergencies makes the committee a validator of this node."""
+
 ALL_PARTICIPATE = 10_000
 """Participation is counted in hundredths of a percent."""
 
 KEY_FILE = "private-key-file"
-
-
-class ValidatorOptions(msgspec.Struct, frozen=True):
-    """Block production; names and keys are those of all the options that bring some."""
-
-    enable_stale_production: bool
-    required_participation: int
-    validators: tuple[str, ...]
-    private_keys: tuple[PrivateKey, ...]
-    private_key_files: tuple[Path, ...]
-    emergency_private_keys: tuple[PrivateKey, ...]
-    ntp_servers: tuple[Endpoint, ...]
-    ntp_request_interval: int
-    ntp_retry_interval: int
-    ntp_round_trip_threshold: int
-    ntp_history_size: int
-    ntp_rejection_threshold_pct: int
-    ntp_rejection_min_threshold: int
-    fork_collision_timeout_blocks: int
-    debug_block_production: bool
 
 
 def _keys_of_file(path: Path, surroundings: Surroundings) -> list[PrivateKey]:
@@ -66,60 +47,64 @@ def _keys_of_file(path: Path, surroundings: Surroundings) -> list[PrivateKey]:
     return keys
 
 
-def _settle(record: ValidatorOptions, surroundings: Surroundings) -> ValidatorOptions:
-    """Gather the keys, without doubles; a key for emergencies makes the committee a validator of this node."""
-    names = set(record.validators)
-    if record.emergency_private_keys:
+def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
+    """The keys of all options, without doubles."""
+    values["key_files"] = tuple(surroundings.data_dir / path for path in values["key_files"])
+    in_files = (key for path in values["key_files"] for key in _keys_of_file(path, surroundings))
+    emergency = values.pop("emergency_keys")
+    values["keys"] = keyring([*values["keys"], *in_files, *emergency])
+    names = set(values["names"])
+    if emergency:
         names.add(EMERGENCY_VALIDATOR)
-    files = tuple(surroundings.data_dir / path for path in record.private_key_files)
-    keys = [*record.private_keys, *(key for path in files for key in _keys_of_file(path, surroundings))]
+    values["names"] = tuple(sorted(names))
+
+
+def _settle(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
     if 0 < record.required_participation < ALL_PARTICIPATE // 100:
         surroundings.remark(
             f"required-participation = {record.required_participation} is less than one percent: it counts "
             "hundredths of a percent, so that a third is 3300"
         )
-    return msgspec.structs.replace(
-        record,
-        validators=tuple(sorted(names)),
-        private_keys=tuple({key.public: key for key in [*keys, *record.emergency_private_keys]}.values()),
-        private_key_files=files,
-    )
+    return record
 
 
 VALIDATOR = Section(
     "validator",
     "Block production: whose blocks, signed with which keys, and the time that they are made by.",
-    ValidatorOptions,
-    {
-        "enable_stale_production": Option(
+    ProducerSettings,
+    (
+        Option(
             "enable-stale-production",
             BOOL,
             "Make blocks even when the chain is stale or few validators take part. For the first block of a network, "
             "and for networks of one.",
             default="false",
+            field="allows_stale",
         ),
-        "required_participation": Option(
+        Option(
             "required-participation",
             UINT32,
             "Make no block when fewer validators than this take part, in hundredths of a percent (3300 is 33 %); 0 "
             "for any.",
             default="3300",
         ),
-        "validators": Option(
+        Option(
             "validator",
             NAME,
             "The name of a validator whose blocks this node makes.",
             repeatable=True,
             older_names=("witness",),
+            field="names",
         ),
-        "private_keys": Option(
+        Option(
             "private-key",
             PRIVATE_KEY,
             "The private signing key of a validator, in WIF. On the command line everybody on the machine can see it: "
             "better is a configuration file, or private-key-file.",
             repeatable=True,
+            field="keys",
         ),
-        "private_key_files": Option(
+        Option(
             KEY_FILE,
             PATH,
             "A file that holds private signing keys in WIF, one a line, relative to the data directory. It should be "
@@ -127,57 +112,78 @@ VALIDATOR = Section(
             repeatable=True,
             ours=True,
             example="signing.key",
+            field="key_files",
         ),
-        "emergency_private_keys": Option(
+        Option(
             "emergency-private-key",
             PRIVATE_KEY,
             "A private key of the committee, with which this node makes blocks in its name when the network is in an "
             "emergency.",
             repeatable=True,
+            field="emergency_keys",
         ),
-        "ntp_servers": Option(
+        Option(
             "ntp-server",
             NTP_SERVER,
             "A server to ask for the time.",
             default=("pool.ntp.org", "time.google.com", "time.cloudflare.com"),
             repeatable=True,
+            field="ntp.servers",
         ),
-        "ntp_request_interval": Option(
-            "ntp-request-interval", UINT32, "Seconds between two requests for the time.", default="900"
+        Option(
+            "ntp-request-interval",
+            UINT32,
+            "Seconds between two requests for the time.",
+            default="900",
+            field="ntp.request_interval",
         ),
-        "ntp_retry_interval": Option(
-            "ntp-retry-interval", UINT32, "Seconds between two looks at whether it is time for one.", default="300"
+        Option(
+            "ntp-retry-interval",
+            UINT32,
+            "Seconds between two looks at whether it is time for one.",
+            default="300",
+            field="ntp.retry_interval",
         ),
-        "ntp_round_trip_threshold": Option(
+        Option(
             "ntp-round-trip-threshold",
             UINT32,
             "Milliseconds after which an answer is too late to be trusted.",
             default="150",
+            field="ntp.round_trip_threshold",
         ),
-        "ntp_history_size": Option(
-            "ntp-history-size", uint32(raised_to=1), "How many answers the time is averaged from.", default="5"
+        Option(
+            "ntp-history-size",
+            uint32(raised_to=1),
+            "How many answers the time is averaged from.",
+            default="5",
+            field="ntp.history_size",
         ),
-        "ntp_rejection_threshold_pct": Option(
+        Option(
             "ntp-rejection-threshold-pct",
             UINT32,
             "Percent of the average by which an answer may differ from it.",
             default="50",
+            field="ntp.rejection_threshold_pct",
         ),
-        "ntp_rejection_min_threshold": Option(
+        Option(
             "ntp-rejection-min-threshold",
             UINT32,
             "Milliseconds by which an answer may differ from the average in any case.",
             default="5",
+            field="ntp.rejection_min_threshold",
         ),
-        "fork_collision_timeout_blocks": Option(
+        Option(
             "fork-collision-timeout-blocks",
             UINT32,
             "How often production gives way to a competing block before it goes on regardless.",
             default="21",
+            field="collision_timeout",
         ),
-        "debug_block_production": Option(
-            "debug-block-production", BOOL, "Log why each slot was used or not.", default="false"
+        Option(
+            "debug-block-production", BOOL, "Log why each slot was used or not.", default="false", field="is_verbose"
         ),
-    },
+    ),
+    within={"ntp": NtpSettings},
+    join=_join,
     settle=_settle,
 )

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Any
 
-from ledgerd.node.config.options.declaration import Option, Section
+from ledgerd.node.config.options.declaration import Option, Section, Surroundings
 from ledgerd.node.config.values.json_values import GUARDED, GuardedValidator
 from ledgerd.node.config.values.values import BOOL, UINT32, uint32
+from ledgerd.producer.settings import GuardSettings, Watched
 
 
-class ValidatorGuardOptions(msgspec.Struct, frozen=True):
-    """Which validators are watched over, and when they are switched off and on."""
-
-    enabled: bool
-    validators: tuple[GuardedValidator, ...]
-    interval: int
-    disable: int
-    disable_on_shutdown: bool
-    shutdown_grace: int
-    disable_max: int
+def _join(values: dict[str, Any], _surroundings: Surroundings) -> None:
+    guarded: tuple[GuardedValidator, ...] = values["watched"]
+    values["watched"] = {each.name: Watched(each.signing_key, each.active_key) for each in guarded}
 
 
 def _never_took_effect(name: str) -> str:
@@ -29,39 +23,38 @@ VALIDATOR_GUARD = Section(
     "validator_guard",
     "Watches over validators: gives back a signing key that was taken away, and switches off one that makes blocks "
     "alone.",
-    ValidatorGuardOptions,
-    {
-        "enabled": Option("validator-guard-enabled", BOOL, "Watch at all.", default="true"),
-        "validators": Option(
+    GuardSettings,
+    (
+        Option("validator-guard-enabled", BOOL, "Watch at all.", default="true"),
+        Option(
             "validator-guard-validator",
             GUARDED,
             "A validator to watch over, with the private keys to sign blocks with and to update it with.",
             repeatable=True,
             older_names=("witness-guard-witness",),
+            field="watched",
         ),
-        "interval": Option("validator-guard-interval", uint32(raised_to=1), "Blocks between two checks.", default="20"),
-        "disable": Option(
+        Option("validator-guard-interval", uint32(raised_to=1), "Blocks between two checks.", default="20"),
+        Option(
             "validator-guard-disable",
             UINT32,
             "Blocks in a row, all of one watched validator, after which it is switched off; 0 for never.",
             default="5",
         ),
-        "disable_on_shutdown": Option(
+        Option(
             "validator-guard-disable-on-shutdown",
             BOOL,
             "Switch the validators off before the node stops.",
             default="true",
         ),
-        "shutdown_grace": Option(
-            "validator-guard-shutdown-grace", UINT32, "Seconds that the stop waits for that.", default="10"
-        ),
-        "disable_max": Option(
+        Option("validator-guard-shutdown-grace", UINT32, "Seconds that the stop waits for that.", default="10"),
+        Option(
             "validator-guard-disable-max",
             UINT32,
             "How often a validator is switched off and on again before it stays off; 0 for any number.",
             default="3",
         ),
-    },
+    ),
     without_meaning=(
         Option(
             "witness-guard-enabled",
@@ -85,4 +78,6 @@ VALIDATOR_GUARD = Section(
             without_meaning=_never_took_effect("validator-guard-disable"),
         ),
     ),
+    prefixes=("validator-guard-",),
+    join=_join,
 )

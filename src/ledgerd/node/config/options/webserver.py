@@ -5,32 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from ledgerd.node.config.options.declaration import Option, Section, Surroundings
-from ledgerd.node.config.values.endpoints import ENDPOINT, Endpoint
+from ledgerd.node.config.values.endpoints import ENDPOINT
 from ledgerd.node.config.values.values import BOOL, SIZE, UINT32, UINT64, uint32
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.settings import WebserverSettings
 
 
-class WebserverOptions(msgspec.Struct, frozen=True):
-    """How JSON-RPC is served; an endpoint that is None is not served, and a limit of 0 does not limit."""
-
-    http_endpoint: Endpoint | None
-    ws_endpoint: Endpoint | None
-    rpc_endpoint: Endpoint | None
-    thread_pool_size: int
-    cache_enabled: bool
-    cache_size: int
-    max_request_size: int
-    max_held_bytes: int
-    max_header_size: int
-    max_batch_size: int
-    max_connections: int
-    max_connections_per_address: int
-    max_subscriptions: int
-    max_requests_per_second: int
-    request_timeout_sec: int
-    idle_timeout_sec: int
-
-
-def _settle(record: WebserverOptions, surroundings: Surroundings) -> WebserverOptions:
+def _settle(record: WebserverSettings, surroundings: Surroundings) -> WebserverSettings:
     """Let `rpc-endpoint` stand for both others, where neither is given."""
     if record.rpc_endpoint is None:
         return record
@@ -43,106 +24,120 @@ def _settle(record: WebserverOptions, surroundings: Surroundings) -> WebserverOp
 WEBSERVER = Section(
     "webserver",
     "Where JSON-RPC is served, by how many processes, and within what limits.",
-    WebserverOptions,
-    {
-        "http_endpoint": Option(
+    WebserverSettings,
+    (
+        Option(
             "webserver-http-endpoint", ENDPOINT, "The host and port to serve HTTP on. Without it, HTTP is not served."
         ),
-        "ws_endpoint": Option(
+        Option(
             "webserver-ws-endpoint",
             ENDPOINT,
             "The host and port to serve WebSocket on; with those of HTTP, one port serves both. Without it, WebSocket "
             "is not served.",
             example="127.0.0.1:8091",
         ),
-        "rpc_endpoint": Option(
+        Option(
             "rpc-endpoint",
             ENDPOINT,
             "Older way to serve both on one port; counts only where neither of the two above is given.",
         ),
-        "thread_pool_size": Option(
+        Option(
             "webserver-thread-pool-size",
             uint32(least=1),
             "How many processes answer requests. (The reference counts threads, of which it starts 256 unless told "
             "otherwise; its templates say 2.)",
             default="2",
         ),
-        "cache_enabled": Option(
-            "webserver-cache-enabled", BOOL, "Remember answers until the next block.", default="true"
-        ),
-        "cache_size": Option(
+        Option("webserver-cache-enabled", BOOL, "Remember answers until the next block.", default="true"),
+        Option(
             "webserver-cache-size",
             UINT64,
             "The most answers remembered; all are dropped when there are so many.",
             default="10000",
         ),
-        "max_request_size": Option(
+        Option(
             "webserver-max-request-size",
             SIZE,
             "The most bytes of a request's body, or of a WebSocket message.",
             default="32000000",
             ours=True,
+            field="limits.body_bytes",
         ),
-        "max_held_bytes": Option(
+        Option(
             "webserver-max-held-bytes",
             SIZE,
             "The most bytes of requests that one of the processes holds while they arrive or wait for their turn; who "
             "sends more is refused until there is room.",
             default="256000000",
             ours=True,
+            field="limits.held_bytes",
         ),
-        "max_header_size": Option(
-            "webserver-max-header-size", SIZE, "The most bytes of a request's headers.", default="16000", ours=True
+        Option(
+            "webserver-max-header-size",
+            SIZE,
+            "The most bytes of a request's headers.",
+            default="16000",
+            ours=True,
+            field="limits.header_bytes",
         ),
-        "max_batch_size": Option(
+        Option(
             "webserver-max-batch-size",
             UINT32,
             "The most requests in one batch; 0 for any number.",
             default="1000",
             ours=True,
+            field="limits.batch",
         ),
-        "max_connections": Option(
+        Option(
             "webserver-max-connections",
             UINT32,
             "The most connections to one of the processes at a time; 0 for any number.",
             default="1024",
             ours=True,
+            field="limits.connections",
         ),
-        "max_connections_per_address": Option(
+        Option(
             "webserver-max-connections-per-address",
             UINT32,
             "The most of them from one address; 0 for any number.",
             default="0",
             ours=True,
+            field="limits.address_connections",
         ),
-        "max_subscriptions": Option(
+        Option(
             "webserver-max-subscriptions",
             UINT32,
             "The most callbacks that wait on one connection; 0 for any number.",
             default="100",
             ours=True,
+            field="limits.late_answers",
         ),
-        "max_requests_per_second": Option(
+        Option(
             "webserver-max-requests-per-second",
             UINT32,
             "The most requests a second from one address, each of a batch counted; 0 for any number.",
             default="0",
             ours=True,
+            field="limits.address_rate",
         ),
-        "request_timeout_sec": Option(
+        Option(
             "webserver-request-timeout-sec",
             uint32(least=1),
             "Seconds in which a request must have arrived whole, from its first byte on.",
             default="30",
             ours=True,
+            field="limits.request_seconds",
         ),
-        "idle_timeout_sec": Option(
+        Option(
             "webserver-idle-timeout-sec",
             uint32(least=1),
             "Seconds after which an HTTP connection without a request is closed.",
             default="75",
             ours=True,
+            field="limits.idle_seconds",
         ),
-    },
+    ),
+    within={"limits": Limits},
     settle=_settle,
+    prefixes=("webserver-",),
 )

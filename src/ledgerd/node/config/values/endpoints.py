@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
+from ledgerd.protocol.endpoint import Endpoint
 
 NTP_PORT = 123
 LARGEST_PORT = 65_535
 
 _PORT = re.compile(r"[0-9]{1,5}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?\.?")
-
-
-class Endpoint(NamedTuple):
-    """A host, by name or by number, and a port of it."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
 
 
 def _is_numeric(host: str) -> bool:

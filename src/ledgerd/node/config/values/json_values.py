@@ -13,6 +13,7 @@ from ledgerd.node.config.values.kind import Kind, WrongValue
 from ledgerd.node.config.values.values import number_of
 
 if TYPE_CHECKING:
+    from ledgerd.protocol.identifiers import BlockId
     from ledgerd.protocol.keys import PrivateKey
 
 _BLOCK_ID = re.compile(r"[0-9a-fA-F]{40}")
@@ -22,7 +23,7 @@ class Checkpoint(NamedTuple):
     """A block that the chain must have."""
 
     number: int
-    block_id: bytes
+    block_id: BlockId
 
 
 class AccountRange(NamedTuple):
@@ -79,12 +80,14 @@ def _read_name(text: str) -> str:
 
 
 def _read_checkpoint(text: str) -> Checkpoint:
+    from ledgerd.protocol.identifiers import BlockId  # noqa: PLC0415 - loaded when there is one to read
+
     number, block_id = _array(text, 2)
     if isinstance(number, bool) or not isinstance(number, int | str):
         raise WrongValue("has no block number in the first place")
     if not isinstance(block_id, str) or not _BLOCK_ID.fullmatch(block_id):
         raise WrongValue("has no block id, of 40 hex digits, in the second place")
-    return Checkpoint(number_of(str(number), 32), bytes.fromhex(block_id))
+    return Checkpoint(number_of(str(number), 32), BlockId(bytes.fromhex(block_id)))
 
 
 def _show_checkpoint(value: Checkpoint) -> str:

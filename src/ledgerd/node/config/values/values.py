@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
@@ -125,12 +125,17 @@ def choice_of(*words: str, or_else: str = "") -> Kind[str]:
     return Kind("|".join(all_words), f"one of {', '.join(all_words)}", words[0], read)
 
 
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The most similar of the known words, of which there is at least one."""
+    from difflib import get_close_matches  # noqa: PLC0415 - loaded when there is something to correct
+
+    return get_close_matches(word, known, n=1, cutoff=0)[0]
+
+
 def name_among(known: Callable[[], tuple[str, ...]], what: str) -> Kind[str]:
     """A word of a list; the error names the nearest one of it."""
 
     def read(text: str) -> str:
-        from ledgerd.node.config.values.nearest import nearest  # noqa: PLC0415 - loaded when there is something to correct
-
         if text not in known():
             raise WrongValue(f"names no {what}; the nearest one is {nearest(text, known())}")
         return text

@@ -1,0 +1,107 @@
+"""The only writer of the fork database besides the choice of a branch: how a block becomes a candidate, and how the
+candidates stay linked to the trunk (spec 03, sections 8 and 9).
+"""
+
+from __future__ import annotations
+
+from ledgerd.chain.forks.blocks import Blocks
+from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, UnlinkableBlock
+from ledgerd.chain.forks.trunk import Trunk
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import NO_BLOCK
+
+
+class Linking:
+    """Keeps the fork database in touch with the trunk."""
+
+    def __init__(self, trunk: Trunk, forks: ForkDatabase, blocks: Blocks) -> None:
+        self._trunk = trunk
+        self._forks = forks
+        self._blocks = blocks
+
+    def begin(self) -> None:
+        """After a start: branches may leave the trunk from the irreversible block on."""
+        trunk, forks = self._trunk, self._forks
+        forks.is_emergency = trunk.ledger.globals.emergency_consensus_active
+        for number in range(max(1, trunk.irreversible), trunk.head_number + 1):
+            block = self._blocks.at(number)
+            if block is not None:
+                if forks.head is None:
+                    forks.start(block)
+                else:
+                    forks.push(block)
+
+    def follow_trunk(self) -> None:
+        """The head may have moved: look no further down than to the irreversible block."""
+        trunk = self._trunk
+        self._forks.is_emergency = trunk.ledger.globals.emergency_consensus_active
+        if trunk.head_id != NO_BLOCK:
+            self._forks.narrow(trunk.head_number - trunk.irreversible + 1)
+
+    # -- a block that comes in
+
+    def admit(self, block: Block) -> ForkItem | None:
+        """Make a block a candidate: the only place where one from outside becomes so.
+
+        Gives the tip of the longest branch, which need not be it; or nothing where it waits for the blocks between the
+        head and itself.
+        """
+        trunk = self._trunk
+        if block.previous == trunk.head_id and trunk.head_id not in self._forks:
+            self._start_at_head()
+        try:
+            return self._forks.push(block)
+        except UnlinkableBlock:
+            if block.number > trunk.head_number and block.previous not in (NO_BLOCK, trunk.head_id):
+                return None
+            raise
+
+    def keep(self, block: Block) -> None:
+        """A block of the trunk that came again: branches may leave the trunk at it."""
+        if block.id not in self._forks:
+            self._forks.insert_base(block)
+
+    def link_below(self, block: Block) -> None:
+        """Before a block that is no higher than the head is admitted: what it links to has to be a candidate."""
+        self._link_trunk_below(block)
+        if block.previous == NO_BLOCK or self._forks.is_known(block.previous):
+            return
+        parent = self._blocks.fetch(block.previous)
+        if parent is None:
+            raise UnlinkableBlock("block from a dead fork: its parent is not known")
+        try:
+            self._forks.push(parent)
+        except (UnlinkableBlock, BlockTooOld):
+            return
+
+    def _link_trunk_below(self, block: Block) -> None:
+        """Where a branch leaves the trunk, the candidates must hold the trunk from there on, or it could never win.
+
+        They lose it when they are begun anew at the head (spec 03, sections 9.3 and 9.9).
+        """
+        trunk, forks = self._trunk, self._forks
+        if block.number <= trunk.irreversible or not self._blocks.is_on_trunk(block.previous):
+            return
+        item = forks.find(trunk.head_id)
+        while item is not None and item.number >= block.number:
+            item = forks.parent_of(item)
+        if item is None:
+            for number in range(trunk.head_number, block.number - 2, -1):
+                base = self._blocks.at(number)
+                if base is not None:
+                    forks.insert_base(base)
+
+    # -- beginning anew
+
+    def restart(self, head: Block | None = None) -> None:
+        """Forget all candidates, and begin again at the head, or at the block that is given."""
+        self._forks.reset()
+        if head is None:
+            self._start_at_head()
+        else:
+            self._forks.start(head)
+
+    def _start_at_head(self) -> None:
+        head = self._blocks.at(self._trunk.head_number)
+        if head is not None:
+            self._forks.start(head)

@@ -1,0 +1,254 @@
+"""What others may read of the chain. Nothing here changes it; what is given back of the state is not to be changed.
+
+It reads the state as it is on the thread of the chain: with what has not been committed yet, and, in `state`, with
+what waiting transactions have changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
+from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
+
+if TYPE_CHECKING:
+    from ledgerd.chain.forks.blocks import Blocks
+    from ledgerd.chain.forks.choice import ForkChoice
+    from ledgerd.chain.forks.database import ForkDatabase, ForkItem
+    from ledgerd.chain.forks.linking import Linking
+    from ledgerd.chain.forks.trunk import Trunk
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
+    from ledgerd.chain.pending.pending import Pending
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.keys import PublicKey
+    from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.protocol.transaction import Transaction
+    from ledgerd.state.objects.globals import DynamicGlobalProperty
+    from ledgerd.state.objects.validators import Validator
+    from ledgerd.state.store import Store
+    from ledgerd.state.view import View
+
+
+class Parts(NamedTuple):
+    """What a chain is made of: for the chain itself, its offline work, and tests that build situations."""
+
+    store: Store
+    ledger: Ledger
+    trunk: Trunk
+    forks: ForkDatabase
+    blocks: Blocks
+    block_log: BlockLog
+    pending: Pending
+    linking: Linking
+    choice: ForkChoice
+
+
+class ChainView:
+    """A chain to read from; for the thread of the chain alone."""
+
+    def __init__(self, network: ChainParameters, parts: Parts) -> None:
+        self.network = network
+        self._parts = parts
+
+    # -- where it stands
+
+    @property
+    def globals(self) -> DynamicGlobalProperty:
+        """The head of the chain and its funds, as the rules see them."""
+        return self._parts.ledger.globals
+
+    @property
+    def head_number(self) -> int:
+        """The number of the head block; 0 when there is none."""
+        return self._parts.trunk.head_number
+
+    @property
+    def head_id(self) -> BlockId:
+        """The id of the head block."""
+        return self._parts.trunk.head_id
+
+    @property
+    def head_time(self) -> int:
+        """The time of the head block."""
+        return self._parts.ledger.now
+
+    @property
+    def irreversible(self) -> int:
+        """The number of the last irreversible block."""
+        return self._parts.trunk.irreversible
+
+    @property
+    def irreversible_id(self) -> BlockId:
+        """Its id as the state has it; zeros where the state does not know."""
+        return self.globals.last_irreversible_block_id
+
+    @property
+    def is_emergency(self) -> bool:
+        """Whether the emergency consensus is on."""
+        return self.globals.emergency_consensus_active
+
+    @property
+    def last_hardfork(self) -> int:
+        """The number of the last hardfork that has happened."""
+        return self._parts.ledger.hardforks.last_hardfork
+
+    def hardfork(self, number: int) -> bool:
+        """Whether a hardfork has happened."""
+        return self._parts.ledger.hardfork(number)
+
+    # -- blocks of the best chain
+
+    @property
+    def block_log(self) -> BlockLogReader:
+        """The irreversible blocks, for reading."""
+        return self._parts.block_log
+
+    @property
+    def is_rolling(self) -> bool:
+        """Whether the chain began with a snapshot: its log lacks the beginning."""
+        return isinstance(self._parts.block_log, RollingBlockLog)
+
+    def block_at(self, number: int) -> Block | None:
+        """The block of a number."""
+        return self._parts.blocks.at(number)
+
+    def id_at(self, number: int) -> BlockId:
+        """The id of the block of a number; zeros when there is none."""
+        return self._parts.blocks.id_at(number)
+
+    def packed_at(self, number: int) -> bytes | None:
+        """A block as its bytes, from the reversible blocks or the log.
+
+        Raises:
+            LogDamaged: The block is in a damaged part of the log.
+        """
+        if not 0 < number <= self.head_number:
+            return None
+        kept = self._parts.store.lookup(REVERSIBLE_BY_NUMBER, number)
+        if kept is not None:
+            return kept.packed
+        packed = self._parts.block_log.read(number)
+        if packed is None:
+            for item in self._parts.forks.items_at(number)[:1]:
+                return item.block.packed
+        return packed
+
+    def is_on_trunk(self, block_id: BlockId) -> bool:
+        """Whether a block is one of the applied ones."""
+        return self._parts.blocks.is_on_trunk(block_id)
+
+    def refers_to_trunk(self, transaction: Transaction) -> bool:
+        """Whether the block that a transaction refers to is applied, by the same table as the chain's own check.
+
+        Number zero always passes (spec 04, section 14.1).
+        """
+        if transaction.ref_block_num == 0:
+            return True
+        summary = self._parts.store.get(BLOCK_SUMMARIES, transaction.ref_block_num)
+        return int.from_bytes(summary.block_id[4:8], "little") == transaction.ref_block_prefix
+
+    # -- branches
+
+    def is_known(self, block_id: BlockId) -> bool:
+        """Whether a block is applied or a candidate, waiting ones included."""
+        return block_id != NO_BLOCK and (self.is_on_trunk(block_id) or self._parts.forks.is_known(block_id))
+
+    def is_linked(self, block_id: BlockId) -> bool:
+        """Whether a block is a candidate in a known branch, and not merely waiting for a parent."""
+        return block_id in self._parts.forks
+
+    def candidates_at(self, number: int) -> list[Block]:
+        """The linked blocks of a number, in the order of their arrival."""
+        return [item.block for item in self._parts.forks.items_at(number)]
+
+    def is_minority(self) -> bool:
+        """Whether the longest branch is as high as the head, and not the applied one."""
+        forks = self._parts.forks
+        best = forks.head
+        if best is None or best.number < self.head_number:
+            return False
+        ours = forks.below_head(self.head_number)
+        return ours is not None and ours.id != self.head_id
+
+    def branch_order(self, first: BlockId, second: BlockId) -> int:
+        """Which of two branches has more votes behind it: 1, -1, or 0 where it cannot be said (hardfork 12)."""
+        return self._parts.choice.compare(first, second)
+
+    def is_signed(self, block: Block) -> bool:
+        """Whether whom a block names signed it, with the key that is in force on the trunk.
+
+        In another branch the key may be another, so that a block that is not signed proves nothing. Candidates are
+        taken in before they can be judged: whoever acts on one that is not applied should ask this first.
+        """
+        validator = self.validator(AccountName(block.validator))
+        try:
+            return validator is not None and block.signee == validator.signing_key
+        except RuleViolation:
+            return False
+
+    def recent_producers(self, count: int) -> tuple[AccountName, ...]:
+        """Who produced the longest branch, tip first, leaving out what nobody with a right to it has put on top."""
+        producers: list[AccountName] = []
+        item = self._longest_signed()
+        while item is not None and len(producers) < count:
+            producers.append(AccountName(item.block.validator))
+            item = self._parts.forks.parent_of(item)
+        return tuple(producers)
+
+    def _longest_signed(self) -> ForkItem | None:
+        forks = self._parts.forks
+        longest = forks.head
+        if longest is None or longest.id == self.head_id or self.is_signed(longest.block):
+            return longest
+        for number in range(longest.number, self.head_number, -1):
+            for item in forks.items_at(number):
+                if self.is_signed(item.block):
+                    return item
+        return forks.find(self.head_id)
+
+    # -- validators and their slots
+
+    @property
+    def scheduled(self) -> tuple[AccountName, ...]:
+        """The validators of this round, in the order of their slots."""
+        return self._parts.ledger.schedule.scheduled
+
+    def validator(self, name: AccountName) -> Validator | None:
+        """A validator, if there is one of that name."""
+        return self._parts.ledger.find_validator(name)
+
+    def active_keys(self, name: AccountName) -> frozenset[PublicKey] | None:
+        """The keys of an account's active authority; nothing where there is no such account."""
+        authority = self._parts.store.lookup(AUTHORITY_BY_ACCOUNT, name)
+        return None if authority is None else frozenset(authority.active.key_auths)
+
+    def slot_time(self, slot: int) -> int:
+        """When a slot after the head begins."""
+        return slot_time(self._parts.ledger, slot)
+
+    def slot_at(self, time: int) -> int:
+        """The slot that a moment falls in, counted from the head; 0 before the first."""
+        return slot_at(self._parts.ledger, time)
+
+    def scheduled_at(self, slot: int) -> AccountName:
+        """Whose slot it is."""
+        return scheduled_validator(self._parts.ledger, slot)
+
+    # -- everything
+
+    @property
+    def waiting(self) -> tuple[Transaction, ...]:
+        """The transactions that wait for a block."""
+        return tuple(self._parts.pending.transactions)
+
+    @property
+    def state(self) -> View:
+        """All tables, for a snapshot of them: with what the waiting transactions have changed."""
+        return self._parts.store

@@ -1,0 +1,23 @@
+"""`ledgerd debug`: tools for whoever looks for a fault in the node or in a network (docs/debugging.md)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ledgerd.cli.debug import codec, fork, states
+
+TOOLS = (codec, states, fork)
+"""A module for each tool: `add_to` declares its arguments, `run` carries it out."""
+
+
+def add_to(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command and its tools."""
+    arguments = commands.add_parser(
+        "debug",
+        help="print a generated codec, compare two states, find where two chains part",
+        description="Tools for finding faults. None of them changes anything.",
+    )
+    tools = arguments.add_subparsers(title="tools", metavar="TOOL", required=True)
+    for tool in TOOLS:
+        tool.add_to(tools)

@@ -1,0 +1,126 @@
+"""Blocks by number, of a node that answers JSON-RPC, of a data directory, or of a block log."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import OperatorError
+
+SECONDS = 10.0
+LARGEST_ANSWER = 32 << 20
+"""Bytes; a block of the largest size takes a fifth of that as JSON."""
+
+
+class Blocks(NamedTuple):
+    """The blocks of somebody's chain."""
+
+    name: str
+    head: int
+    block: Callable[[int], Block | None]
+
+    def first(self) -> int:
+        """The first block that is there, from which on all are: a node that began with a snapshot has no older ones."""
+        low, high = 1, self.head
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.block(middle) is not None else (middle + 1, high)
+        return low
+
+
+@contextmanager
+def blocks_of(place: str) -> Iterator[Blocks]:
+    """The blocks of what an operator names: an address, a directory or a file."""
+    if place.startswith(("http://", "https://")):
+        yield _of_node(place)
+    elif Path(place).is_dir():
+        with _of_directory(place) as blocks:
+            yield blocks
+    else:
+        with _of_file(place) as blocks:
+            yield blocks
+
+
+def _of_node(address: str) -> Blocks:
+    from ledgerd.codec import DecodeError, codec_of  # noqa: PLC0415 - not loaded for `--help`
+
+    def block(number: int) -> Block | None:
+        found = _asked(address, "get_block", number)
+        if found is None:
+            return None
+        try:
+            return codec_of(Block).from_json(found)
+        except DecodeError as problem:
+            raise OperatorError(f"{address}: its block {number} cannot be read ({problem})") from problem
+
+    properties = _asked(address, "get_dynamic_global_properties")
+    head = properties.get("head_block_number") if isinstance(properties, dict) else None
+    if not isinstance(head, int):
+        raise OperatorError(f"{address}: it does not say where its head is")
+    return Blocks(address, head, block)
+
+
+def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 - JSON of any kind
+    """The result of a method of `database_api`."""
+    request = {"jsonrpc": "2.0", "method": "call", "params": ["database_api", method, arguments], "id": 1}
+    parts = urlsplit(address)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    try:
+        connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
+        try:
+            connection.request("POST", parts.path or "/", json.dumps(request), {"Content-Type": "application/json"})
+            raw = connection.getresponse().read(LARGEST_ANSWER)
+        finally:
+            connection.close()
+        answer = json.loads(raw)
+    except (OSError, http.client.HTTPException, ValueError) as problem:
+        raise OperatorError(f"{address}: {problem or type(problem).__name__}") from problem
+    if not isinstance(answer, dict) or "result" not in answer:
+        raise OperatorError(f"{address}: {method} is answered with {raw[:200].decode('utf-8', 'replace')}")
+    return answer["result"]
+
+
+@contextmanager
+def _of_directory(place: str) -> Iterator[Blocks]:
+    """A data directory: its reversible blocks are in the state, all others in a log."""
+    from ledgerd.chain.log.block_log import BlockLogReader  # noqa: PLC0415 - none of these is loaded for `--help`
+    from ledgerd.chain.log.rolling import RollingBlockLogReader  # noqa: PLC0415
+    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415
+    from ledgerd.rpc.blocks.archive import BlockArchive  # noqa: PLC0415
+    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
+    from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES  # noqa: PLC0415
+    from ledgerd.state.reader import Reader  # noqa: PLC0415
+
+    folder = read_configuration({"data-dir": [place]}, Path.cwd()).chain.shared_file_dir
+    if not folder.is_dir():
+        raise OperatorError(f"there is no state in {place}: give a node's address, a data directory or a block log")
+    logs = (BlockLogReader.open(folder), RollingBlockLogReader.open(folder))
+    try:
+        with Reader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
+            archive = BlockArchive(*logs)
+            head = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
+            yield Blocks(place, head, lambda number: archive.block(view, number))
+    finally:
+        for log in logs:
+            log.close()
+
+
+@contextmanager
+def _of_file(place: str) -> Iterator[Blocks]:
+    """A block log of either program."""
+    from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.codec import codec_of  # noqa: PLC0415
+
+    with LogSource(Path(place)) as log:
+
+        def block(number: int) -> Block | None:
+            packed = next((entry for _, entry in log.scan(number, number)), None)
+            return None if packed is None else codec_of(Block).decode(packed)
+
+        yield Blocks(place, log.head_number, block)

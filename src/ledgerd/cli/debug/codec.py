@@ -1,0 +1,66 @@
+"""`ledgerd debug codec`: the functions that are generated for a type, as text."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from ledgerd.codec.listing import DIRECTIONS, listing
+from ledgerd.protocol.errors import OperatorError
+
+ROOTS = (
+    "ledgerd.protocol.operations",
+    "ledgerd.protocol.block",
+    "ledgerd.state.objects",
+    "ledgerd.p2p.wire.messages",
+)
+"""Modules that import every type of theirs: operations, blocks, objects of the state, messages between peers."""
+
+
+def add_to(tools: argparse._SubParsersAction[Any]) -> None:
+    """Declare the tool."""
+    arguments = tools.add_parser(
+        "codec",
+        help="print the generated functions of a type",
+        description="Prints the functions that turn a type into bytes and JSON, and back, as they are compiled.",
+    )
+    arguments.add_argument("type", metavar="TYPE", help="a class, such as Transfer, SignedHeader or Account")
+    arguments.add_argument(
+        "--direction",
+        choices=tuple(DIRECTIONS),
+        help="read: bytes to value; write: value to bytes; print: value to JSON; show: bytes to JSON (default: all)",
+    )
+    arguments.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Print them; of types that share a name, each."""
+    from ledgerd.codec import record_kind  # noqa: PLC0415 - not loaded for `--help`
+
+    found = [record for record in _records() if record.__name__.lower() == chosen.type.lower()]
+    if not found:
+        raise OperatorError(f"there is no type {chosen.type}; the classes of {', '.join(ROOTS)} can be printed")
+    directions = tuple(DIRECTIONS) if chosen.direction is None else (chosen.direction,)
+    for record in found:
+        sys.stdout.write(f"# {record.__module__}.{record.__qualname__}\n{listing(record_kind(record), directions)}\n")
+    return 0
+
+
+def _records() -> Iterator[type[Any]]:
+    """Every declared record, in the order of their names."""
+    import msgspec  # noqa: PLC0415
+
+    for root in ROOTS:
+        import_module(root)
+    known: set[type[Any]] = set()
+    waiting: list[type[Any]] = [msgspec.Struct]
+    while waiting:
+        for record in waiting.pop().__subclasses__():
+            if record not in known:
+                known.add(record)
+                waiting.append(record)
+    declared = (record for record in known if record.__module__.startswith("ledgerd.") and record.__struct_fields__)
+    yield from sorted(declared, key=lambda record: (record.__module__, record.__qualname__))

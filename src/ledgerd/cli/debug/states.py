@@ -1,0 +1,164 @@
+"""`ledgerd debug states`: where two states differ, object by object and field by field.
+
+A state is a data directory or a snapshot file, of either program. Two directories are compared in full; beside a
+snapshot only what a snapshot holds is compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ledgerd.protocol.errors import OperatorError
+
+if TYPE_CHECKING:
+    from ledgerd.snapshot.sections import Section
+    from ledgerd.state.tables import Table
+    from ledgerd.state.view import View
+
+DIFFERENT = 1
+MOST_PRINTED = 20
+
+Objects = Callable[[], Iterator[tuple[Any, Any]]]
+"""Walks a table by id: the id of each object, and its JSON."""
+State = dict[str, Objects]
+"""Tables by their names."""
+
+
+def add_to(tools: argparse._SubParsersAction[Any]) -> None:
+    """Declare the tool."""
+    arguments = tools.add_parser(
+        "states",
+        help="compare two states",
+        description="Prints each object and field in which two states differ. Nodes may run on them meanwhile. "
+        "Exits with 1 when there is a difference.",
+    )
+    arguments.add_argument("first", type=Path, metavar="FIRST", help="a data directory, or a snapshot (.vizjson)")
+    arguments.add_argument("second", type=Path, metavar="SECOND", help="another one")
+    arguments.add_argument(
+        "--most",
+        type=int,
+        default=MOST_PRINTED,
+        metavar="N",
+        help=f"print so many differences a table (default: {MOST_PRINTED})",
+    )
+    arguments.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Compare table by table, in the order in which objects are stored."""
+    if chosen.first.resolve() == chosen.second.resolve():
+        raise OperatorError("both are the same: name two states")
+    with ExitStack() as stack:
+        in_full = chosen.first.is_dir() and chosen.second.is_dir()
+        first, second = (_opened(path, stack, in_full=in_full) for path in (chosen.first, chosen.second))
+        names = list(dict.fromkeys([*first, *second]))
+        count = sum(
+            _printed(name, _differences(name, first.get(name), second.get(name)), chosen.most) for name in names
+        )
+    sys.stdout.write(f"{len(names)} tables compared, {count} differences\n")
+    return DIFFERENT if count else 0
+
+
+def _printed(name: str, differences: Iterator[str], most: int) -> int:
+    """Print so many differences of a table; how many there are."""
+    shown = list(islice(differences, max(most, 0)))
+    more = sum(1 for _ in differences)
+    sys.stdout.writelines(f"{line}\n" for line in shown)
+    if more:
+        sys.stdout.write(f"{name}: {more} more\n")
+    return len(shown) + more
+
+
+def _opened(path: Path, stack: ExitStack, *, in_full: bool) -> State:
+    if not path.is_dir():
+        return _of_snapshot(path)
+    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
+    from ledgerd.state.reader import Reader  # noqa: PLC0415
+
+    folder = read_configuration({"data-dir": [str(path)]}, Path.cwd()).chain.shared_file_dir
+    if not folder.is_dir():
+        raise OperatorError(f"there is no state in {path}: give a data directory or a snapshot")
+    view = stack.enter_context(stack.enter_context(Reader.open(folder, STORED_TABLES)).snapshot())
+    return _all_tables(view) if in_full else _sections(view)
+
+
+def _all_tables(view: View) -> State:
+    from ledgerd.codec import codec_of  # noqa: PLC0415
+    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
+
+    def objects(table: Table[Any]) -> Iterator[tuple[Any, Any]]:
+        codec = codec_of(table.record)
+        return ((entity.id, json.loads(codec.to_json(entity))) for entity in view.scan(table))
+
+    return {table.title: partial(objects, table) for table in STORED_TABLES}
+
+
+def _sections(view: View) -> State:
+    """What a snapshot of it would hold."""
+    from ledgerd.snapshot.sections import SECTIONS  # noqa: PLC0415
+
+    def objects(section: Section[Any]) -> Iterator[tuple[Any, Any]]:
+        return ((entity.id, json.loads(section.text(entity))) for entity in view.scan(section.table))
+
+    return {each.name: partial(objects, each) for each in SECTIONS}
+
+
+def _of_snapshot(path: Path) -> State:
+    from ledgerd.snapshot.errors import SnapshotError  # noqa: PLC0415
+    from ledgerd.snapshot.read import Snapshot  # noqa: PLC0415
+    from ledgerd.snapshot.sections import HEAD_BLOCK, OLD_SECTIONS, SECTIONS  # noqa: PLC0415
+
+    tables: dict[str, list[tuple[Any, Any]]] = {section.name: [] for section in SECTIONS}
+    try:
+        for written, record in Snapshot.from_path(path).records():
+            name = OLD_SECTIONS.get(written, written)
+            if name != HEAD_BLOCK:
+                tables.setdefault(name, []).append((record["id"] if isinstance(record, dict) else None, record))
+    except OSError as problem:
+        raise OperatorError(f"{path} cannot be read: {problem.strerror}") from problem
+    except SnapshotError as problem:
+        raise OperatorError(f"{path}: {problem}") from problem
+    return {name: partial(iter, objects) for name, objects in tables.items()}
+
+
+def _differences(name: str, first: Objects | None, second: Objects | None) -> Iterator[str]:
+    """Both walk by id, so that one step a side is enough."""
+    if first is None or second is None:
+        yield f"{name}: only the {'second' if first is None else 'first'} has this table"
+        return
+    left, right = first(), second()
+    one, other = next(left, None), next(right, None)
+    while one is not None or other is not None:
+        if other is None or (one is not None and one[0] < other[0]):
+            yield f"{name} {one[0] if one else ''}: only in the first"
+            one = next(left, None)
+        elif one is None or other[0] < one[0]:
+            yield f"{name} {other[0]}: only in the second"
+            other = next(right, None)
+        else:
+            yield from where(one[1], other[1], f"{name} {one[0]}")
+            one, other = next(left, None), next(right, None)
+
+
+def where(first: Any, second: Any, path: str) -> Iterator[str]:  # noqa: ANN401 - JSON of any kind
+    """The places in two JSON values that differ."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        for key in dict.fromkeys([*first, *second]):
+            if key not in first or key not in second:
+                yield f"{path}.{key}: only in the {'second' if key not in first else 'first'}"
+            else:
+                yield from where(first[key], second[key], f"{path}.{key}")
+    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        for place, (one, other) in enumerate(zip(first, second, strict=True)):
+            yield from where(one, other, f"{path}[{place}]")
+    elif first != second or type(first) is not type(second):
+        yield f"{path}: {json.dumps(first)} and {json.dumps(second)}"

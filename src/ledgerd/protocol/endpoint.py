@@ -1,0 +1,16 @@
+"""A host with a port: what the options name, and what peers, clients and servers of snapshots are reached at."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Endpoint(NamedTuple):
+    """A host, by name or by number, and a port of it."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"

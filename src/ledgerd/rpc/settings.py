@@ -1,0 +1,29 @@
+"""What the operator chooses of JSON-RPC: where it is served, by how many, and within what limits (spec 06, 5.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.rpc.call.limits import Limits
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.endpoint import Endpoint
+
+
+class WebserverSettings(msgspec.Struct, frozen=True):
+    """The options of the webserver; an endpoint that is None is not served."""
+
+    http_endpoint: Endpoint | None
+    ws_endpoint: Endpoint | None
+    rpc_endpoint: Endpoint | None
+    thread_pool_size: int
+    cache_enabled: bool
+    cache_size: int
+    limits: Limits
+
+    @property
+    def cached_answers(self) -> int:
+        """How many answers are remembered."""
+        return self.cache_size if self.cache_enabled else 0

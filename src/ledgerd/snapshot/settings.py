@@ -1,0 +1,31 @@
+"""What the operator chooses of snapshots: when they are written, and how they are exchanged (spec 06, section 5.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ledgerd.protocol.endpoint import Endpoint
+
+
+class SnapshotSettings(msgspec.Struct, frozen=True):
+    """The options of snapshots; a number of 0 switches its option off."""
+
+    at_block: int
+    every_n_blocks: int
+    directory: Path
+    max_age_days: int
+    allow_serving: bool
+    only_trusted: bool
+    served_addresses: tuple[str, ...]
+    disable_anti_spam: bool
+    endpoint: Endpoint
+    trusted_peers: tuple[Endpoint, ...]
+    sync_from_trusted_peer: bool
+    enable_stalled_sync_detection: bool
+    stalled_sync_timeout_minutes: int
+    test_trusted_seeds: bool

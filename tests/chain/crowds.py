@@ -1,0 +1,33 @@
+"""A state of many accounts, written past the rules: what costs grow with is looked at with it."""
+
+from __future__ import annotations
+
+from ledgerd.protocol.authority import authority_of
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.objects.accounts import (
+    ACCOUNT_AUTHORITIES,
+    ACCOUNT_METADATA,
+    ACCOUNTS,
+    Account,
+    AccountAuthority,
+    AccountMetadata,
+)
+from tests.chain.networks import VIZ_KEY, Network
+
+ACCOUNTS_A_COMMIT = 20_000
+
+
+def populate(network: Network, count: int) -> None:
+    """Accounts by the thousand, as if they had been created long ago."""
+    store, authority = network.chain.parts.store, authority_of(VIZ_KEY.public)
+    for number in range(count):
+        name = AccountName(f"member-{number}")
+        store.create(ACCOUNTS, Account(name=name, memo_key=VIZ_KEY.public, balance=1, created=1))
+        store.create(
+            ACCOUNT_AUTHORITIES,
+            AccountAuthority(account=name, master=authority, active=authority, regular=authority),
+        )
+        store.create(ACCOUNT_METADATA, AccountMetadata(account=name))
+        if number % ACCOUNTS_A_COMMIT == ACCOUNTS_A_COMMIT - 1:
+            store.commit()
+    store.commit()

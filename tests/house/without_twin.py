@@ -1,0 +1,266 @@
+"""Modules of the source that have no test module of their own name, with what proves them and why that is right."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Group(NamedTuple):
+    """Modules that are without a twin for one reason."""
+
+    why: str
+    proven_by: tuple[str, ...]
+    """Tests or folders of tests, below `tests/`."""
+    modules: str
+    """Paths below `src/ledgerd/`, without their ending."""
+
+
+GROUPS = (
+    Group(
+        "records, errors and words alone: there is nothing in them to call but what reads and writes them",
+        ("codec/test_records.py", "node/config/options/test_declaration.py", "p2p/wire/test_messages.py", "rpc"),
+        """
+        codec/errors codec/json_errors history/errors history/settings p2p/shared/settings p2p/wire/faults
+        pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
+        protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/limits rpc/settings snapshot/errors
+        snapshot/settings node/config/values/kind chain/events history/interface p2p/shared/actions rpc/link/topics
+        """,
+    ),
+    Group(
+        "tables of one shape, which are proven alike for all of them; what their rows mean is proven where rules write",
+        ("state/objects/test_declarations.py", "state/objects/test_orders.py", "chain/evaluators"),
+        """
+        state/objects/awards state/objects/committee state/objects/content state/objects/custom_protocols
+        state/objects/discrepancies state/objects/escrow state/objects/hardfork state/objects/invites
+        state/objects/key_references state/objects/paid_subscriptions state/objects/proposals state/objects/recovery
+        state/objects/reversible state/objects/transactions state/objects/vesting
+        """,
+    ),
+    Group(
+        "options of one shape: names, defaults, errors and records are proven alike for all of them",
+        (
+            "node/config/options/test_declaration.py",
+            "node/config/options/test_sections.py",
+            "node/test_wrong_values.py",
+        ),
+        """
+        node/config/options/application node/config/options/chain node/config/options/history
+        node/config/options/invocation node/config/options/p2p node/config/options/snapshot
+        node/config/options/validator node/config/options/validator_guard node/config/options/webserver
+        """,
+    ),
+    Group(
+        "the inside of reading a configuration: proven by what comes of files and command lines",
+        (
+            "node/config/test_configuration.py",
+            "node/config/test_templates.py",
+            "node/config/values",
+            "cli/test_node.py",
+        ),
+        """
+        node/config/given node/config/network node/config/reading node/config/text node/config/values/key_values
+        """,
+    ),
+    Group(
+        "parts of the compiler of codecs: no part does anything alone, and the whole is compared with recorded bytes",
+        ("codec/test_records.py", "codec/test_limits.py", "codec/test_transcripts.py", "protocol/test_round_trips.py"),
+        """
+        codec/annotations codec/codec codec/containers codec/kinds codec/lazy codec/numbers codec/source codec/strings
+        codec/variants
+        """,
+    ),
+    Group(
+        "parts of the grammar of the network's JSON, which is compared with recorded texts as a whole",
+        ("codec/test_legacy_json.py", "fuzz"),
+        "codec/legacy_reader codec/legacy_words",
+    ),
+    Group(
+        "what the protocol's types are built from: proven by the types, against recorded blocks and transactions",
+        (
+            "protocol/test_recorded_blocks.py",
+            "protocol/test_recorded_transactions.py",
+            "protocol/test_spec_vectors.py",
+            "protocol/operations",
+        ),
+        """
+        protocol/amounts protocol/authority protocol/block protocol/hashing protocol/identifiers
+        protocol/operations/base protocol/operations/variant protocol/texts protocol/times protocol/transaction
+        """,
+    ),
+    Group(
+        "rules that evaluators share: each is proven by the operations that ask for it, and by recorded chains",
+        ("chain/evaluators", "chain/test_recorded_chains.py", "chain/offline/test_invariants.py"),
+        """
+        chain/rules/accounts/account_sales chain/rules/accounts/anonymous_accounts chain/rules/accounts/authorities
+        chain/rules/accounts/bandwidth chain/rules/accounts/energy chain/rules/accounts/metadata
+        chain/rules/accounts/new_accounts chain/rules/money/balances chain/rules/money/content_tree
+        chain/rules/money/rewards chain/rules/money/vesting chain/rules/validators/removal
+        chain/rules/validators/slots chain/rules/validators/votes
+        """,
+    ),
+    Group(
+        "the paying of content: proven by the step that asks for it",
+        ("chain/steps/test_content_payout.py", "chain/migrations/test_hf4.py"),
+        "chain/rules/money/content_payout",
+    ),
+    Group(
+        "what all rules stand on: proven by every evaluator and step, and by undo and recorded chains",
+        ("chain/evaluators", "chain/steps", "chain/test_undo_is_identity.py", "chain/test_recorded_chains.py"),
+        """
+        chain/ledger/arithmetic chain/ledger/discrepancies chain/ledger/evaluation chain/ledger/ledger
+        chain/ledger/progress chain/ledger/skip chain/rules/transactions/transactions chain/steps/applying
+        chain/steps/transactions
+        """,
+    ),
+    Group(
+        "the step hands over to the table of hardforks, which is proven",
+        ("chain/migrations/test_hardforks.py",),
+        "chain/steps/hardforks",
+    ),
+    Group(
+        "the inside of the chain: proven through the chain itself, by its forks and what waits for a block",
+        ("chain/test_chain.py", "chain/forks", "chain/test_probes.py", "p2p"),
+        """
+        chain/forks/blocks chain/forks/linking chain/forks/outcome chain/forks/trunk chain/pending/generation
+        chain/pending/pending chain/view
+        """,
+    ),
+    Group(
+        "files of logs: proven by the two logs that are made of them, and by kills",
+        (
+            "chain/log/test_block_log.py",
+            "chain/log/test_rolling.py",
+            "chain/log/test_mending.py",
+            "chain/test_kills.py",
+        ),
+        "chain/log/files",
+    ),
+    Group(
+        "what a history can be asked: an interface, proven by the one that implements it",
+        ("history/test_against_model.py", "history/test_recorded_histories.py"),
+        "chain/log/histories",
+    ),
+    Group(
+        "the checks and the replay of a whole state: proven by what they find and make",
+        ("chain/offline/test_invariants.py", "chain/test_kills.py", "history/test_rebuild.py", "cli"),
+        "chain/offline/audit chain/offline/replay",
+    ),
+    Group(
+        "commands: proven as their users run them, several in one test",
+        (
+            "cli/test_chain_commands.py",
+            "cli/test_snapshot_command.py",
+            "cli/test_history_command.py",
+            "cli/test_main.py",
+        ),
+        """
+        cli/check cli/data_directory cli/dev cli/history cli/node_arguments cli/progress cli/replay cli/snapshot
+        cli/state
+        """,
+    ),
+    Group(
+        "parts of the embedded history: proven by a model of plain lists that they are compared with",
+        ("history/test_against_model.py", "history/test_reader.py", "history/test_kills.py"),
+        """
+        history/account_rows history/block_rows history/embedded history/log_bytes history/pieces history/selection
+        history/tables history/view
+        """,
+    ),
+    Group(
+        "the state's files of a node: proven by starts, imports and exports of whole nodes",
+        ("node/datadir/test_opening.py", "node/parts/test_bootstrap.py", "cli/test_snapshot_command.py"),
+        "node/datadir/state_export node/datadir/state_files node/datadir/state_import",
+    ),
+    Group(
+        "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
+        ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
+        """
+        node/parts/broadcasts node/parts/chain node/parts/production node/parts/records node/parts/replaying
+        node/parts/webserver node/runtime node/workers/api_worker node/workers/recovery_worker
+        """,
+    ),
+    Group(
+        "the development node: proven as its users run it",
+        ("node/dev/test_development.py", "clients/test_examples.py"),
+        "node/dev/founding node/dev/snapshots",
+    ),
+    Group(
+        "networks on one machine: proven by networks that run",
+        ("node/testnet/test_founding.py", "node/testnet/test_plan.py", "node/testnet/test_five_nodes.py"),
+        "node/testnet/files node/testnet/network",
+    ),
+    Group(
+        "one conversation in several files: proven by scripted talks, hostile peers and simulated networks, as peers "
+        "see it",
+        (
+            "p2p/test_conversations.py",
+            "p2p/test_blocks_and_transactions.py",
+            "p2p/test_connections.py",
+            "p2p/test_hostile.py",
+            "sim",
+        ),
+        """
+        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches p2p/shared/budget
+        p2p/shared/core p2p/shared/peer p2p/sync/admission p2p/sync/fork_tracking p2p/sync/intake
+        p2p/sync/pieces p2p/sync/settling p2p/sync/watch p2p/talk/contacts p2p/talk/mempool p2p/talk/peer_exchange
+        p2p/talk/relay p2p/wire/endpoints
+        """,
+    ),
+    Group(
+        "what drives the producer's decision: proven by producers in virtual time",
+        ("producer/test_thousand_slots.py", "producer/test_double_sign.py", "node/parts/test_guard.py", "sim"),
+        "producer/clock producer/guard_facts producer/loop",
+    ),
+    Group(
+        "their tests stand beside those of what they serve",
+        ("producer/test_ntp.py", "producer/test_network_of_one.py"),
+        "producer/ntp_client producer/testnet_start",
+    ),
+    Group(
+        "methods of APIs: proven by recorded answers and errors of the reference, all methods in one place",
+        (
+            "rpc/api/test_recorded_answers.py",
+            "rpc/api/test_recorded_errors.py",
+            "rpc/api/test_small_ledgers.py",
+            "rpc/api/test_unrecorded.py",
+        ),
+        """
+        rpc/api/account_by_key rpc/api/account_record rpc/api/block_info rpc/api/committee_api
+        rpc/api/custom_protocol_api rpc/api/database_api/account_sales rpc/api/database_api/accounts
+        rpc/api/database_api/authorities rpc/api/database_api/blocks rpc/api/database_api/escrow
+        rpc/api/database_api/globals rpc/api/database_api/proposals rpc/api/database_api/recovery
+        rpc/api/database_api/vesting rpc/api/invite_api rpc/api/paid_subscription_api rpc/api/properties
+        rpc/api/raw_block rpc/api/validator_api
+        """,
+    ),
+    Group(
+        "methods of our own APIs: proven over nodes that run, and by the pages of a history",
+        ("rpc/test_node_pages.py", "rpc/api/test_history_api.py", "node/dev/test_development.py"),
+        "rpc/api/dev_api rpc/api/history/filter rpc/api/history/pages rpc/api/node_api rpc/blocks/storage",
+    ),
+    Group(
+        "what a call goes through: proven by requests and their answers",
+        ("rpc/call/test_dispatch.py", "rpc/api/test_recorded_errors.py", "rpc/describe/test_openrpc.py"),
+        "rpc/call/errors rpc/call/view rpc/describe/schemas",
+    ),
+    Group(
+        "the server: proven over sockets, as clients meet it",
+        ("rpc/http/test_connection.py", "rpc/http/test_websocket.py", "rpc/test_workers.py"),
+        "rpc/http/listeners rpc/http/responses rpc/http/service rpc/worker",
+    ),
+    Group(
+        "both ends of one link: proven together",
+        ("rpc/link/test_link.py", "rpc/test_workers.py", "rpc/api/test_network_broadcast_api.py"),
+        "rpc/link/switchboard rpc/link/waiting",
+    ),
+    Group(
+        "client and server of snapshots: proven against each other, over sockets",
+        ("snapshot/test_exchange.py", "snapshot/test_peer_table.py"),
+        "snapshot/client snapshot/server snapshot/shelf",
+    ),
+    Group(
+        "the steps from a file to a state and back: proven by files that are built, exported and recorded",
+        ("snapshot/test_build.py", "snapshot/test_export.py", "snapshot/test_jobs.py", "snapshot/test_read.py"),
+        "snapshot/create snapshot/job snapshot/sections",
+    ),
+)
