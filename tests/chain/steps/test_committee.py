@@ -263,8 +263,8 @@ def test_a_vote_against_weighs_with_its_deposit_too(ledger: Ledger) -> None:
     vote(ledger, -10_000)
     vote(ledger, 10_000, CAROL)
     run(ledger, process_committee_requests)
-    # 900,000 shares for it and 601,000 against it: 19.91 %.
-    assert request.conclusion_payout_amount == 19_910
+    # 900,000 shares for it and 601,000 against it: 19.92 %.
+    assert request.conclusion_payout_amount == 19_920
 
 
 @pytest.mark.parametrize(
