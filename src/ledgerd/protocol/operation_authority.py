@@ -6,7 +6,7 @@ Which agents an account has is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from ledgerd.protocol.authority_check import (
@@ -19,7 +19,6 @@ from ledgerd.protocol.authority_check import (
     MissingOther,
     MissingRegular,
     Signing,
-    required_authorities,
 )
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
@@ -37,19 +36,22 @@ class Verified(NamedTuple):
     used: frozenset[PublicKey]
     """The keys that something asked for."""
     is_plain: tuple[bool, ...]
-    """Of each operation, whether it asks for no active or regular authority, or for one, which its members reach."""
+    """Of each operation, whether it asks for one active or regular authority alone, which its members reach."""
 
 
 def verify_operations(
-    operations: Collection[Operation],
+    operations: Sequence[Operation],
+    asked: Sequence[Authorities],
     keys: Collection[PublicKey],
     accounts: Accounts,
     agent_keys: AgentKeys,
     *,
     allow_unused: bool = False,
 ) -> Verified:
-    """Raise unless every operation is signed for, and by no other keys. The first that is missing is named alone."""
-    asked = [required_authorities((operation,)) for operation in operations]
+    """Raise unless every operation has what is `asked` for it, and no other keys have signed.
+
+    The first authority that is missing is named alone.
+    """
     if any(each.regular for each in asked):
         require(
             not any(each.active or each.master or each.other for each in asked),
@@ -58,12 +60,29 @@ def verify_operations(
     used: set[PublicKey] = set()
     is_plain = []
     for operation, required in zip(operations, asked, strict=True):
-        check = _Check(operation, required, keys, accounts, agent_keys)
-        is_plain.append(check.run())
-        used |= check.signing.used_keys()
+        signing = _plain(required, keys, accounts)
+        is_plain.append(signing is not None)
+        if signing is None:
+            signing = _Check(operation, required, keys, accounts, agent_keys).run()
+        used |= signing.used_keys()
     if not allow_unused and not used.issuperset(keys):
         raise IrrelevantSignature("Unnecessary signature detected")
     return Verified(frozenset(used), tuple(is_plain))
+
+
+def is_signed_plainly(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> bool:
+    """Whether nothing more need be asked of a transaction of one operation: the usual case, and the cheap one."""
+    signing = _plain(required, keys, accounts)
+    return signing is not None and all(signing.used.values())
+
+
+def _plain(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> Signing | None:
+    """One account is asked for, and its own members reach its authority."""
+    active, master, regular, other = required
+    if master or other or len(active) + len(regular) != 1:
+        return None
+    signing = Signing(accounts.regular if regular else accounts.active, keys)
+    return signing if signing.name_satisfied((active or regular)[0]) else None
 
 
 class _Check:
@@ -83,37 +102,34 @@ class _Check:
         self.agent_keys = agent_keys
         self.signing = Signing(accounts.regular if required.regular else accounts.active, keys)
 
-    def run(self) -> bool:
-        """Raise for the first authority that is missing; otherwise say whether the operation is plain."""
+    def run(self) -> Signing:
+        """Raise for the first authority that is missing; otherwise say what has been used."""
         required, accounts = self.required, self.accounts
         for authority in required.other:
             if not self.signing.satisfied(authority):
                 raise MissingOther(authority, "Missing other authority")
-        is_plain = len(required.active) + len(required.regular) < 2
         for name in required.active:
-            is_plain &= self._ask(name, (accounts.master,), MissingActive)
+            self._ask(name, (accounts.master,), MissingActive)
         for name in required.regular:
-            is_plain &= self._ask(name, (accounts.active, accounts.master), MissingRegular)
+            self._ask(name, (accounts.active, accounts.master), MissingRegular)
         for name in required.master:
             if not self.signing.satisfied(accounts.master(name)):
                 raise MissingMaster.of(name)
-        return is_plain
+        return self.signing
 
-    def _ask(self, name: AccountName, higher: tuple[GetAuthority, ...], missing: type[MissingAuthority]) -> bool:
-        """Whether the account's own authority is reached. A higher one will do as well, and so will an agent.
+    def _ask(self, name: AccountName, higher: tuple[GetAuthority, ...], missing: type[MissingAuthority]) -> None:
+        """The account's own authority is reached, or a higher one, or an agent signs.
 
         What an attempt has marked counts for the rest of the operation, also its parts that failed; unless all of it
         fails, and an agent signs (spec 10, section 4.4, quirk C).
         """
         attempt = self.signing.copy()
-        is_own = attempt.name_satisfied(name)
-        if is_own or any(attempt.satisfied(get(name)) for get in higher):
+        if attempt.name_satisfied(name) or any(attempt.satisfied(get(name)) for get in higher):
             self.signing = attempt
         elif self.required.master or not any(
             self.signing.signed(key) for key in _keys_of_agents(self.operation, name, self.agent_keys)
         ):
             raise missing.of(name)
-        return is_own
 
 
 def _keys_of_agents(operation: Operation, name: AccountName, agent_keys: AgentKeys) -> Iterable[PublicKey]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.rules.accounts.agents import agent_keys
-from ledgerd.protocol.authority_check import MissingActive, required_authorities, verify_required
+from ledgerd.protocol.authority_check import MissingActive, verify_required
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
-from ledgerd.protocol.operation_authority import left_to_agents, require_agents, verify_operations
+from ledgerd.protocol.operation_authority import is_signed_plainly, left_to_agents, require_agents, verify_operations
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -53,9 +53,11 @@ def check_signers(ledger: Ledger, transaction: Transaction, keys: Collection[Pub
 
 def _check_operations(ledger: Ledger, transaction: Transaction, keys: Collection[PublicKey]) -> LeftToAgents:
     """Nothing is looked at twice for operations that their accounts' own keys have signed in the plain way."""
-    operations, agents = transaction.operations, agent_keys(ledger.store, ledger.now)
+    operations, asked, accounts = transaction.operations, transaction.required_each, ledger.authorities
+    if len(asked) == 1 and is_signed_plainly(asked[0], keys, accounts):
+        return NOTHING_LEFT
     try:
-        is_plain = verify_operations(operations, keys, ledger.authorities, agents).is_plain
+        is_plain = verify_operations(operations, asked, keys, accounts, agent_keys(ledger.store, ledger.now)).is_plain
     except MissingActive:
         if not _is_excepted(ledger):
             raise
@@ -65,7 +67,7 @@ def _check_operations(ledger: Ledger, transaction: Transaction, keys: Collection
     left = {}
     for place, operation in enumerate(operations):
         if not is_plain[place]:
-            names = left_to_agents(required_authorities((operation,)), keys, ledger.authorities)
+            names = left_to_agents(asked[place], keys, accounts)
             if names.active or names.regular:
                 left[place] = SignedByAgents(operation, names, keys)
     return left
