@@ -153,9 +153,11 @@ def _buy_subaccount(ledger: Ledger, operation: BuyAccount, buyer: Account) -> No
 
 
 def _earliest_end(ledger: Ledger) -> int:
-    """An auction does not end before this, once a bid has come (spec 02, section 14.4).
+    """An auction does not end before this, once a bid has come (spec 02, section 14.4; spec 10, section 7.3).
 
-    The reference reads its wall clock here, so that a node which replays comes to another state. Ours is the time that
-    every node agrees on: the timestamp of the block which takes the bid. It matters only to bids in the last minutes.
+    Since hardfork 15 it is the time of the head. Until then the reference reads its wall clock here, so that a node
+    which replays comes to another state; ours takes the timestamp of the block which takes the bid. It matters only
+    to bids in the last minutes.
     """
-    return uint32(ledger.place.time + ACCOUNT_AUCTION_EXTENSION_TIME)
+    clock = ledger.now if ledger.hardfork(15) else ledger.place.time
+    return uint32(clock + ACCOUNT_AUCTION_EXTENSION_TIME)
