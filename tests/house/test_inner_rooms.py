@@ -22,7 +22,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("chain",),
         ("offline",),
     ),
-    "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions",)),
+    "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets")),
     "node": (
         ("build", "time_source"),
         ("config",),
