@@ -14,9 +14,22 @@ from pathlib import Path
 from typing import Any
 
 CHAINS = {"open-1": 2718, "open-2": 617, "open-hf0": 336, "open-main": 900}
-"""The chains, and how many blocks each has."""
+"""The chains of hardforks 0 to 13, and how many blocks each has."""
+
+MARKET_CHAINS = {"open-pm": 2027, "open-pm2": 463, "open-big": 1488, "open-main15": 1216}
+"""The chains that went on to hardfork 15."""
+
+ALL_CHAINS = {**CHAINS, **MARKET_CHAINS}
+
+ANSWERED = {**ALL_CHAINS, "open-big": 1350}
+"""The height at which a node was asked for every block of a chain, and for the operations of each."""
+
+LATER_CHAIN = "open-up"
+FIRST_LATER, LAST_LATER = 2718, 3198
+"""A chain that goes on from the last state of `open-1`, and its blocks."""
 
 PROBES = ("open-1/probe-1200", "open-1/probe-2718", "open-hf0/probe-336", "open-main/probe-900")
+MARKET_PROBES = ("open-pm/probe-1200", "open-pm/probe-2027", "open-pm2/probe-463", "open-main15/probe-1216")
 """Transactions sent to a node that stands at a block, and what it said of each."""
 
 FOLDER = Path(__file__).parent / "vectors" / "chains"
@@ -38,7 +51,17 @@ def recorded_log(chain: str) -> bytes:
 @cache
 def recorded_blocks(chain: str) -> tuple[bytes, ...]:
     """The bytes of block 1, 2, 3, ..."""
-    log, blocks = recorded_log(chain), []
+    return _cut(recorded_log(chain))
+
+
+@cache
+def later_blocks() -> tuple[bytes, ...]:
+    """The bytes of the blocks of `LATER_CHAIN`, from the block at which its first state stands."""
+    return _cut(_unpacked(f"{LATER_CHAIN}/dlt_block_log"))
+
+
+def _cut(log: bytes) -> tuple[bytes, ...]:
+    blocks = []
     end = len(log)
     while end:
         start = int.from_bytes(log[end - _OFFSET : end], "little")
@@ -61,5 +84,8 @@ def recorded_answers(chain: str, head: int) -> Mapping[str, Mapping[tuple[Any, .
 
 @cache
 def recorded_probe(name: str) -> tuple[dict[str, Any], ...]:
-    """Each transaction of a probe (`trx`), its `id`, and how it was `refused`, or that it was not."""
+    """Each transaction of a probe (`trx`), its `id`, and how it was `refused`, or that it was not.
+
+    An `error` stands in place of the id of one that could not even be read.
+    """
     return tuple(map(json.loads, _unpacked(f"{name}.jsonl").splitlines()))
