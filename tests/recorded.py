@@ -86,6 +86,7 @@ def recorded_answers(chain: str, head: int) -> Mapping[str, Mapping[tuple[Any, .
 def recorded_probe(name: str) -> tuple[dict[str, Any], ...]:
     """Each transaction of a probe (`trx`), its `id`, and how it was `refused`, or that it was not.
 
-    An `error` stands in place of the id of one that could not even be read.
+    Later ones say also with which `error` the node answered. Where an account does not exist, operations (`ops`) and
+    that error are all that is told.
     """
     return tuple(map(json.loads, _unpacked(f"{name}.jsonl").splitlines()))

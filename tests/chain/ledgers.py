@@ -26,7 +26,7 @@ from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.parameters import MAINNET, ChainParameters
-from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.property_versions import default_properties
 from ledgerd.protocol.signatures import Signature
 from ledgerd.state import Entity, Space, Store
 from ledgerd.state.objects import STORED_TABLES

@@ -19,10 +19,9 @@ from ledgerd.protocol.properties import (
     ChainPropertiesHf9,
     ChainPropertiesHf13,
     ChainPropertiesInit,
-    VersionedChainProperties,
-    default_properties,
     json_defaults_of,
 )
+from ledgerd.protocol.property_versions import VersionedChainProperties, default_properties
 
 DEFAULTS = default_properties(MAINNET)
 

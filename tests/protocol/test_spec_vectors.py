@@ -26,7 +26,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import DelegateVestingShares, Transfer
 from ledgerd.protocol.operations.validators import SetRewardSharing, VersionedChainPropertiesUpdate
 from ledgerd.protocol.parameters import MAINNET, TESTNET
-from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.property_versions import default_properties
 from ledgerd.protocol.time_text import parse_time_text
 from ledgerd.protocol.transaction import Transaction, reference_to
 from ledgerd.protocol.versions import HardforkVersionVote, version_number

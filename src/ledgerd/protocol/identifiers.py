@@ -1,4 +1,4 @@
-"""Identifiers: the hashes that name blocks, transactions and chains."""
+"""Identifiers: the hashes that name blocks, transactions and chains, and those that hide a bet; ids of objects."""
 
 from __future__ import annotations
 
@@ -19,10 +19,16 @@ MerkleRoot = NewType("MerkleRoot", bytes)
 ChainId = NewType("ChainId", bytes)
 """Thirty-two bytes."""
 
+Commitment = NewType("Commitment", bytes)
+"""Thirty-two bytes: the hash of a bet that is not shown yet."""
+
+NO_COMMITMENT = Commitment(bytes(32))
+
 declare(BlockId, FixedBytes(20, "block id"))
 declare(TransactionId, FixedBytes(20, "transaction id"))
 declare(MerkleRoot, FixedBytes(20, "merkle root"))
 declare(ChainId, FixedBytes(32, "chain id"))
+declare(Commitment, FixedBytes(32, "commitment"))
 
 NO_BLOCK = BlockId(bytes(20))
 """The id before the first block's."""

@@ -1,6 +1,7 @@
 """Chain properties: what validators vote on, in five versions (spec 01, section 8).
 
-How votes become the properties in force, and which version a hardfork accepts, is the chain's to know.
+The sixth is in `market_properties`, all of them together in `property_versions`. How votes become the properties in
+force, and which version a hardfork accepts, is the chain's to know.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Annotated, ClassVar, TypeVar
 
 import msgspec
 
-from ledgerd.codec import missing, missing_by, one_of, record_kind
+from ledgerd.codec import missing, missing_by
 from ledgerd.codec.numbers import Int16, UInt16, UInt32
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, shares, tokens
 from ledgerd.protocol.constants import (
@@ -197,17 +198,3 @@ class ChainPropertiesHf13(ChainPropertiesHf9, frozen=True):
             "distribution_epoch_length <= uint32_t(CHAIN_BLOCKS_PER_YEAR): "
             "distribution_epoch_length must not exceed one year in blocks",
         )
-
-
-VersionedChainProperties = Annotated[
-    ChainPropertiesInit | ChainPropertiesHf4 | ChainPropertiesHf6 | ChainPropertiesHf9 | ChainPropertiesHf13,
-    one_of(),
-]
-"""Properties of any version; the tag is the version's place in this row."""
-
-
-def default_properties(network: ChainParameters) -> ChainPropertiesHf13:
-    """The properties that a chain, and a validator who never voted, begins with."""
-    with json_defaults_of(network):
-        properties: ChainPropertiesHf13 = record_kind(ChainPropertiesHf13).default()
-    return properties

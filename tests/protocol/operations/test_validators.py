@@ -26,9 +26,9 @@ from ledgerd.protocol.properties import (
     ChainPropertiesHf9,
     ChainPropertiesHf13,
     ChainPropertiesInit,
-    default_properties,
     json_defaults_of,
 )
+from ledgerd.protocol.property_versions import default_properties
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 
 VIZ = AccountName("viz")

@@ -12,7 +12,7 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.property_versions import default_properties
 from ledgerd.state import NotUnique, Store
 from ledgerd.state.objects.validators import (
     VALIDATOR_BY_ACTIVE_COUNTED_VOTES,

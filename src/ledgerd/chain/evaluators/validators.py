@@ -21,6 +21,7 @@ from ledgerd.protocol.constants import (
     PROXY_TO_SELF_ACCOUNT,
 )
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import (
     AccountValidatorProxy,
@@ -36,8 +37,8 @@ from ledgerd.protocol.properties import (
     ChainPropertiesHf9,
     ChainPropertiesHf13,
     ChainPropertiesInit,
-    default_properties,
 )
+from ledgerd.protocol.property_versions import default_properties
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.validators import (
     VALIDATOR_VOTE_BY_ACCOUNT,
@@ -47,13 +48,14 @@ from ledgerd.state.objects.validators import (
     ValidatorVote,
 )
 
-PROPERTIES_SINCE: dict[type[ChainPropertiesInit], int] = {
-    ChainPropertiesHf4: 4,
-    ChainPropertiesHf6: 6,
-    ChainPropertiesHf9: 9,
-    ChainPropertiesHf13: 13,
+PROPERTIES_SINCE: dict[type[ChainPropertiesInit], tuple[int, str]] = {
+    ChainPropertiesHf4: (4, "chain_properties_hf4"),
+    ChainPropertiesHf6: (6, "chain_properties_hf6"),
+    ChainPropertiesHf9: (9, "chain_properties_hf9"),
+    ChainPropertiesHf13: (13, "chain_properties_hf13"),
+    ChainPropertiesHf14: (14, "chain_properties_pm"),
 }
-"""The hardfork from which on each version of the properties may be voted on; the first one always may."""
+"""The hardfork from which on each version may be voted on, and its name in the reference; the first one always may."""
 
 
 @evaluates(ValidatorUpdate)
@@ -93,12 +95,10 @@ def versioned_chain_properties_update(ledger: Ledger, operation: VersionedChainP
         "_db.has_hardfork(CHAIN_HARDFORK_4): versioned_chain_properties_update_evaluator not enabled until HF 4",
     )
     ledger.account(operation.owner)
-    since = PROPERTIES_SINCE.get(type(operation.props))
-    if since is not None:
-        require(
-            ledger.hardfork(since),
-            f"_db.has_hardfork(CHAIN_HARDFORK_{since}): chain_properties_hf{since}",
-        )
+    version = PROPERTIES_SINCE.get(type(operation.props))
+    if version is not None:
+        since, title = version
+        require(ledger.hardfork(since), f"_db.has_hardfork(CHAIN_HARDFORK_{since}): {title}")
     _vote_on_properties(ledger, operation.owner, operation.props)
 
 

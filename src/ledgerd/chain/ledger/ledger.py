@@ -20,8 +20,8 @@ from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDU
 
 if TYPE_CHECKING:
     from ledgerd.protocol.identifiers import TransactionId
+    from ledgerd.protocol.market_properties import ChainPropertiesHf14
     from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.protocol.properties import ChainPropertiesHf13
     from ledgerd.state.editing import Editing
     from ledgerd.state.store import Store
     from ledgerd.state.tables import Entity
@@ -120,7 +120,7 @@ class Ledger:
         return self._hardforks.get(0) or self.store.get(HARDFORK_PROPERTIES, 0)
 
     @property
-    def median(self) -> ChainPropertiesHf13:
+    def median(self) -> ChainPropertiesHf14:
         """The properties that the scheduled validators agree on."""
         return self.schedule.median_props
 

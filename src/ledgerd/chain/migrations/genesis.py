@@ -22,7 +22,7 @@ from ledgerd.protocol.constants import (
 )
 from ledgerd.protocol.genesis_accounts import GenesisAccount
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.property_versions import default_properties
 from ledgerd.protocol.times import Time
 from ledgerd.state.objects.accounts import (
     ACCOUNT_AUTHORITIES,

@@ -1,22 +1,32 @@
-"""Every operation of the protocol, by family (spec 01, section 7)."""
+"""Every operation of the protocol, by family (spec 01, section 7; spec 07, sections 4 to 6)."""
 
 from __future__ import annotations
 
 from ledgerd.protocol.operations import (
     account_market,
     accounts,
+    agents,
     awards,
+    bets,
+    commitments,
     committee,
     content,
     custom,
+    disputes,
     escrow,
     invites,
+    lazy_pool,
+    leverage,
+    liquidity,
+    markets,
+    oracles,
     paid_subscriptions,
     proposals,
     recovery,
     transfers,
     validators,
     virtual,
+    virtual_markets,
 )
 from ledgerd.protocol.operations.base import Authorities, Operation, VirtualOperation
 from ledgerd.protocol.operations.variant import declare_operations
@@ -24,18 +34,28 @@ from ledgerd.protocol.operations.variant import declare_operations
 FAMILIES = (
     account_market,
     accounts,
+    agents,
     awards,
+    bets,
+    commitments,
     committee,
     content,
     custom,
+    disputes,
     escrow,
     invites,
+    lazy_pool,
+    leverage,
+    liquidity,
+    markets,
+    oracles,
     paid_subscriptions,
     proposals,
     recovery,
     transfers,
     validators,
     virtual,
+    virtual_markets,
 )
 """One module a family: a new operation joins the `OPERATIONS` of its own."""
 

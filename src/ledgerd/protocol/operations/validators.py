@@ -12,7 +12,8 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, active
-from ledgerd.protocol.properties import ChainPropertiesInit, VersionedChainProperties
+from ledgerd.protocol.properties import ChainPropertiesInit
+from ledgerd.protocol.property_versions import VersionedChainProperties
 from ledgerd.protocol.texts import byte_length, is_utf8
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
-from ledgerd.codec import declare, record_kind
+from ledgerd.codec import declare, kind_of, record_kind
 from ledgerd.codec.variants import NamedVariant, Record
 from ledgerd.protocol.operations.base import Operation, name_of, tag_of
 
@@ -17,8 +18,11 @@ OLD_NAMES = {
 }
 """Names of before validators were called so."""
 
-OPERATION_MEMORY = 396
-"""Bytes that an operation takes in the reference's memory (spec 01, section 2.3)."""
+OPERATION_MEMORY = 572
+"""Bytes that an operation takes in the memory of the reference's latest version (spec 07, section 2).
+
+Which hardforks are in force does not matter for it.
+"""
 
 
 def declare_operations(families: Iterable[Iterable[type[Operation]]]) -> tuple[type[Operation], ...]:
@@ -33,6 +37,16 @@ def declare_operations(families: Iterable[Iterable[type[Operation]]]) -> tuple[t
         ),
     )
     return known
+
+
+@cache
+def names_that_can_be_sent() -> frozenset[str]:
+    """The names of all operations that are not virtual; which hardforks are in force does not matter."""
+    variant = kind_of(Operation)
+    if not isinstance(variant, NamedVariant):
+        raise TypeError("the operations are not declared yet")
+    records = [kind.record for kind in variant.kinds.values()]
+    return frozenset(name_of(each) for each in records if issubclass(each, Operation) and not each.VIRTUAL)
 
 
 def _name_of(record: Record) -> str:

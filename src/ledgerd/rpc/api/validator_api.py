@@ -13,8 +13,8 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName, cut_name
-from ledgerd.protocol.properties import ChainPropertiesHf13
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, Version
 from ledgerd.rpc.api.kinds import Names, Printed, require_limit
@@ -79,7 +79,7 @@ class ScheduleRecord(msgspec.Struct, frozen=True):
     next_shuffle_block_num: UInt32
     current_shuffled_validators: NameRow
     num_scheduled_validators: UInt8
-    median_props: ChainPropertiesHf13
+    median_props: ChainPropertiesHf14
     majority_version: Version
 
 

@@ -1,4 +1,4 @@
-"""The chain properties in force: of what each scheduled validator wants, the median (spec 03, section 18)."""
+"""The chain properties in force: of what each scheduled validator wants, the median (spec 03, 18; spec 07, 9)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.properties import (
     ChainPropertiesHf4,
     ChainPropertiesHf6,
@@ -35,6 +36,7 @@ VOTED_SINCE: tuple[tuple[int, tuple[str, ...]], ...] = (
     (6, _new_in(ChainPropertiesHf6, ChainPropertiesHf4)),
     (9, _new_in(ChainPropertiesHf9, ChainPropertiesHf6)),
     (13, _new_in(ChainPropertiesHf13, ChainPropertiesHf9)),
+    (14, _new_in(ChainPropertiesHf14, ChainPropertiesHf13)),
 )
 """Which hardfork put which properties to the vote."""
 
@@ -58,7 +60,7 @@ def update_medians(ledger: Ledger) -> None:
 
 
 @lru_cache(maxsize=8)
-def medians_of(wanted: tuple[ChainPropertiesHf13, ...], hardfork: int) -> tuple[tuple[str, Any], ...]:
+def medians_of(wanted: tuple[ChainPropertiesHf14, ...], hardfork: int) -> tuple[tuple[str, Any], ...]:
     """Of each property that is voted on, the median. Validators seldom change their minds, so it is remembered."""
     middle = len(wanted) // 2
     return tuple(

@@ -1,0 +1,128 @@
+"""Operations of agents: keys that may sign some operations for an account (spec 07, section 5; spec 10, section 2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ledgerd.codec import sorted_by
+from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.constants import (
+    MAX_AGENT_ADDON_LENGTH,
+    MAX_AGENT_ADDONS,
+    MAX_AGENT_OPERATION_NAME_LENGTH,
+)
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.names import AccountName, text_order
+from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.variant import OLD_NAMES, names_that_can_be_sent
+from ledgerd.protocol.texts import byte_length
+from ledgerd.protocol.times import Time
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+TextSet = Annotated[tuple[str, ...], sorted_by(text_order)]
+"""Texts in the order of their bytes, each once."""
+
+OPERATION_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
+AGENT_NAME = OPERATION_NAME | {"-"}
+SEPARATOR = ","
+"""Between the texts of a set where the state holds it as one text."""
+
+NEVER_DELEGABLE = frozenset(
+    {
+        "proposal_update",
+        "account_update",
+        "recover_account",
+        "change_recovery_account",
+        "set_account_price",
+        "set_subaccount_price",
+        "target_account_sale",
+        "vote",
+        "content",
+        "delete_content",
+    }
+)
+"""Operations that no agent can sign: who owns an account, and what its owner alone says."""
+
+
+class SetAgentPermission(Operation, frozen=True, tag=105):
+    """Lets a key sign these operations for an account until a time; with no operations and no addons, not any more."""
+
+    account: AccountName
+    agent_name: AccountName
+    agent_key: PublicKey
+    operations: TextSet
+    expiration: Time
+    addons: TextSet
+    extensions: Extensions
+
+    @property
+    def is_revocation(self) -> bool:
+        """Whether it takes back what the agent may do."""
+        return not self.operations and not self.addons
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, agent, key, addons, operations (spec 10, section 2.2). The time is not looked at."""
+        require_valid_name(self.account)
+        require(self.agent_name, "!label.empty(): agent_name is empty")
+        require(
+            AGENT_NAME.issuperset(self.agent_name),
+            'label.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == string::npos: '
+            f"agent_name {self.agent_name} must be lower-case ascii, digits, '_' or '-'",
+        )
+        if not self.is_revocation:
+            require(
+                self.agent_key != NULL_KEY,
+                "agent_key != public_key_type(): agent_key is required when granting",
+            )
+        require(
+            len(self.addons) <= MAX_AGENT_ADDONS,
+            f"addons.size() <= AGENT_MAX_ADDONS: at most {MAX_AGENT_ADDONS} addons",
+        )
+        for addon in self.addons:
+            _check_addon(addon)
+        for name in self.operations:
+            _check_operation_name(name)
+
+    def authorities(self) -> Authorities:
+        """The account that lets another sign."""
+        return active(self.account)
+
+
+def _check_addon(addon: str) -> None:
+    require(addon, "!a.empty(): empty addon")
+    require(
+        byte_length(addon) <= MAX_AGENT_ADDON_LENGTH,
+        f"a.size() <= AGENT_MAX_ADDON_LEN: addon {addon} is longer than {MAX_AGENT_ADDON_LENGTH} bytes",
+    )
+    require(SEPARATOR not in addon, f"a.find(',') == string::npos: addon {addon} must not contain ','")
+
+
+def _check_operation_name(raw: str) -> None:
+    require(raw, "!raw.empty(): empty operation name in the permission list")
+    require(
+        byte_length(raw) <= MAX_AGENT_OPERATION_NAME_LENGTH,
+        "raw.size() <= AGENT_MAX_OPERATION_NAME_LEN: "
+        f"operation name {raw} is longer than {MAX_AGENT_OPERATION_NAME_LENGTH} bytes",
+    )
+    require(
+        OPERATION_NAME.issuperset(raw),
+        'raw.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == string::npos: '
+        f"operation name {raw} must be lower-case ascii, digits or underscore",
+    )
+    name = OLD_NAMES.get(raw, raw)
+    require(name == raw, f"name == raw: operation name {raw} is a legacy alias, use {name}")
+    require(
+        name not in NEVER_DELEGABLE,
+        f"!never_delegable_operation_names().count(name): operation {name} is not delegable",
+    )
+    require(
+        name in names_that_can_be_sent(),
+        f"is_broadcastable_operation_wire_name(name): unknown or non-broadcastable operation {name}",
+    )
+
+
+OPERATIONS: tuple[type[Operation], ...] = (SetAgentPermission,)

@@ -1,0 +1,99 @@
+"""Operations of leverage: bets with tokens that the lazy pool lends (spec 07, section 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.codec.numbers import Int16, Int64, ShareAmount, UInt16
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import Authorities, Operation, active
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+WHOLE_PERCENT = 100
+"""Leverage counts in whole percents."""
+
+
+class PmLeverageOpen(Operation, frozen=True, tag=91):
+    """Bets with own tokens and borrowed ones."""
+
+    account: AccountName
+    market_id: Int64
+    outcome_index: Int16
+    collateral: Asset
+    loan: Asset
+    min_tokens: ShareAmount
+    max_slippage_percent: UInt16
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, outcome, amounts, bounds. The market is not looked at."""
+        require_valid_name(self.account)
+        require(
+            self.outcome_index in {0, 1},
+            "outcome_index == 0 || outcome_index == 1: leverage is CPMM-binary only (outcome 0/1)",
+        )
+        require(self.collateral.is_token, "collateral.symbol == TOKEN_SYMBOL: collateral must be VIZ")
+        require(self.loan.is_token, "loan.symbol == TOKEN_SYMBOL: loan must be VIZ")
+        require(self.collateral.amount > 0, "collateral.amount > 0: collateral must be positive")
+        require(self.loan.amount > 0, "loan.amount > 0: loan must be positive")
+        require(self.min_tokens >= 0, "min_tokens >= 0: min_tokens cannot be negative")
+        require(
+            self.max_slippage_percent <= WHOLE_PERCENT,
+            "max_slippage_percent <= 100: max_slippage_percent out of range",
+        )
+
+    def authorities(self) -> Authorities:
+        """Who bets."""
+        return active(self.account)
+
+
+class PmLeverageClose(Operation, frozen=True, tag=92):
+    """Sells the position, pays the loan back, and keeps the rest, but not less than asked."""
+
+    account: AccountName
+    position_id: Int64
+    min_return: ShareAmount
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, the least amount. The position is not looked at."""
+        require_valid_name(self.account)
+        require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
+
+    def authorities(self) -> Authorities:
+        """Who bet."""
+        return active(self.account)
+
+
+class PmLeverageConvert(Operation, frozen=True, tag=93):
+    """Turns the position into a bet without a loan, which the profit pays back."""
+
+    account: AccountName
+    position_id: Int64
+    conversion_profit_cost: UInt16
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, cost. The position is not looked at."""
+        require_valid_name(self.account)
+        require(
+            self.conversion_profit_cost <= WHOLE_PERCENT,
+            "conversion_profit_cost <= 100: conversion_profit_cost out of range",
+        )
+
+    def authorities(self) -> Authorities:
+        """Who bet."""
+        return active(self.account)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (
+    PmLeverageOpen,
+    PmLeverageClose,
+    PmLeverageConvert,
+)

@@ -1,0 +1,208 @@
+"""Operations of prediction markets as a whole: how one begins, and how its oracle ends it (spec 07, section 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ledgerd.codec import missing
+from ledgerd.codec.numbers import Int16, Int64, ShareAmount, UInt8, UInt16, UInt32
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.constants import (
+    MAX_PM_DECISION_URL_LENGTH,
+    MAX_PM_DISPUTE_REASON_LENGTH,
+    MAX_PM_MARKET_TITLE_LENGTH,
+    MAX_PM_OUTCOME_LABEL_LENGTH,
+    MAX_PM_OUTCOMES_PER_MARKET,
+)
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.market_rules import (
+    ALL,
+    require_fixed_fee,
+    require_object_id,
+    require_positive_token,
+    require_text,
+)
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.times import Time
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+BINARY = 0
+MULTI = 1
+"""The types of markets: two outcomes and a constant product, or more of them and a cost function."""
+
+BY_COMMITTEE = 0
+BY_ACCOUNT = 1
+"""Who settles a dispute: all who hold shares, or one account that the market names."""
+
+
+class PmCreateMarket(Operation, frozen=True, tag=68):
+    """Opens a market: its outcomes, its oracle, its first liquidity, and the rules that hold in it for good."""
+
+    creator: AccountName
+    oracle: AccountName
+    market_type: UInt8
+    outcomes: tuple[str, ...]
+    url: str
+    oracle_fee_percent: UInt16
+    oracle_fixed_fee: Asset
+    creator_fee_percent: UInt16
+    liquidity_fee_percent: UInt16
+    liquidity: Asset
+    lmsr_b: ShareAmount
+    betting_expiration: Time
+    result_expiration: Time
+    time_penalty_type: UInt8
+    time_penalty_value: UInt32
+    penalty_curve_type: UInt8
+    allow_early_resolution: bool
+    allow_cancellation: bool
+    allow_batch: bool
+    allow_instant_bet: Annotated[bool, missing(True)]
+    endogeneity_tier: Annotated[UInt8, missing(2)]
+    dispute_mode: UInt8
+    dispute_resolver: AccountName
+    dispute_penalty_percent: Int16
+    metadata: str
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Names, outcomes, amounts, times, fees, who judges (spec 07, section 4.1).
+
+        Neither the metadata nor the time penalty is looked at, and the creator may be the oracle.
+        """
+        require_valid_name(self.creator)
+        require_valid_name(self.oracle)
+        self._check_outcomes()
+        require_text(self.url, "url", MAX_PM_MARKET_TITLE_LENGTH)
+        require_positive_token(self.liquidity, "liquidity", "liquidity")
+        require(
+            self.result_expiration > self.betting_expiration,
+            "result_expiration > betting_expiration: result_expiration must be after betting_expiration",
+        )
+        self._check_fees()
+        require(
+            1 <= self.endogeneity_tier <= 3,
+            "endogeneity_tier >= 1 && endogeneity_tier <= 3: endogeneity_tier must be 1..3",
+        )
+        require(
+            -ALL <= self.dispute_penalty_percent <= ALL,
+            "dispute_penalty_percent >= -10000 && dispute_penalty_percent <= 10000: "
+            "dispute_penalty_percent must be in [-10000, 10000]",
+        )
+        require(
+            self.dispute_mode in {BY_COMMITTEE, BY_ACCOUNT},
+            "dispute_mode == 0 || dispute_mode == 1: dispute_mode must be 0 (committee) or 1 (account)",
+        )
+        require(
+            self.allow_instant_bet or self.allow_batch,
+            "allow_instant_bet || allow_batch: market would be unbettable: need allow_instant_bet or allow_batch",
+        )
+        self._check_resolver()
+
+    def _check_outcomes(self) -> None:
+        require(
+            self.market_type in {BINARY, MULTI},
+            "market_type == 0 || market_type == 1: market_type must be 0 (binary) or 1 (multi)",
+        )
+        count = len(self.outcomes)
+        if self.market_type == BINARY:
+            require(count == 2, "outcomes.size() == 2: binary market must have exactly 2 outcomes")
+            require(self.lmsr_b == 0, "lmsr_b == 0: lmsr_b must be 0 for binary markets")
+        else:
+            require(
+                3 <= count <= MAX_PM_OUTCOMES_PER_MARKET,
+                "outcomes.size() >= 3 && outcomes.size() <= MAX_PM_OUTCOMES_PER_MARKET: "
+                "multi market must have 3..128 outcomes",
+            )
+            require(self.lmsr_b > 0, "lmsr_b > 0: lmsr_b must be positive for multi markets")
+            require(
+                self.allow_instant_bet,
+                "allow_instant_bet: multi markets must keep allow_instant_bet=true (no LMSR batch yet)",
+            )
+        for label in self.outcomes:
+            require(label, "label.size() > 0: outcome label cannot be empty")
+            require_text(label, "outcome label", MAX_PM_OUTCOME_LABEL_LENGTH)
+
+    def _check_fees(self) -> None:
+        fees = (self.oracle_fee_percent, self.creator_fee_percent, self.liquidity_fee_percent)
+        require(
+            max(fees) <= ALL,
+            "oracle_fee_percent <= 10000 && creator_fee_percent <= 10000 && liquidity_fee_percent <= 10000: "
+            "individual fee_percent out of range (bp, max 10000)",
+        )
+        require(
+            sum(fees) <= ALL,
+            "uint32_t(oracle_fee_percent) + creator_fee_percent + liquidity_fee_percent <= 10000: "
+            "sum of fees exceeds 100% (10000 bp)",
+        )
+        require_fixed_fee(self.oracle_fixed_fee, "oracle_fixed_fee")
+
+    def _check_resolver(self) -> None:
+        resolver = self.dispute_resolver
+        if self.dispute_mode == BY_ACCOUNT:
+            require_valid_name(resolver)
+            require(resolver != self.oracle, "dispute_resolver != oracle: dispute_resolver must not be the oracle")
+            require(resolver != self.creator, "dispute_resolver != creator: dispute_resolver must not be the creator")
+        else:
+            require(
+                not resolver,
+                "dispute_resolver == account_name_type(): dispute_resolver must be empty for committee mode",
+            )
+
+    def authorities(self) -> Authorities:
+        """The creator."""
+        return active(self.creator)
+
+
+class PmResolveMarket(Operation, frozen=True, tag=76):
+    """The oracle says which outcome came true."""
+
+    oracle: AccountName
+    market_id: Int64
+    winning_outcome: Annotated[Int16, missing(-1)]
+    decision_url: str
+    decision_reason: str
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, market, outcome, texts."""
+        require_valid_name(self.oracle)
+        require_object_id(self.market_id, "market_id")
+        require(self.winning_outcome >= -1, "winning_outcome >= -1: winning_outcome must be >= -1")
+        require_text(self.decision_url, "decision_url", MAX_PM_DECISION_URL_LENGTH)
+        require_text(self.decision_reason, "decision_reason", MAX_PM_DISPUTE_REASON_LENGTH)
+
+    def authorities(self) -> Authorities:
+        """The oracle."""
+        return active(self.oracle)
+
+
+class PmNoContest(Operation, frozen=True, tag=77):
+    """The oracle says that the market cannot be decided: all get their stakes back."""
+
+    oracle: AccountName
+    market_id: Int64
+    reason: str
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, market, reason."""
+        require_valid_name(self.oracle)
+        require_object_id(self.market_id, "market_id")
+        require_text(self.reason, "reason", MAX_PM_DISPUTE_REASON_LENGTH)
+
+    def authorities(self) -> Authorities:
+        """The oracle."""
+        return active(self.oracle)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (
+    PmCreateMarket,
+    PmResolveMarket,
+    PmNoContest,
+)

@@ -1,0 +1,116 @@
+"""Operations of oracles: those who say how a prediction market has ended, and insure their word (spec 07, 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ledgerd.codec import missing
+from ledgerd.codec.numbers import Int64, UInt16
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.authority import require_valid_name
+from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.market_rules import (
+    require_fixed_fee,
+    require_object_id,
+    require_positive_token,
+    require_share,
+    require_text,
+)
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import Authorities, Operation, active
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.parameters import ChainParameters
+
+
+class PmOracleRegister(Operation, frozen=True, tag=66):
+    """Makes an account an oracle: its fees, its insurance, and the markets that it takes on without being asked."""
+
+    owner: AccountName
+    insurance: Asset
+    fee_percent: UInt16
+    fixed_fee: Asset
+    rules_url: str
+    auto_accept_creator: AccountName
+    auto_accept_resolver: AccountName
+    auto_accept: bool
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, insurance, fees, page. The names of whom it accepts are not looked at."""
+        require_valid_name(self.owner)
+        require_positive_token(self.insurance, "insurance", "insurance")
+        require_fixed_fee(self.fixed_fee, "fixed_fee")
+        require_share(self.fee_percent, "fee_percent", "fee_percent")
+        require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
+
+    def authorities(self) -> Authorities:
+        """The oracle."""
+        return active(self.owner)
+
+
+class PmOracleUpdate(Operation, frozen=True, tag=67):
+    """Changes what an oracle has said of itself; what is left out stays."""
+
+    owner: AccountName
+    insurance_delta: Asset | None
+    fee_percent: UInt16 | None
+    fixed_fee: Asset | None
+    rules_url: str | None
+    auto_accept_creator: AccountName | None
+    auto_accept_resolver: AccountName | None
+    auto_accept: bool | None
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, and what is given. A change of whom it accepts alone is refused (spec 07, section 4)."""
+        require_valid_name(self.owner)
+        changes = (self.insurance_delta, self.fee_percent, self.fixed_fee, self.rules_url)
+        require(
+            any(each is not None for each in changes),
+            "insurance_delta || fee_percent || fixed_fee || rules_url: pm_oracle_update must change at least one field",
+        )
+        if self.insurance_delta is not None:
+            require(self.insurance_delta.is_token, "pm_is_token(*insurance_delta): insurance_delta must be VIZ")
+        if self.fixed_fee is not None:
+            require(self.fixed_fee.is_token, "pm_is_token(*fixed_fee): fixed_fee must be VIZ")
+            require(self.fixed_fee.amount >= 0, "fixed_fee->amount >= 0: fixed_fee cannot be negative")
+        if self.fee_percent is not None:
+            require_share(self.fee_percent, "*fee_percent", "fee_percent")
+        if self.rules_url is not None:
+            require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
+
+    def authorities(self) -> Authorities:
+        """The oracle."""
+        return active(self.owner)
+
+
+class PmOracleAcceptMarket(Operation, frozen=True, tag=69):
+    """The oracle's answer to a market that names it: it takes it on for these fees, or does not."""
+
+    oracle: AccountName
+    market_id: Int64
+    accept: Annotated[bool, missing(True)]
+    oracle_fee_percent: UInt16
+    oracle_fixed_fee: Asset
+    extensions: Extensions
+
+    def check(self, network: ChainParameters) -> None:  # noqa: ARG002
+        """Name, market, fees; those of a refusal too."""
+        require_valid_name(self.oracle)
+        require_object_id(self.market_id, "market_id")
+        require_share(self.oracle_fee_percent, "oracle_fee_percent", "oracle_fee_percent")
+        require_fixed_fee(self.oracle_fixed_fee, "oracle_fixed_fee")
+
+    def authorities(self) -> Authorities:
+        """The oracle."""
+        return active(self.oracle)
+
+
+OPERATIONS: tuple[type[Operation], ...] = (
+    PmOracleRegister,
+    PmOracleUpdate,
+    PmOracleAcceptMarket,
+)
