@@ -82,6 +82,12 @@ def recorded_answers(chain: str, head: int) -> Mapping[str, Mapping[tuple[Any, .
     return answers
 
 
+def recorded_sections(state: str) -> dict[str, Any]:
+    """The sections of a recorded state, such as `open-pm/state-2027`, as plain JSON."""
+    document = json.loads(_unpacked(f"{state}.json").decode("utf-8", "surrogateescape"))
+    return dict(document["state"])
+
+
 @cache
 def recorded_probe(name: str) -> tuple[dict[str, Any], ...]:
     """Each transaction of a probe (`trx`), its `id`, and how it was `refused`, or that it was not.

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-import lzma
 import time
 import zlib
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.chain_file import load_parameters
+from ledgerd.protocol.hardforks import known_until
 from ledgerd.protocol.parameters import TESTNET, ChainParameters
 from ledgerd.snapshot.export import Occasion, export
-from tests.recorded import FOLDER, recorded_blocks
+from tests.additions import METADATA, state_with_additions
+from tests.recorded import CHAINS, FOLDER, recorded_blocks, recorded_sections
 
 STATES = {
     "open-1": (14, 200, 600, 1200, 1800, 2718),
@@ -31,8 +34,19 @@ LIKE_THE_RECORDING = Skip.TRANSACTION_DUPES
 """The recording nodes had replayed, and so knew no transactions of before (spec 03, section 26.3)."""
 
 
+ON_MAINNET = ("open-hf0", "open-main", "open-main15")
+"""Chains with mainnet's constants."""
+
+
 def network_of(name: str) -> ChainParameters:
-    return TESTNET if name in ("open-1", "open-2") else load_parameters(FOLDER.parent / "open-main.toml")
+    """The network of a chain, as the program that made it knew it: that of the older ones stops at hardfork 13."""
+    network = load_parameters(FOLDER.parent / "open-main.toml") if name in ON_MAINNET else TESTNET
+    return until_hardfork_13(network) if name in CHAINS else network
+
+
+def until_hardfork_13(network: ChainParameters) -> ChainParameters:
+    """A network whose nodes do not know what came after it."""
+    return msgspec.structs.replace(network, hardforks=known_until(network.hardforks, 13))
 
 
 def open_chain(name: str, folder: Path) -> Chain:
@@ -47,18 +61,17 @@ def advance(chain: Chain, name: str, to: int, skip: SkipFlags = LIKE_THE_RECORDI
 
 
 def recorded_state(name: str, height: int) -> dict[str, Any]:
-    return _sections(lzma.decompress((FOLDER / name / f"state-{height}.json.xz").read_bytes()))
+    """A recorded state in today's form."""
+    sections = recorded_sections(f"{name}/state-{height}")
+    sections.pop(METADATA, None)
+    return state_with_additions(sections) if name in CHAINS else sections
 
 
 def exported_state(chain: Chain) -> dict[str, Any]:
     """The state of a chain of ours, in the reference's form."""
     file = BytesIO()
     export(chain.parts.store, file, Occasion(chain.network.chain_id, 0, chain.block_at(chain.head_number)))
-    return _sections(zlib.decompress(file.getvalue()))
-
-
-def _sections(text: bytes) -> dict[str, Any]:
-    return dict(json.loads(text.decode("utf-8", "surrogateescape"))["state"])
+    return dict(json.loads(zlib.decompress(file.getvalue()).decode("utf-8", "surrogateescape"))["state"])
 
 
 def difference(ours: Any, recorded: Any, path: str = "") -> str | None:

@@ -1,8 +1,8 @@
 """The file of a private network: a TOML document that says where it differs from mainnet or testnet.
 
-Keys are the fields of `ChainParameters`, besides `base` (the network to start from), `hardfork_times` (a
-table from numbers to times) and `genesis` (a word, a file beside this one, or the accounts themselves). A new
-`name` makes a new chain id, unless `chain_id` gives one.
+Keys are the fields of `ChainParameters`, besides `base` (the network to start from), `last_hardfork` (the last one
+that it goes to), `hardfork_times` (a table from numbers to times) and `genesis` (a word, a file beside this one, or
+the accounts themselves). A new `name` makes a new chain id, unless `chain_id` gives one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 from ledgerd.codec import DecodeError
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.genesis_accounts import GenesisAccount, genesis_of, read_genesis
-from ledgerd.protocol.hardforks import Hardfork, rescheduled
+from ledgerd.protocol.hardforks import Hardfork, known_until, rescheduled
 from ledgerd.protocol.identifiers import ChainId
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.parameters import NETWORKS, ChainParameters, chain_id_of
@@ -33,6 +33,7 @@ MOST_VALIDATORS = 255
 
 BASE = "base"
 HARDFORK_TIMES = "hardfork_times"
+LAST_HARDFORK = "last_hardfork"
 
 
 def parameters_of(choice: str) -> ChainParameters:
@@ -52,21 +53,22 @@ def load_parameters(path: Path) -> ChainParameters:
     known = {field.name: field.type for field in msgspec.structs.fields(ChainParameters)}
     del known["hardforks"]
     changes: dict[str, Any] = {}
+    known_hardforks = _last_hardfork(document, base, path)
     for key, value in document.items():
-        if key == BASE:
+        if key in (BASE, LAST_HARDFORK):
             continue
         if key == HARDFORK_TIMES:
-            changes["hardforks"] = _hardforks(value, base, path)
+            known_hardforks = _rescheduled(value, known_hardforks, path)
         elif key in READERS:
             changes[key] = READERS[key](value, key, path)
         elif key in known:
             changes[key] = _plain(value, known[key], key, path)
         else:
-            nearest = _nearest(key, [BASE, HARDFORK_TIMES, *known])
+            nearest = _nearest(key, [BASE, HARDFORK_TIMES, LAST_HARDFORK, *known])
             raise OperatorError(f"{path}: {key}: no such key; the nearest one is {nearest}")
     if "name" in changes and "chain_id" not in changes:
         changes["chain_id"] = chain_id_of(changes["name"])
-    parameters = msgspec.structs.replace(base, **changes)
+    parameters = msgspec.structs.replace(base, hardforks=known_hardforks, **changes)
     _check_together(parameters, path)
     return parameters
 
@@ -133,16 +135,25 @@ READERS: dict[str, Callable[[object, str, Path], Any]] = {
 }
 
 
-def _hardforks(value: object, base: ChainParameters, path: Path) -> tuple[Hardfork, ...]:
+def _last_hardfork(document: dict[str, Any], base: ChainParameters, path: Path) -> tuple[Hardfork, ...]:
+    """Those that the network knows of, which may stop before the latest: its version is that of the last one."""
+    latest = base.last_hardfork.number
+    last = document.get(LAST_HARDFORK, latest)
+    if type(last) is not int or not 0 <= last <= latest:
+        raise OperatorError(f"{path}: {LAST_HARDFORK}: must be a number from 0 to {latest}")
+    return known_until(base.hardforks, last)
+
+
+def _rescheduled(value: object, hardforks: tuple[Hardfork, ...], path: Path) -> tuple[Hardfork, ...]:
     table = _plain(value, dict[str, Any], HARDFORK_TIMES, path)
-    numbers = {str(each.number): each.number for each in base.hardforks if each.number}
+    numbers = {str(each.number): each.number for each in hardforks if each.number}
     times: dict[int, int] = {}
     for word, time in table.items():
         if word not in numbers:
-            last = base.last_hardfork.number
+            last = hardforks[-1].number
             raise OperatorError(f"{path}: {HARDFORK_TIMES}.{word}: no such hardfork; they go from 1 to {last}")
         times[numbers[word]] = _time(time, f"{HARDFORK_TIMES}.{word}", path)
-    return rescheduled(base.hardforks, times)
+    return rescheduled(hardforks, times)
 
 
 def _time(value: object, key: str, path: Path) -> int:

@@ -1,4 +1,4 @@
-"""The hardforks: their numbers, versions and earliest times (spec 03, sections 2 and 21).
+"""The hardforks: their numbers, versions and earliest times (spec 03, sections 2 and 21; spec 07, section 1).
 
 What each of them changes is said where the rules are; a new hardfork is a new line here.
 """
@@ -36,7 +36,14 @@ MAINNET_HARDFORKS: tuple[Hardfork, ...] = (
     Hardfork(11, version_number(3, 0), 1_691_643_600),  # 2023-08-10T05:00:00
     Hardfork(12, version_number(3, 1), 1_776_620_500),  # 2026-04-19T17:41:40
     Hardfork(13, version_number(3, 2), 1_778_961_600),  # 2026-05-16T20:00:00
+    Hardfork(14, version_number(4, 0), 1_787_875_200),  # 2026-08-28T00:00:00
+    Hardfork(15, version_number(4, 1), 1_791_158_400),  # 2026-10-05T00:00:00
 )
+
+
+def known_until(hardforks: tuple[Hardfork, ...], last: int) -> tuple[Hardfork, ...]:
+    """The hardforks of a program that knows none after this one."""
+    return tuple(each for each in hardforks if each.number <= last)
 
 
 def rescheduled(hardforks: tuple[Hardfork, ...], times: Mapping[int, int]) -> tuple[Hardfork, ...]:
@@ -44,5 +51,11 @@ def rescheduled(hardforks: tuple[Hardfork, ...], times: Mapping[int, int]) -> tu
     return tuple(Hardfork(each.number, each.version, times.get(each.number, each.time)) for each in hardforks)
 
 
-TESTNET_HARDFORKS = MAINNET_HARDFORKS
-"""The testnet has had the mainnet's times so far; one of its own is told by `rescheduled`."""
+TESTNET_HARDFORKS = rescheduled(
+    MAINNET_HARDFORKS,
+    {
+        14: 1_780_000_000,  # 2026-05-28T20:26:40
+        15: 1_790_498_000,  # 2026-09-27T08:33:20
+    },
+)
+"""The testnet has the mainnet's times, but for the last two."""

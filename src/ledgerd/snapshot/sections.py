@@ -19,13 +19,28 @@ from ledgerd.codec.kinds import Kind
 from ledgerd.codec.records import Field, RecordKind
 from ledgerd.codec.source import Source
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
+from ledgerd.state.objects.agents import AGENT_PERMISSIONS
 from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.bets import PM_BETS
+from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
 from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
+from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.escrow import ESCROWS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.invites import INVITES
+from ledgerd.state.objects.key_history import KEY_HISTORY
+from ledgerd.state.objects.lazy_pool import (
+    PM_LAZY_ALLOCATIONS,
+    PM_LAZY_DEPOSITS,
+    PM_LAZY_POOLS,
+    PM_LAZY_WITHDRAW_REQUESTS,
+)
+from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
+from ledgerd.state.objects.oracles import PM_ORACLES
 from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
 from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
 from ledgerd.state.objects.recovery import (
@@ -33,6 +48,7 @@ from ledgerd.state.objects.recovery import (
     CHANGE_RECOVERY_ACCOUNT_REQUESTS,
     MASTER_AUTHORITY_HISTORY,
 )
+from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PM_SETTLEMENTS
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
 from ledgerd.state.objects.validators import (
     VALIDATOR_CONFIRMATIONS,
@@ -80,6 +96,15 @@ LATER_FIELDS = frozenset(
         "sharing_rate",
         "pending_stakeholder_reward",
         "vote_created_block",
+        "pm_liquidity_committed",
+        "pm_bets_staked",
+        "pm_leverage_collateral",
+        "pm_frozen_counters_seeded",
+        "pm_frozen_counters_reseeded_v1",
+        "pm_active_markets_seeded",
+        "pm_oracle_gauges_seeded",
+        "pm_batch_settle_cursor",
+        "pm_batch_settle_bet_cursor",
     }
 )
 """Fields that older files lack; zero then."""
@@ -184,6 +209,24 @@ def _sections() -> Iterator[Section[Any]]:
     yield Section("master_authority_history", MASTER_AUTHORITY_HISTORY)
     yield Section("account_recovery_request", ACCOUNT_RECOVERY_REQUESTS)
     yield Section("change_recovery_account_request", CHANGE_RECOVERY_ACCOUNT_REQUESTS)
+    yield Section("pm_oracle", PM_ORACLES)
+    yield Section("pm_market", PM_MARKETS)
+    yield Section("pm_outcome", PM_OUTCOMES)
+    yield Section("pm_bet", PM_BETS)
+    yield Section("pm_liquidity", PM_LIQUIDITY)
+    yield Section("pm_commit", PM_COMMITS)
+    yield Section("pm_dispute", PM_DISPUTES)
+    yield Section("pm_dispute_vote", PM_DISPUTE_VOTES)
+    yield Section("agent_permission", AGENT_PERMISSIONS)
+    yield Section("key_history", KEY_HISTORY)
+    yield Section("pm_lazy_pool", PM_LAZY_POOLS)
+    yield Section("pm_lazy_deposit", PM_LAZY_DEPOSITS)
+    yield Section("pm_lazy_allocation", PM_LAZY_ALLOCATIONS)
+    yield Section("pm_leverage_position", PM_LEVERAGE_POSITIONS)
+    yield Section("pm_lazy_withdraw_request", PM_LAZY_WITHDRAW_REQUESTS)
+    yield Section("pm_deferred_claim", PM_DEFERRED_CLAIMS)
+    yield Section("pm_settlement", PM_SETTLEMENTS)
+    yield Section("pm_creator_ban", PM_CREATOR_BANS)
 
 
 SECTIONS: tuple[Section[Any], ...] = tuple(_sections())

@@ -14,11 +14,10 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.state import Store
 from ledgerd.state.objects.accounts import (
     ACCOUNT_AUTHORITIES,
-    ACCOUNT_BY_AUCTION_END,
+    ACCOUNT_BY_AUCTION_START,
     ACCOUNT_BY_LAST_BANDWIDTH_UPDATE,
     ACCOUNT_BY_NAME,
     ACCOUNT_BY_NEXT_WITHDRAWAL,
-    ACCOUNT_BY_ON_AUCTION,
     ACCOUNTS,
     AUTHORITY_BY_ACCOUNT,
     Account,
@@ -117,26 +116,25 @@ def test_withdrawals_that_are_due_come_first_and_those_of_one_time_by_id(store: 
     assert [account.name for account in due] == ["first", "second", "late"]
 
 
-def test_an_account_joins_the_auctions_behind_the_others_unless_it_stood_before_them(store: Store) -> None:
+def test_auctions_are_walked_in_the_order_of_their_starts_and_then_of_their_coming(store: Store) -> None:
     first, second, third = (store.create(ACCOUNTS, Account(name=AccountName(name))) for name in "abc")
 
-    for account in (second, first, third):
+    for account, start in ((second, 5), (first, 5), (third, 4)):
         with store.editing(account):
-            account.account_on_auction = True
+            account.account_on_auction, account.account_on_sale_start_time = True, start
 
-    # The last one of those not on auction stays where it is, before all that are (spec 02, section 2.3, rule 2).
-    on_auction = store.scan(ACCOUNT_BY_ON_AUCTION, lower=(True,))
+    on_auction = store.scan(ACCOUNT_BY_AUCTION_START, lower=(True,))
     assert [account.name for account in on_auction] == ["c", "b", "a"]
 
 
 def test_only_auctions_that_are_due_are_walked(store: Store) -> None:
-    for name, is_on_auction, end in (("a", True, 8), ("b", False, 1), ("c", True, 7), ("d", True, 9)):
+    for name, is_on_auction, start in (("a", True, 8), ("b", False, 1), ("c", True, 7), ("d", True, 9)):
         store.create(
             ACCOUNTS,
-            Account(name=AccountName(name), account_on_auction=is_on_auction, account_on_sale_start_time=end),
+            Account(name=AccountName(name), account_on_auction=is_on_auction, account_on_sale_start_time=start),
         )
 
-    due = store.scan(ACCOUNT_BY_AUCTION_END, lower=(True,), upper=(True, 8))
+    due = store.scan(ACCOUNT_BY_AUCTION_START, lower=(True,), upper=(True, 8))
 
     assert [account.name for account in due] == ["c", "a"]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.property_versions import default_properties
+from ledgerd.snapshot.sections import SECTIONS
 from ledgerd.state import Entity, Table
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.accounts import NO_AUTHORITY, Account
 from ledgerd.state.objects.validators import Place, Validator, ValidatorSchedule
+from tests.recorded import recorded_sections
 
 NUMBERS = {
     0: "DynamicGlobalProperty",
@@ -45,6 +48,24 @@ NUMBERS = {
     29: "PaidSubscribe",
     30: "ValidatorPenaltyExpire",
     31: "ValidatorConfirmation",
+    32: "PmOracle",
+    33: "PmMarket",
+    34: "PmOutcome",
+    35: "PmBet",
+    36: "PmLiquidity",
+    37: "PmCommit",
+    38: "PmDispute",
+    39: "PmDisputeVote",
+    40: "PmLazyPool",
+    41: "PmLazyDeposit",
+    42: "PmLazyAllocation",
+    43: "PmLeveragePosition",
+    44: "PmCreatorBan",
+    45: "PmLazyWithdrawRequest",
+    46: "PmDeferredClaim",
+    47: "PmSettlement",
+    48: "AgentPermission",
+    49: "KeyHistory",
 }
 
 OTHER_DEFAULTS: dict[str, dict[str, Any]] = {
@@ -57,6 +78,11 @@ OTHER_DEFAULTS: dict[str, dict[str, Any]] = {
     "Validator": {"schedule": Place.NONE, "virtual_scheduled_time": 2**128 - 1},
     "ValidatorSchedule": {"next_shuffle_block_num": 1, "num_scheduled_validators": 1},
     "Escrow": {"escrow_id": 20},
+    "PmMarket": {"outcome_count": 2, "resolved_outcome": -1, "allow_instant_bet": True, "endogeneity_tier": 2},
+    "PmBet": {"side": -1, "outcome_index": -1},
+    "PmDispute": {"proposed_outcome": -1},
+    "PmDisputeVote": {"vote_outcome": -1},
+    "PmSettlement": {"phase": 1},
 }
 """Every default that is not zero or empty."""
 
@@ -119,6 +145,18 @@ def test_an_index_that_ends_with_the_own_id_has_it_in_its_keys(table: Table[Any]
         assert len(key) == len(index.order)
         if index.order[-1].is_own_id:
             assert key[-1] == 77
+
+
+@pytest.mark.parametrize(
+    "name", ["open-pm/state-2027", "open-pm2/state-463", "open-big/state-1350", "open-up/state-3152"]
+)
+def test_every_recorded_object_is_read_and_printed_again(name: str) -> None:
+    """In the order of its keys. What is not printed, and the summaries of blocks, are left out."""
+    state = recorded_sections(name)
+    for section in SECTIONS:
+        if section.name != "block_summary":
+            printed = [json.loads(section.text(section.parse(row))) for row in state[section.name]]
+            assert list(map(json.dumps, printed)) == list(map(json.dumps, state[section.name])), section.name
 
 
 def test_what_the_reference_does_not_reflect_stands_last() -> None:

@@ -10,7 +10,7 @@ from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.virtual import AccountSale
-from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_END, ACCOUNT_BY_ON_AUCTION, Account
+from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_START, Account
 from ledgerd.state.objects.recovery import RECOVERY_REQUEST_BY_ACCOUNT
 
 
@@ -22,21 +22,8 @@ def end_auctions(ledger: Ledger, _progress: Progress) -> None:
 
 
 def _due(ledger: Ledger) -> list[Account]:
-    """Auctions that are over, in the order in which the reference walks all of them.
-
-    That order matters only when several end together; then it is looked up among those that are under way.
-    """
-    due = list(ledger.store.scan(ACCOUNT_BY_AUCTION_END, lower=(True,), upper=(True, ledger.now)))
-    if len(due) <= 1:
-        return due
-    missing, ordered = {account.id for account in due}, []
-    for account in ledger.store.scan(ACCOUNT_BY_ON_AUCTION, lower=(True,)):
-        if account.id in missing:
-            missing.remove(account.id)
-            ordered.append(account)
-        if not missing:
-            break
-    return ordered
+    """Auctions that are over, in the order of their starts (spec 07, section 11.1)."""
+    return list(ledger.store.scan(ACCOUNT_BY_AUCTION_START, lower=(True,), upper=(True, ledger.now)))
 
 
 def _end(ledger: Ledger, account: Account) -> None:

@@ -99,6 +99,9 @@ class AccountRecord(msgspec.Struct, gc=False):
     current_bidder: AccountName
     current_bidder_key: PublicKey
     last_bid: Tokens
+    pm_liquidity_committed: Tokens
+    pm_bets_staked: Tokens
+    pm_leverage_collateral: Tokens
 
 
 AccountText = Annotated[str, Printed(AccountRecord)]

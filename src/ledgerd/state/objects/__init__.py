@@ -1,4 +1,4 @@
-"""The objects of the state: a module for each family, all tables here (spec 02, section 3).
+"""The objects of the state: a module for each family, all tables here (spec 02, section 3; spec 07, section 10).
 
 Type 17 of the reference (block statistics) is never stored, and so has no table.
 """
@@ -8,16 +8,31 @@ from __future__ import annotations
 from typing import Any
 
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
+from ledgerd.state.objects.agents import AGENT_PERMISSIONS
 from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.bets import PM_BETS
+from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
 from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
 from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
 from ledgerd.state.objects.discrepancies import DISCREPANCIES
+from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.escrow import ESCROWS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.invites import INVITES
+from ledgerd.state.objects.key_history import KEY_HISTORY
 from ledgerd.state.objects.key_references import KEY_REFERENCES
+from ledgerd.state.objects.lazy_pool import (
+    PM_LAZY_ALLOCATIONS,
+    PM_LAZY_DEPOSITS,
+    PM_LAZY_POOLS,
+    PM_LAZY_WITHDRAW_REQUESTS,
+)
+from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
+from ledgerd.state.objects.oracles import PM_ORACLES
 from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
 from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
 from ledgerd.state.objects.recovery import (
@@ -26,6 +41,7 @@ from ledgerd.state.objects.recovery import (
     MASTER_AUTHORITY_HISTORY,
 )
 from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS
+from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PM_SETTLEMENTS
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
 from ledgerd.state.objects.validators import (
     VALIDATOR_CONFIRMATIONS,
@@ -74,6 +90,24 @@ TABLES: tuple[Table[Any], ...] = (
     PAID_SUBSCRIBES,
     VALIDATOR_PENALTIES,
     VALIDATOR_CONFIRMATIONS,
+    PM_ORACLES,
+    PM_MARKETS,
+    PM_OUTCOMES,
+    PM_BETS,
+    PM_LIQUIDITY,
+    PM_COMMITS,
+    PM_DISPUTES,
+    PM_DISPUTE_VOTES,
+    PM_LAZY_POOLS,
+    PM_LAZY_DEPOSITS,
+    PM_LAZY_ALLOCATIONS,
+    PM_LEVERAGE_POSITIONS,
+    PM_CREATOR_BANS,
+    PM_LAZY_WITHDRAW_REQUESTS,
+    PM_DEFERRED_CLAIMS,
+    PM_SETTLEMENTS,
+    AGENT_PERMISSIONS,
+    KEY_HISTORY,
 )
 """The tables of the reference, by their numbers there."""
 

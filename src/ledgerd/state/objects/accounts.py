@@ -1,4 +1,4 @@
-"""Accounts, who may sign for them, and what they say of themselves (spec 02, sections 3.1 to 3.3).
+"""Accounts, who may sign for them, and what they say of themselves (spec 02, sections 3.1 to 3.3; spec 07, 11.1).
 
 How a lost account is recovered is in `recovery`; whom its votes go to is in `validators`.
 """
@@ -25,7 +25,7 @@ NO_AUTHORITY = Authority(0, {}, {})
 
 
 class Account(Entity):
-    """A name with its balances.
+    """A name with its balances. What it has in prediction markets is for display: no rule reads it.
 
     The last three fields are those that the reference's snapshots and raw JSON leave out.
     """
@@ -79,6 +79,9 @@ class Account(Entity):
     subaccount_seller: AccountName = NO_NAME
     subaccount_offer_price: Tokens = 0
     subaccount_on_sale: bool = False
+    pm_liquidity_committed: Tokens = 0
+    pm_bets_staked: Tokens = 0
+    pm_leverage_collateral: Tokens = 0
     receiver_awards: ShareAmount = 0
     benefactor_awards: ShareAmount = 0
     validators_vote_weight: ShareAmount = 0
@@ -157,19 +160,15 @@ ACCOUNT_BY_NEXT_WITHDRAWAL = unique(
     (TIME, OWN_ID),
 )
 ACCOUNT_BY_ON_SALE = ordered(ACCOUNTS, "by_account_on_sale", lambda account: (account.account_on_sale,), (BOOL,))
-ACCOUNT_BY_ON_AUCTION = ordered(
-    ACCOUNTS, "by_account_on_auction", lambda account: (account.account_on_auction,), (BOOL,)
-)
 ACCOUNT_BY_SUBACCOUNT_ON_SALE = ordered(
     ACCOUNTS, "by_subaccount_on_sale", lambda account: (account.subaccount_on_sale,), (BOOL,)
 )
-ACCOUNT_BY_AUCTION_END = unique(
+ACCOUNT_BY_AUCTION_START = ordered(
     ACCOUNTS,
-    "by_auction_end",
-    lambda account: (account.account_on_auction, account.account_on_sale_start_time, account.id),
-    (BOOL, TIME, OWN_ID),
+    "by_auction_start",
+    lambda account: (account.account_on_auction, account.account_on_sale_start_time),
+    (BOOL, TIME),
 )
-"""Ours: the auctions that are due, without a walk over the others. Ties go by `ACCOUNT_BY_ON_AUCTION`."""
 ACCOUNT_BY_LAST_BANDWIDTH_UPDATE = unique(
     ACCOUNTS,
     "by_last_bandwidth_update",

@@ -18,11 +18,12 @@ from ledgerd.protocol.names import MAX_NAME_BYTES, NAME_KIND, AccountName, name_
 PROXY_DEPTH = 4
 """Over how many hops votes are passed on."""
 
-_PROXIED = struct.Struct(f"<{PROXY_DEPTH}q")
+TIME_CLASSES = 8
+"""How finely an oracle's times until its decisions are told apart."""
 
 
 def _hex_of_shares(amounts: tuple[int, ...]) -> str:
-    return f'"{_PROXIED.pack(*amounts).hex()}"'
+    return f'"{struct.pack(f"<{len(amounts)}q", *amounts).hex()}"'
 
 
 def _hex_of_names(names: tuple[str, ...]) -> str:
@@ -35,10 +36,11 @@ def _hex_of_flags(flags: tuple[bool, ...]) -> str:
 
 
 class SharesInMemory(FixedArray):
-    """Four amounts."""
+    """Amounts, a set number of them."""
 
-    def __init__(self) -> None:
-        super().__init__(Share(), PROXY_DEPTH)
+    def __init__(self, count: int) -> None:
+        super().__init__(Share(), count)
+        self._packed = struct.Struct(f"<{count}q")
 
     def text(self, source: Source, value: str) -> str:
         """The little-endian numbers one after the other."""
@@ -46,7 +48,8 @@ class SharesInMemory(FixedArray):
 
     def parse(self, value: object) -> tuple[int, ...]:
         """As printed; what is missing is zero."""
-        return _PROXIED.unpack(hex_bytes(value)[: _PROXIED.size].ljust(_PROXIED.size, b"\0"))
+        size = self._packed.size
+        return self._packed.unpack(hex_bytes(value)[:size].ljust(size, b"\0"))
 
 
 class NamesInMemory(Vector):
@@ -88,8 +91,11 @@ class FlagsInMemory(Vector):
         return tuple(BOOLEANS[byte] for byte in raw)
 
 
-ProxiedShares = Annotated[tuple[int, ...], SharesInMemory()]
+ProxiedShares = Annotated[tuple[int, ...], SharesInMemory(PROXY_DEPTH)]
 """Shares of those who pass their votes on, by the number of hops."""
+
+TimeClasses = Annotated[tuple[int, ...], SharesInMemory(TIME_CLASSES)]
+"""How many decisions an oracle has taken so much time for (spec 07, section 10.1)."""
 
 NameRow = Annotated[tuple[AccountName, ...], NamesInMemory()]
 """A name for each place of a schedule; the empty one where there is none."""

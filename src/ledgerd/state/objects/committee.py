@@ -86,4 +86,4 @@ COMMITTEE_VOTE_BY_REQUEST_AND_VOTER = unique(
     lambda vote: (vote.request_id, vote.voter, vote.id),
     (UINT32, NAME_WORD, OWN_ID),
 )
-"""Ours: an account's vote on a request, without a walk over the votes of the others."""
+"""Ours: an account's vote on a request. The reference has the same with the voter first (spec 07, section 11.4)."""

@@ -1,4 +1,4 @@
-"""The global properties of the chain: its head, its funds, its load (spec 02, section 3.14)."""
+"""The global properties of the chain: its head, its funds, its load (spec 02, section 3.14; spec 07, section 11.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ FIRST_PRICE = Price(shares(1_000_000), tokens(1_000))
 
 
 class DynamicGlobalProperty(Entity):
-    """There is one."""
+    """There is one.
+
+    The flags say what of the markets was counted once, for display; the cursors, where the batches of bets go on.
+    """
 
     head_block_number: UInt32 = 0
     head_block_id: BlockId = NO_BLOCK
@@ -47,6 +50,12 @@ class DynamicGlobalProperty(Entity):
     inflation_ratio: Int16 = 0
     emergency_consensus_active: bool = False
     emergency_consensus_start_block: UInt32 = 0
+    pm_frozen_counters_seeded: bool = False
+    pm_frozen_counters_reseeded_v1: bool = False
+    pm_active_markets_seeded: bool = False
+    pm_oracle_gauges_seeded: bool = False
+    pm_batch_settle_cursor: UInt64 = 0
+    pm_batch_settle_bet_cursor: UInt64 = 0
 
     @property
     def share_price(self) -> Price:

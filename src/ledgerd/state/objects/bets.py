@@ -1,0 +1,58 @@
+"""Bets on the outcomes of prediction markets (spec 07, section 10.4)."""
+
+from __future__ import annotations
+
+from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt32, UInt64
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.times import Time
+from ledgerd.state.keys import INT16, NAME_TEXT, OBJECT_ID, OWN_ID, UINT8, UINT32
+from ledgerd.state.tables import Entity, ObjectId, Table, unique
+
+ACTIVE = 0
+CANCELLED = 1
+REFUNDED = 2
+RESOLVED = 3
+QUEUED = 5
+REVEALED = 6
+"""What becomes of a bet. Those of a batch wait, queued or shown, until their epoch is over."""
+
+
+class PmBet(Entity):
+    """An account's stake in an outcome."""
+
+    market: ObjectId = 0
+    account: AccountName = NO_NAME
+    side: Int8 = -1
+    outcome_index: Int16 = -1
+    amount: ShareAmount = 0
+    weight: ShareAmount = 0
+    price: UInt64 = 0
+    time_penalty: UInt32 = 0
+    mode: UInt8 = 0
+    epoch: UInt32 = 0
+    status: UInt8 = ACTIVE
+    min_tokens: ShareAmount = 0
+    resolved_amount: ShareAmount = 0
+    created_time: Time = 0
+    entry_liquidity: ShareAmount = 0
+
+
+PM_BETS = Table(PmBet, number=35)
+BET_BY_MARKET = unique(PM_BETS, "by_market", lambda bet: (bet.market, bet.id), (OBJECT_ID, OWN_ID))
+BET_BY_ACCOUNT = unique(PM_BETS, "by_account", lambda bet: (bet.account, bet.id), (NAME_TEXT, OWN_ID))
+BET_BY_MARKET_ACCOUNT = unique(
+    PM_BETS,
+    "by_market_account",
+    lambda bet: (bet.market, bet.account, bet.id),
+    (OBJECT_ID, NAME_TEXT, OWN_ID),
+)
+BET_BY_MARKET_OUTCOME = unique(
+    PM_BETS,
+    "by_market_outcome_bet",
+    lambda bet: (bet.market, bet.outcome_index, bet.id),
+    (OBJECT_ID, INT16, OWN_ID),
+)
+BET_BY_EPOCH = unique(PM_BETS, "by_epoch", lambda bet: (bet.market, bet.epoch, bet.id), (OBJECT_ID, UINT32, OWN_ID))
+BET_BY_STATUS_MARKET = unique(
+    PM_BETS, "by_status_market", lambda bet: (bet.status, bet.market, bet.id), (UINT8, OBJECT_ID, OWN_ID)
+)
