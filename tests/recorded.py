@@ -82,6 +82,13 @@ def recorded_answers(chain: str, head: int) -> Mapping[str, Mapping[tuple[Any, .
     return answers
 
 
+def recorded_result(file: str, method: str) -> str:
+    """The text of the first result of a method in a file such as `open-pm/api-2027`."""
+    lines = _unpacked(f"{file}.jsonl").decode("utf-8", "surrogateescape").splitlines()
+    answer: str = next(fact["answer"] for fact in map(json.loads, lines) if fact["request"]["params"][1] == method)
+    return answer[len(_BEFORE) : answer.rindex(_AFTER)]
+
+
 def recorded_sections(state: str) -> dict[str, Any]:
     """The sections of a recorded state, such as `open-pm/state-2027`, as plain JSON."""
     document = json.loads(_unpacked(f"{state}.json").decode("utf-8", "surrogateescape"))

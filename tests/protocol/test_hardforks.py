@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 
-from ledgerd.protocol.hardforks import MAINNET_HARDFORKS, TESTNET_HARDFORKS, Hardfork, rescheduled
+from ledgerd.protocol.hardforks import MAINNET_HARDFORKS, TESTNET_HARDFORKS, Hardfork, known_until, rescheduled
 from ledgerd.protocol.parameters import MAINNET, TESTNET
-from ledgerd.protocol.time_text import parse_time_text
-from ledgerd.protocol.versions import hardfork_version_of, parse_version_text, version_number
+from ledgerd.protocol.time_text import parse_time_text, time_text
+from ledgerd.protocol.versions import hardfork_version_of, parse_version_text, version_number, version_text
+from tests.recorded import recorded_sections
 
 # `processed_hardforks` of the state after block 14 of the recorded testnet, without the time of its genesis.
 PROCESSED = [
@@ -78,6 +79,19 @@ def test_both_networks_know_the_same_hardforks() -> None:
     assert [(each.number, each.version) for each in TESTNET_HARDFORKS] == known
     assert MAINNET.hardforks == MAINNET_HARDFORKS
     assert TESTNET.hardforks == TESTNET_HARDFORKS
+
+
+def test_the_hardforks_of_markets_have_the_times_that_nodes_of_4_1_0_recorded() -> None:
+    assert [time_text(each.time) for each in MAINNET_HARDFORKS[14:]] == ["2026-08-28T00:00:00", "2026-10-05T00:00:00"]
+    for chain, hardforks in (("open-main15/state-1216", MAINNET_HARDFORKS), ("open-pm/state-2027", TESTNET_HARDFORKS)):
+        (recorded,) = recorded_sections(chain)["hardfork_property"]
+        assert recorded["processed_hardforks"][1:] == [time_text(each.time) for each in hardforks[1:]]
+        assert recorded["current_hardfork_version"] == version_text(hardforks[-1].version)
+
+
+def test_a_network_may_stop_before_the_latest_hardforks() -> None:
+    assert known_until(MAINNET_HARDFORKS, 13) == MAINNET_HARDFORKS[:14]
+    assert known_until(MAINNET_HARDFORKS, 15) == MAINNET_HARDFORKS
 
 
 def test_a_network_may_have_times_of_its_own() -> None:

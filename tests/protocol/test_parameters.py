@@ -22,10 +22,10 @@ def test_chain_ids_are_hashes_of_names() -> None:
 
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
-def test_both_networks_run_version_3_2_0_and_began_with_1_0_0(network: ChainParameters) -> None:
-    assert network.version == network.hardfork_version == version_number(3, 2)
+def test_both_networks_run_version_4_1_0_and_began_with_1_0_0(network: ChainParameters) -> None:
+    assert network.version == network.hardfork_version == version_number(4, 1)
     assert network.startup_version == version_number(1, 0)
-    assert network.last_hardfork.number == 13
+    assert network.last_hardfork.number == 15
 
 
 def test_a_round_of_the_mainnet_has_21_places() -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import Asset, shares, tokens
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.parameters import MAINNET, TESTNET
 from ledgerd.protocol.properties import (
     ChainPropertiesHf4,
@@ -25,7 +26,14 @@ from ledgerd.protocol.property_versions import VersionedChainProperties, default
 
 DEFAULTS = default_properties(MAINNET)
 
-VERSIONS = (ChainPropertiesInit, ChainPropertiesHf4, ChainPropertiesHf6, ChainPropertiesHf9, ChainPropertiesHf13)
+VERSIONS = (
+    ChainPropertiesInit,
+    ChainPropertiesHf4,
+    ChainPropertiesHf6,
+    ChainPropertiesHf9,
+    ChainPropertiesHf13,
+    ChainPropertiesHf14,
+)
 
 PERCENTS = (
     "bandwidth_reserve_percent",
@@ -147,7 +155,7 @@ def test_the_defaults_are_those_of_the_network() -> None:
 
 
 def test_keys_that_json_leaves_out_take_the_defaults_of_the_network_around() -> None:
-    codec = codec_of(ChainPropertiesHf13)
+    codec = codec_of(ChainPropertiesHf14)
     sent = {"maximum_block_size": 65_536}
     assert codec.from_json(sent) == replace(DEFAULTS, maximum_block_size=65_536)
     with json_defaults_of(TESTNET):
@@ -174,29 +182,31 @@ def test_the_tag_of_a_version_is_its_place() -> None:
         assert codec.to_json(properties).startswith(f'[{tag},{{"account_creation_fee":"1.000 VIZ",')
 
 
-def _properties() -> st.SearchStrategy[ChainPropertiesHf13]:
-    kinds = {
+def _properties() -> st.SearchStrategy[ChainPropertiesHf14]:
+    kinds: dict[type, st.SearchStrategy[Any]] = {
         Asset: st.builds(Asset, st.integers(-(2**63), 2**63 - 1), st.sampled_from([tokens(0).symbol, shares(0).symbol]))
     }
+    kinds[bool] = st.booleans()
     values = {field: kinds.get(type(default), st.integers(0, 2**15 - 1)) for field, default in asdict(DEFAULTS).items()}
-    return st.builds(ChainPropertiesHf13, **values)
+    values["pm_max_outcomes"] = st.integers(0, 255)
+    return st.builds(ChainPropertiesHf14, **values)
 
 
 @given(_properties(), _properties())
 def test_an_older_version_overwrites_its_own_fields_and_no_later_ones(
-    voted: ChainPropertiesHf13, known: ChainPropertiesHf13
+    voted: ChainPropertiesHf14, known: ChainPropertiesHf14
 ) -> None:
-    packed = codec_of(ChainPropertiesHf13).encode(voted)
+    packed = codec_of(ChainPropertiesHf14).encode(voted)
     for version in VERSIONS:
         older = codec_of(version).decode(packed)
         merged = older.apply_to(known)
-        assert type(merged) is ChainPropertiesHf13
-        for field in ChainPropertiesHf13.__struct_fields__:
+        assert type(merged) is ChainPropertiesHf14
+        for field in ChainPropertiesHf14.__struct_fields__:
             source = voted if field in version.__struct_fields__ else known
             assert getattr(merged, field) == getattr(source, field)
 
 
 @given(_properties())
-def test_bytes_of_properties_come_back(properties: ChainPropertiesHf13) -> None:
-    codec = codec_of(ChainPropertiesHf13)
+def test_bytes_of_properties_come_back(properties: ChainPropertiesHf14) -> None:
+    codec = codec_of(ChainPropertiesHf14)
     assert codec.decode_exactly(codec.encode(properties)) == properties

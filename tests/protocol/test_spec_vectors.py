@@ -26,7 +26,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import DelegateVestingShares, Transfer
 from ledgerd.protocol.operations.validators import SetRewardSharing, VersionedChainPropertiesUpdate
 from ledgerd.protocol.parameters import MAINNET, TESTNET
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import ChainPropertiesHf13
 from ledgerd.protocol.time_text import parse_time_text
 from ledgerd.protocol.transaction import Transaction, reference_to
 from ledgerd.protocol.versions import HardforkVersionVote, version_number
@@ -141,8 +141,8 @@ def test_a_shared_reward() -> None:
     )
 
 
-def test_the_defaults_of_the_mainnet_as_a_vote_of_the_last_version() -> None:
-    vote = VersionedChainPropertiesUpdate(ALICE, default_properties(MAINNET))
+def test_the_defaults_of_the_mainnet_as_a_vote_of_the_version_of_hardfork_13() -> None:
+    vote = VersionedChainPropertiesUpdate(ALICE, codec_of(ChainPropertiesHf13).from_json({}))
 
     assert codec_of(VersionedChainPropertiesUpdate).encode(vote).hex() == (
         "05616c69636504e8030000000000000356495a00000000000002000a000000008d270001000000000000000356495a000000004006400"

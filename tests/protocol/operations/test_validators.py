@@ -9,6 +9,7 @@ import pytest
 
 from ledgerd.codec import codec_of
 from ledgerd.protocol.keys import NULL_KEY, public_key_from_text
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.base import active
 from ledgerd.protocol.operations.validators import (
@@ -195,7 +196,7 @@ def test_all_defaults_of_the_main_network_in_bytes() -> None:
         "10270000000000000356495a00000000a0860100000000000356495a0000000010270000000000000356495a000000001c"
         "0080700000"
     )
-    operation = VersionedChainPropertiesUpdate(AccountName("alice"), DEFAULTS)
+    operation = VersionedChainPropertiesUpdate(AccountName("alice"), codec_of(ChainPropertiesHf13).from_json({}))
     assert codec_of(VersionedChainPropertiesUpdate).encode(operation).hex() == raw
 
 
@@ -211,7 +212,7 @@ def test_other_missing_keys_are_empty_or_the_defaults_of_the_properties() -> Non
     versioned = codec_of(VersionedChainPropertiesUpdate)
     assert versioned.from_json({}) == VersionedChainPropertiesUpdate(NO_NAME, FIRST_DEFAULTS)
     with json_defaults_of(TESTNET):
-        assert versioned.from_json({"props": [4, {}]}).props == default_properties(TESTNET)
+        assert versioned.from_json({"props": [5, {}]}).props == default_properties(TESTNET)
 
 
 def test_names_have_to_be_valid() -> None:
@@ -287,7 +288,7 @@ def test_fields_are_read_by_their_names_of_before_where_todays_are_missing() -> 
     assert vote.from_json({"account": "viz", "witness": "viz", "approve": True}) == VOTE
     assert vote.from_json({"account": "viz", "witness": "bob", "validator": "viz"}) == VOTE
 
-    given = json.loads(codec_of(ChainPropertiesHf13).to_json(DEFAULTS))
+    given = json.loads(codec_of(ChainPropertiesHf14).to_json(DEFAULTS))
     renamed = {name.replace("validator", "witness"): value for name, value in given.items()}
     assert sum("witness" in name for name in renamed) == 4
-    assert codec_of(ChainPropertiesHf13).from_json(renamed) == DEFAULTS
+    assert codec_of(ChainPropertiesHf14).from_json(renamed) == DEFAULTS
