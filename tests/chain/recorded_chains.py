@@ -28,6 +28,15 @@ STATES = {
     "open-hf0": (120, 336),
     "open-main": (40, 330, 480, 620, 900),
 }
+MARKET_STATES = {
+    "open-pm": (13, 14, 15, 16, 60, 300, 700, 1200, 2027),
+    "open-pm2": (18, 200, 463),
+    "open-big": (
+        *(207, 1347, 1348, 1349, 1350, 1351, 1352, 1353, 1355, 1357, 1359),
+        *(1361, 1362, 1363, 1364, 1365, 1366, 1423, 1430, 1488),
+    ),
+    "open-main15": (40, 314, 315, 330, 336, 700, 1216),
+}
 """The heights at which the complete state was recorded."""
 
 LIKE_THE_RECORDING = Skip.TRANSACTION_DUPES

@@ -33,6 +33,20 @@ def in_order_of_history(applied: AppliedOperation) -> tuple[int, int, int]:
     return applied.transaction_in_block, applied.operation_in_transaction, applied.virtual_operation
 
 
+BEFORE_MARKETS = {"open-pm": (13, 14), "open-main15": (40, 314, 315)}
+"""The recorded heights up to which nothing but the activation of hardfork 14 has to do with markets."""
+
+
+@pytest.mark.parametrize("name", BEFORE_MARKETS)
+def test_a_recorded_chain_comes_to_hardfork_14_with_the_recorded_states(name: str, tmp_path: Path) -> None:
+    with open_chain(name, tmp_path) as chain:
+        for height in BEFORE_MARKETS[name]:
+            advance(chain, name, height)
+            found = difference(exported_state(chain), recorded_state(name, height), f"{name} at {height}: ")
+            assert found is None, found
+        assert chain.ledger.hardforks.last_hardfork == 14
+
+
 @pytest.mark.parametrize("name", CHAINS)
 def test_a_recorded_chain_replays_to_its_states_and_operations(name: str, tmp_path: Path) -> None:
     happened: dict[int, list[AppliedOperation]] = {}

@@ -17,6 +17,7 @@ from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.versions import version_number
 from ledgerd.state.objects.hardfork import HardforkProperty
 from tests.chain.ledgers import NOW, change, run
+from tests.chain.recorded_chains import until_hardfork_13
 
 
 def stand_at(ledger: Ledger, number: int) -> HardforkProperty:
@@ -84,27 +85,44 @@ def test_without_a_vote_nothing_happens(ledger: Ledger) -> None:
 
 
 def test_a_hardfork_that_this_program_does_not_know_stops_it(ledger: Ledger) -> None:
-    vote(ledger, version_number(3, 3))
+    vote(ledger, version_number(4, 2))
 
     with pytest.raises(UnknownHardfork) as caught:
         run(ledger, process_hardforks)
     assert caught.value.code == 4090000
 
 
+def test_a_vote_for_4_1_0_brings_hardforks_14_and_15_in_one_block(ledger: Ledger) -> None:
+    stand_at(ledger, 13)
+    vote(ledger, version_number(4, 1))
+
+    assert run(ledger, process_hardforks) == [virtual.Hardfork(14), virtual.Hardfork(15)]
+    assert ledger.hardforks.processed_hardforks[14:] == (1_787_875_200, 1_791_158_400)
+
+
+def test_a_network_that_stops_at_hardfork_13_is_stopped_by_hardfork_14(ledger: Ledger) -> None:
+    ledger.network = until_hardfork_13(ledger.network)
+    stand_at(ledger, 13)
+    vote(ledger, version_number(4, 0))
+
+    with pytest.raises(UnknownHardfork):
+        run(ledger, process_hardforks)
+
+
 def test_a_new_hardfork_is_an_addition(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    coming = Hardfork(14, version_number(3, 3), NOW - 5)
+    coming = Hardfork(16, version_number(4, 2), NOW - 5)
     ledger.network = msgspec.structs.replace(MAINNET, hardforks=(*MAINNET.hardforks, coming))
     during: list[bool] = []
-    migrations = {**MIGRATIONS, 14: lambda ledger: during.append(ledger.hardfork(14))}
+    migrations = {**MIGRATIONS, 16: lambda ledger: during.append(ledger.hardfork(16))}
     monkeypatch.setattr(hardforks, "MIGRATIONS", migrations)
-    stand_at(ledger, 13)
+    stand_at(ledger, 15)
 
     apply_next_hardfork(ledger)
 
     assert during == [False]
-    assert ledger.hardfork(14)
-    assert ledger.hardforks.current_hardfork_version == version_number(3, 3)
+    assert ledger.hardfork(16)
+    assert ledger.hardforks.current_hardfork_version == version_number(4, 2)
 
 
 def test_hardforks_with_changes_of_their_own_are_known() -> None:
-    assert set(MIGRATIONS) == {4, 5, 6, 7, 8, 9, 11}
+    assert set(MIGRATIONS) == {4, 5, 6, 7, 8, 9, 11, 14}

@@ -15,6 +15,7 @@ from ledgerd.chain.migrations.hf7 import remove_invalid_accounts
 from ledgerd.chain.migrations.hf8 import recount_delegations
 from ledgerd.chain.migrations.hf9 import remove_spam
 from ledgerd.chain.migrations.hf11 import make_accounts_valid
+from ledgerd.chain.migrations.hf14 import begin_lazy_pool
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
@@ -27,4 +28,5 @@ MIGRATIONS: Mapping[int, Callable[[Ledger], None]] = {
     8: recount_delegations,
     9: remove_spam,
     11: make_accounts_valid,
+    14: begin_lazy_pool,
 }

@@ -37,6 +37,7 @@ from ledgerd.state.objects.validators import (
     Validator,
     ValidatorPenaltyExpire,
 )
+from tests.additions import PROPERTIES
 from tests.chain.empty_blocks import schedule
 from tests.chain.ledgers import ALICE, BOB, HEAD, NOW, change, create_validator, key_of, set_median
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
@@ -75,6 +76,11 @@ def differences(ours: Any, recorded: Any) -> dict[str, tuple[Any, Any]]:
     return {key: (ours[key], recorded[key]) for key in both if str(ours[key]) != str(recorded[key])}
 
 
+def with_new_properties(recorded: dict[str, Any], field: str) -> dict[str, Any]:
+    """The same with the properties that later versions add."""
+    return {**recorded, field: {**recorded[field], **PROPERTIES}}
+
+
 def test_a_recorded_silence_of_669_slots_begins_an_emergency_as_in_the_reference(tmp_path: Path) -> None:
     state = lzma.decompress((OPEN_MAIN / "state-900.json.xz").read_bytes())
     raw = json.loads(recorded_answers("open-main", 901)["get_raw_block"][(901,)])["raw_block"]
@@ -88,12 +94,13 @@ def test_a_recorded_silence_of_669_slots_begins_an_emergency_as_in_the_reference
         ours = json.loads(BY_NAME["dynamic_global_property"].text(ledger.globals))
         assert differences(ours, recorded_answer("get_dynamic_global_properties")) == {}
         ours = json.loads(BY_NAME["validator_schedule"].text(ledger.schedule))
-        assert differences(ours, recorded_answer("get_validator_schedule")) == {}
+        recorded = with_new_properties(recorded_answer("get_validator_schedule"), "median_props")
+        assert differences(ours, recorded) == {}
         validators = recorded_answer("get_validators_by_counted_vote")
         assert len(validators) == 34
         for recorded in validators:
             ours = json.loads(BY_NAME["validator"].text(store.get(VALIDATORS, recorded["id"])))
-            assert differences(ours, recorded) == {}
+            assert differences(ours, with_new_properties(recorded, "props")) == {}
 
 
 @pytest.mark.parametrize(("missed", "is_active"), FROM_399_MISSED_SLOTS_ON)
@@ -148,7 +155,8 @@ def test_the_committee_stands_for_what_is_in_force(ledger: Ledger) -> None:
     committee = ledger.validator(COMMITTEE_ACCOUNT)
     assert committee.signing_key == ledger.network.emergency_key
     assert (committee.schedule, committee.props.withdraw_intervals) == (Place.TOP, 77)
-    assert (committee.running_version, committee.hardfork_version_vote) == (version_number(3, 2),) * 2
+    assert committee.running_version == ledger.network.version == version_number(4, 1)
+    assert committee.hardfork_version_vote == version_number(3, 2)
 
 
 def test_a_committee_that_is_no_validator_becomes_one(ledger: Ledger) -> None:

@@ -10,8 +10,8 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.medians import VOTED_SINCE, update_medians
 from ledgerd.protocol.assets import Asset, tokens
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.properties import ChainPropertiesHf13
 from ledgerd.protocol.property_versions import default_properties
 from tests.chain.empty_blocks import schedule
 from tests.chain.ledgers import ALICE, change, create_validator
@@ -19,11 +19,11 @@ from tests.chain.ledgers import ALICE, change, create_validator
 DEFAULTS = default_properties(MAINNET)
 
 
-def wanting(**properties: object) -> ChainPropertiesHf13:
+def wanting(**properties: object) -> ChainPropertiesHf14:
     return msgspec.structs.replace(DEFAULTS, **properties)
 
 
-def put_to_vote(ledger: Ledger, *wishes: ChainPropertiesHf13) -> None:
+def put_to_vote(ledger: Ledger, *wishes: ChainPropertiesHf14) -> None:
     names = [f"v{place:02}" for place in range(len(wishes))]
     for owner, wish in zip(names, wishes, strict=True):
         create_validator(ledger, owner, props=wish)
@@ -34,7 +34,7 @@ def put_to_vote(ledger: Ledger, *wishes: ChainPropertiesHf13) -> None:
 def test_every_property_is_put_to_the_vote_once() -> None:
     voted = [name for _, names in VOTED_SINCE for name in names]
 
-    assert sorted(voted) == sorted(ChainPropertiesHf13.__struct_fields__)
+    assert sorted(voted) == sorted(ChainPropertiesHf14.__struct_fields__)
 
 
 def test_of_21_wishes_the_eleventh_counts_for_each_property_by_itself(ledger: Ledger) -> None:

@@ -1,0 +1,15 @@
+"""Hardfork 14: the lazy pool begins, empty (spec 07, section 1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger import Ledger
+
+
+def begin_lazy_pool(ledger: Ledger) -> None:
+    """The only one that there will be."""
+    ledger.store.create(PM_LAZY_POOLS, PmLazyPool())
