@@ -1,4 +1,4 @@
-"""Which accounts an operation touches, and so in whose history it stands (spec 05, section 13.1)."""
+"""Which accounts an operation touches, and so in whose history it stands (spec 05, 13.1; spec 07, 13)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from ledgerd.protocol.operations import (
     Operation,
     account_market,
     accounts,
+    bets,
     content,
+    disputes,
     escrow,
     invites,
+    markets,
+    oracles,
     paid_subscriptions,
     proposals,
     recovery,
     transfers,
     validators,
     virtual,
+    virtual_markets,
 )
 
 Names = Iterable[AccountName]
@@ -71,8 +76,30 @@ FIELDS: dict[type[Operation], tuple[str, ...]] = {
     virtual.Bid: ("account", "bidder"),
     virtual.Outbid: ("account", "bidder"),
     virtual.StakeholderReward: ("validator", "stakeholder"),
+    bets.PmTransferPosition: ("sender", "recipient"),
+    disputes.PmUnban: ("resolver", "target"),
+    virtual_markets.PmCommitForfeit: ("account",),
+    virtual_markets.PmAutoPayout: ("account",),
+    virtual_markets.PmDisputeFinalize: ("oracle",),
+    virtual_markets.PmDisputeAutoClose: ("oracle",),
+    virtual_markets.PmOracleMissedPenalty: ("oracle",),
+    virtual_markets.PmLeverageLiquidate: ("account",),
+    virtual_markets.PmLeverageResolve: ("account",),
+    virtual_markets.PmMarketAccepted: ("oracle", "creator"),
+    virtual_markets.PmPayout: ("account",),
+    virtual_markets.PmBanExpired: ("account",),
+    virtual_markets.PmMarketExpired: ("oracle", "creator"),
+    virtual_markets.PmDisputeOpened: ("oracle", "disputer"),
+    virtual_markets.PmEarlyExitClaimPaid: ("account",),
 }
 """Operations that touch the accounts of these fields, empty names included."""
+
+FIELDS_THAT_NAME_SOMEBODY: dict[type[Operation], tuple[str, ...]] = {
+    oracles.PmOracleRegister: ("owner", "auto_accept_creator", "auto_accept_resolver"),
+    markets.PmCreateMarket: ("creator", "oracle", "dispute_resolver"),
+    virtual_markets.PmLpPayout: ("account",),
+}
+"""Operations that touch the accounts of these fields, but for empty names (spec 07, section 13)."""
 
 
 def _of_content(operation: content.Content) -> Names:
@@ -104,9 +131,14 @@ def _of_fields(fields: tuple[str, ...]) -> Callable[..., Names]:
     return lambda operation: [getattr(operation, field) for field in fields]
 
 
+def _of_named_fields(fields: tuple[str, ...]) -> Callable[..., Names]:
+    return lambda operation: [name for field in fields if (name := getattr(operation, field))]
+
+
 _RULES: dict[type[Operation], Callable[..., Names]] = {
     **dict.fromkeys(OPERATIONS, _of_any_other),
     **{kind: _of_fields(fields) for kind, fields in FIELDS.items()},
+    **{kind: _of_named_fields(fields) for kind, fields in FIELDS_THAT_NAME_SOMEBODY.items()},
     content.Content: _of_content,
     transfers.TransferToVesting: _of_transfer_to_vesting,
     proposals.ProposalUpdate: _of_proposal_update,
