@@ -6,6 +6,8 @@ Bytes are written as the wire has them, tag first; JSON as the node prints it, `
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from itertools import combinations
 from typing import Any, TypeVar
 
 import msgspec
@@ -47,6 +49,13 @@ def round_trips(operation: Operation, raw: str, printed: list[Any]) -> None:
     assert codec.from_json(body) == operation
 
 
+def read(printed: list[Any], kind: type[Changed]) -> Changed:
+    """The operation of this kind that the JSON is of."""
+    operation = codec_of(Operation).from_json(printed)
+    assert isinstance(operation, kind)
+    return operation
+
+
 def changed(operation: Changed, **fields: Any) -> Changed:
     """The operation with other values in these fields."""
     return msgspec.structs.replace(operation, **fields)
@@ -59,3 +68,18 @@ def asks_for_names(operation: Operation, *fields: str) -> None:
             changed(operation, **{field: AccountName("a")}),
             "is_valid_account_name(name): Account name a is invalid",
         )
+
+
+def refuses_for_the_first_of_two_faults(operation: Operation, unsound: Iterable[tuple[Operation, str]]) -> int:
+    """Of two faults in different fields, the one that stands first in the list is told; returns how many were tried."""
+    faults = [(faults_of(operation, each), message) for each, message in unsound if type(each) is type(operation)]
+    pairs = [pair for pair in combinations(faults, 2) if not pair[0][0].keys() & pair[1][0].keys()]
+    for (first, message), (second, _) in pairs:
+        refuses(changed(operation, **first, **second), message)
+    return len(pairs)
+
+
+def faults_of(operation: Operation, other: Operation) -> dict[str, Any]:
+    """The fields in which another operation differs, with its values."""
+    fields = operation.__struct_fields__
+    return {name: getattr(other, name) for name in fields if getattr(other, name) != getattr(operation, name)}

@@ -1,0 +1,138 @@
+"""Hidden bets: bytes, JSON, rules, authorities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.identifiers import NO_COMMITMENT, Commitment
+from ledgerd.protocol.operations.base import Operation, active
+from ledgerd.protocol.operations.commitments import PmCommitBet, PmRevealBet
+from tests.protocol.operations.expect import (
+    accepts,
+    asks_for_names,
+    changed,
+    read,
+    refuses,
+    refuses_for_the_first_of_two_faults,
+    round_trips,
+)
+
+COMMIT_BET_JSON = [
+    "pm_commit_bet",
+    {
+        "account": "bob",
+        "market_id": 5,
+        "commitment": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+        "escrow_amount": "20.000 VIZ",
+        "no_reveal_fee_percent": 2000,
+        "extensions": [],
+    },
+]
+COMMIT_BET = read(COMMIT_BET_JSON, PmCommitBet)
+
+REVEAL_BET_JSON = [
+    "pm_reveal_bet",
+    {
+        "account": "bob",
+        "commit_id": 7,
+        "side": 1,
+        "outcome_index": -1,
+        "amount": "15.000 VIZ",
+        "salt": "s3",
+        "min_tokens": 0,
+        "extensions": [],
+    },
+]
+REVEAL_BET = read(REVEAL_BET_JSON, PmRevealBet)
+
+IN_BYTES: tuple[tuple[Operation, str, list[Any]], ...] = (
+    (
+        COMMIT_BET,
+        (
+            "4703626f62050000000000000000112233445566778899aabbccddeeff00112233445566778899aabbccddeeff204e000000"
+            "0000000356495a00000000d00700"
+        ),
+        COMMIT_BET_JSON,
+    ),
+    (
+        REVEAL_BET,
+        "4803626f62070000000000000001ffff983a0000000000000356495a00000000027333000000000000000000",
+        REVEAL_BET_JSON,
+    ),
+)
+
+SOUND: tuple[Operation, ...] = (
+    changed(COMMIT_BET, no_reveal_fee_percent=10_000),
+    changed(COMMIT_BET, escrow_amount=tokens(1)),
+    changed(COMMIT_BET, commitment=Commitment(bytes(31) + bytes((1,)))),
+    changed(REVEAL_BET, salt="x" * 256),
+    changed(REVEAL_BET, salt=""),
+    changed(REVEAL_BET, side=-1, outcome_index=0),
+)
+
+UNSOUND: tuple[tuple[Operation, str], ...] = (
+    (changed(COMMIT_BET, market_id=-1), "market_id >= 0: market_id must be non-negative"),
+    (changed(COMMIT_BET, commitment=NO_COMMITMENT), "commitment != fc::sha256(): commitment cannot be empty"),
+    (
+        changed(COMMIT_BET, escrow_amount=shares(1)),
+        "pm_is_token(escrow_amount): escrow_amount must be VIZ (TOKEN_SYMBOL)",
+    ),
+    (changed(COMMIT_BET, escrow_amount=tokens(0)), "escrow_amount.amount > 0: escrow_amount must be positive"),
+    (changed(COMMIT_BET, escrow_amount=tokens(-1)), "escrow_amount.amount > 0: escrow_amount must be positive"),
+    (
+        changed(COMMIT_BET, no_reveal_fee_percent=10_001),
+        "no_reveal_fee_percent <= 10000: no_reveal_fee_percent out of range (bp, max 10000)",
+    ),
+    (changed(REVEAL_BET, commit_id=-1), "commit_id >= 0: commit_id must be non-negative"),
+    (changed(REVEAL_BET, amount=shares(1)), "pm_is_token(amount): amount must be VIZ (TOKEN_SYMBOL)"),
+    (changed(REVEAL_BET, amount=tokens(0)), "amount.amount > 0: reveal amount must be positive"),
+    (changed(REVEAL_BET, amount=tokens(-1)), "amount.amount > 0: reveal amount must be positive"),
+    (changed(REVEAL_BET, min_tokens=-1), "min_tokens >= 0: min_tokens cannot be negative"),
+    (changed(REVEAL_BET, side=-2), "side >= -1 && side <= 1: side must be -1, 0 or 1"),
+    (changed(REVEAL_BET, side=2), "side >= -1 && side <= 1: side must be -1, 0 or 1"),
+    (changed(REVEAL_BET, outcome_index=-2), "outcome_index >= -1: outcome_index must be >= -1"),
+    (
+        changed(REVEAL_BET, side=0, outcome_index=0),
+        "(side >= 0) != (outcome_index >= 0): set exactly one of side / outcome_index",
+    ),
+    (
+        changed(REVEAL_BET, side=-1, outcome_index=-1),
+        "(side >= 0) != (outcome_index >= 0): set exactly one of side / outcome_index",
+    ),
+    (changed(REVEAL_BET, salt="x" * 257), "s.size() <= cap: salt exceeds byte cap 256"),
+    (changed(REVEAL_BET, salt="\udcff"), "fc::is_utf8(s): salt not formatted in UTF8"),
+)
+
+
+@pytest.mark.parametrize(("operation", "raw", "printed"), IN_BYTES, ids=[case[2][0] for case in IN_BYTES])
+def test_bytes_and_json_of_an_operation(operation: Operation, raw: str, printed: list[Any]) -> None:
+    round_trips(operation, raw, printed)
+
+
+@pytest.mark.parametrize("operation", [*(case[0] for case in IN_BYTES), *SOUND], ids=repr)
+def test_what_is_within_its_bounds_is_accepted(operation: Operation) -> None:
+    accepts(operation)
+
+
+@pytest.mark.parametrize(("operation", "message"), UNSOUND)
+def test_what_is_out_of_its_bounds_is_refused(operation: Operation, message: str) -> None:
+    refuses(operation, message)
+
+
+def test_of_two_faults_the_first_is_told() -> None:
+    tried = [refuses_for_the_first_of_two_faults(operation, UNSOUND) for operation, _, _ in IN_BYTES]
+
+    assert sum(tried) > 20
+
+
+def test_names_have_to_be_valid() -> None:
+    asks_for_names(COMMIT_BET, "account")
+    asks_for_names(REVEAL_BET, "account")
+
+
+def test_those_who_act_must_agree() -> None:
+    assert COMMIT_BET.authorities() == active(COMMIT_BET.account)
+    assert REVEAL_BET.authorities() == active(REVEAL_BET.account)

@@ -1,0 +1,186 @@
+"""Oracles: bytes, JSON, rules, authorities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ledgerd.codec import codec_of
+from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operations.base import Operation, active
+from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister, PmOracleUpdate
+from tests.protocol.operations.expect import (
+    accepts,
+    asks_for_names,
+    changed,
+    read,
+    refuses,
+    refuses_for_the_first_of_two_faults,
+    round_trips,
+)
+
+ORACLE_REGISTER_JSON = [
+    "pm_oracle_register",
+    {
+        "owner": "orac",
+        "insurance": "5000.000 VIZ",
+        "fee_percent": 200,
+        "fixed_fee": "1.000 VIZ",
+        "rules_url": "https://o.x",
+        "auto_accept_creator": "",
+        "auto_accept_resolver": "judge",
+        "auto_accept": True,
+        "extensions": [],
+    },
+]
+ORACLE_REGISTER = read(ORACLE_REGISTER_JSON, PmOracleRegister)
+
+ORACLE_UPDATE_JSON = [
+    "pm_oracle_update",
+    {
+        "owner": "orac",
+        "insurance_delta": "-2.000 VIZ",
+        "fee_percent": 300,
+        "auto_accept_resolver": "",
+        "auto_accept": False,
+        "extensions": [],
+    },
+]
+ORACLE_UPDATE = read(ORACLE_UPDATE_JSON, PmOracleUpdate)
+
+ORACLE_ACCEPT_MARKET_JSON = [
+    "pm_oracle_accept_market",
+    {
+        "oracle": "orac",
+        "market_id": 5,
+        "accept": True,
+        "oracle_fee_percent": 150,
+        "oracle_fixed_fee": "0.500 VIZ",
+        "extensions": [],
+    },
+]
+ORACLE_ACCEPT_MARKET = read(ORACLE_ACCEPT_MARKET_JSON, PmOracleAcceptMarket)
+
+IN_BYTES: tuple[tuple[Operation, str, list[Any]], ...] = (
+    (
+        ORACLE_REGISTER,
+        (
+            "42046f726163404b4c00000000000356495a00000000c800e8030000000000000356495a000000000b68747470733a2f2f6f"
+            "2e7800056a756467650100"
+        ),
+        ORACLE_REGISTER_JSON,
+    ),
+    (ORACLE_UPDATE, "43046f7261630130f8ffffffffffff0356495a00000000012c010000000100010000", ORACLE_UPDATE_JSON),
+    (
+        ORACLE_ACCEPT_MARKET,
+        "45046f7261630500000000000000019600f4010000000000000356495a0000000000",
+        ORACLE_ACCEPT_MARKET_JSON,
+    ),
+)
+
+SOUND: tuple[Operation, ...] = (
+    changed(ORACLE_REGISTER, insurance=tokens(1)),
+    changed(ORACLE_REGISTER, fixed_fee=tokens(0)),
+    changed(ORACLE_REGISTER, fee_percent=10_000),
+    changed(ORACLE_REGISTER, rules_url=""),
+    changed(ORACLE_REGISTER, rules_url="x" * 256),
+    changed(ORACLE_REGISTER, auto_accept_resolver=AccountName("!!")),
+    changed(ORACLE_UPDATE, insurance_delta=tokens(0), fee_percent=None),
+    changed(ORACLE_UPDATE, insurance_delta=None, fee_percent=None, fixed_fee=tokens(0)),
+    changed(ORACLE_UPDATE, insurance_delta=None, fee_percent=None, rules_url=""),
+    changed(ORACLE_UPDATE, auto_accept_creator=AccountName("!!")),
+    changed(ORACLE_UPDATE, fee_percent=10_000),
+    changed(ORACLE_ACCEPT_MARKET, accept=False),
+    changed(ORACLE_ACCEPT_MARKET, oracle_fee_percent=10_000),
+    changed(ORACLE_ACCEPT_MARKET, oracle_fixed_fee=tokens(0)),
+)
+
+UNSOUND: tuple[tuple[Operation, str], ...] = (
+    (changed(ORACLE_REGISTER, insurance=shares(1)), "pm_is_token(insurance): insurance must be VIZ (TOKEN_SYMBOL)"),
+    (changed(ORACLE_REGISTER, insurance=tokens(0)), "insurance.amount > 0: insurance must be positive"),
+    (changed(ORACLE_REGISTER, insurance=tokens(-1)), "insurance.amount > 0: insurance must be positive"),
+    (changed(ORACLE_REGISTER, fixed_fee=shares(1)), "pm_is_token(fixed_fee): fixed_fee must be VIZ (TOKEN_SYMBOL)"),
+    (changed(ORACLE_REGISTER, fixed_fee=tokens(-1)), "fixed_fee.amount >= 0: fixed_fee cannot be negative"),
+    (changed(ORACLE_REGISTER, fee_percent=10_001), "fee_percent <= 10000: fee_percent out of range (bp, max 10000)"),
+    (changed(ORACLE_REGISTER, rules_url="x" * 257), "s.size() <= cap: rules_url exceeds byte cap 256"),
+    (changed(ORACLE_REGISTER, rules_url="\udcff"), "fc::is_utf8(s): rules_url not formatted in UTF8"),
+    (changed(ORACLE_UPDATE, insurance_delta=shares(1)), "pm_is_token(*insurance_delta): insurance_delta must be VIZ"),
+    (changed(ORACLE_UPDATE, fixed_fee=shares(1)), "pm_is_token(*fixed_fee): fixed_fee must be VIZ"),
+    (changed(ORACLE_UPDATE, fixed_fee=tokens(-1)), "fixed_fee->amount >= 0: fixed_fee cannot be negative"),
+    (changed(ORACLE_UPDATE, fee_percent=10_001), "*fee_percent <= 10000: fee_percent out of range (bp, max 10000)"),
+    (changed(ORACLE_UPDATE, rules_url="x" * 257), "s.size() <= cap: rules_url exceeds byte cap 256"),
+    (changed(ORACLE_UPDATE, rules_url="\udcff"), "fc::is_utf8(s): rules_url not formatted in UTF8"),
+    (changed(ORACLE_ACCEPT_MARKET, market_id=-1), "market_id >= 0: market_id must be non-negative"),
+    (
+        changed(ORACLE_ACCEPT_MARKET, oracle_fee_percent=10_001),
+        "oracle_fee_percent <= 10000: oracle_fee_percent out of range (bp, max 10000)",
+    ),
+    (
+        changed(ORACLE_ACCEPT_MARKET, oracle_fixed_fee=shares(1)),
+        "pm_is_token(oracle_fixed_fee): oracle_fixed_fee must be VIZ (TOKEN_SYMBOL)",
+    ),
+    (
+        changed(ORACLE_ACCEPT_MARKET, oracle_fixed_fee=tokens(-1)),
+        "oracle_fixed_fee.amount >= 0: oracle_fixed_fee cannot be negative",
+    ),
+)
+
+
+@pytest.mark.parametrize(("operation", "raw", "printed"), IN_BYTES, ids=[case[2][0] for case in IN_BYTES])
+def test_bytes_and_json_of_an_operation(operation: Operation, raw: str, printed: list[Any]) -> None:
+    round_trips(operation, raw, printed)
+
+
+@pytest.mark.parametrize("operation", [*(case[0] for case in IN_BYTES), *SOUND], ids=repr)
+def test_what_is_within_its_bounds_is_accepted(operation: Operation) -> None:
+    accepts(operation)
+
+
+@pytest.mark.parametrize(("operation", "message"), UNSOUND)
+def test_what_is_out_of_its_bounds_is_refused(operation: Operation, message: str) -> None:
+    refuses(operation, message)
+
+
+def test_of_two_faults_the_first_is_told() -> None:
+    tried = [refuses_for_the_first_of_two_faults(operation, UNSOUND) for operation, _, _ in IN_BYTES]
+
+    assert sum(tried) > 20
+
+
+def test_names_have_to_be_valid() -> None:
+    asks_for_names(ORACLE_REGISTER, "owner")
+    asks_for_names(ORACLE_UPDATE, "owner")
+    asks_for_names(ORACLE_ACCEPT_MARKET, "oracle")
+
+
+def test_those_who_act_must_agree() -> None:
+    assert ORACLE_REGISTER.authorities() == active(ORACLE_REGISTER.owner)
+    assert ORACLE_UPDATE.authorities() == active(ORACLE_UPDATE.owner)
+    assert ORACLE_ACCEPT_MARKET.authorities() == active(ORACLE_ACCEPT_MARKET.oracle)
+
+
+def test_a_change_of_whom_an_oracle_accepts_alone_is_none() -> None:
+    nothing = changed(ORACLE_UPDATE, insurance_delta=None, fee_percent=None)
+
+    for change in ({}, {"auto_accept": True}, {"auto_accept_creator": NO_NAME}, {"auto_accept_resolver": NO_NAME}):
+        refuses(
+            changed(nothing, **change),
+            "insurance_delta || fee_percent || fixed_fee || rules_url: pm_oracle_update must change at least one field",
+        )
+
+
+def test_an_empty_name_is_not_the_same_as_none() -> None:
+    update = codec_of(PmOracleUpdate)
+
+    assert update.from_json({"auto_accept_creator": ""}).auto_accept_creator == NO_NAME
+    assert update.from_json({"auto_accept_creator": None}).auto_accept_creator is None
+    assert update.from_json({}) == PmOracleUpdate(NO_NAME, None, None, None, None, None, None, None, ())
+    assert '"auto_accept_creator"' not in update.to_json(update.from_json({}))
+
+
+def test_missing_keys_are_empty_and_zero_but_for_the_answer_itself() -> None:
+    assert codec_of(PmOracleAcceptMarket).from_json({}) == PmOracleAcceptMarket(NO_NAME, 0, True, 0, tokens(0), ())
+    registration = PmOracleRegister(NO_NAME, tokens(0), 0, tokens(0), "", NO_NAME, NO_NAME, False, ())
+    assert codec_of(PmOracleRegister).from_json({}) == registration
