@@ -24,6 +24,9 @@ ALL_CHAINS = {**CHAINS, **MARKET_CHAINS}
 ANSWERED = {**ALL_CHAINS, "open-big": 1350}
 """The height at which a node was asked for every block of a chain, and for the operations of each."""
 
+AGAIN = "open-1-at-4.1.0"
+"""The blocks of `open-1` once more, in a node of a later version."""
+
 LATER_CHAIN = "open-up"
 FIRST_LATER, LAST_LATER = 2718, 3198
 """A chain that goes on from the last state of `open-1`, and its blocks."""
@@ -45,7 +48,7 @@ def _unpacked(name: str) -> bytes:
 @cache
 def recorded_log(chain: str) -> bytes:
     """The block log: each block's bytes, followed by the place where they began."""
-    return _unpacked(f"{chain}/block_log")
+    return _unpacked(f"{'open-1' if chain == AGAIN else chain}/block_log")
 
 
 @cache

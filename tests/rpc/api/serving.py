@@ -25,6 +25,7 @@ from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.describe.openrpc import recorded_examples
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import Reader
+from tests.additions import answer_with_additions
 from tests.chain.ledgers import close_all
 from tests.chain.recorded_chains import network_of, open_chain
 from tests.recorded import FOLDER
@@ -96,14 +97,15 @@ def answers_of(ledger: Ledger, folder: Path) -> Iterator[Callable[..., Any]]:
 
 
 def recorded_api_answers(name: str, *files: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """The requests of these files with their answers, but for those to the histories."""
+    """The requests of these files with their answers in today's form, but for those to the histories."""
     known = {api.name for api in APIS}
     for file in files:
         raw = lzma.decompress((FOLDER / name / f"{file}.jsonl.xz").read_bytes())
         for line in raw.decode("utf-8", "surrogateescape").splitlines():
             fact = json.loads(line)
-            if fact["request"]["params"][0] in known:
-                yield fact["request"], fact["answer"]
+            api, method, _ = fact["request"]["params"]
+            if api in known:
+                yield fact["request"], answer_with_additions(method, fact["answer"])
 
 
 def examples_that_differ(dispatcher: Dispatcher, chain: str, height: int) -> list[str]:
