@@ -104,6 +104,21 @@ def test_hardforks_may_have_times_of_their_own(tmp_path: Path) -> None:
     assert network.hardforks[2] == MAINNET_HARDFORKS[2]
 
 
+@pytest.mark.parametrize("last", [0, 13, 14, 15])
+def test_a_network_may_stop_at_any_hardfork_and_runs_its_version(tmp_path: Path, last: int) -> None:
+    network = load(tmp_path, f'base = "mainnet"\nlast_hardfork = {last}')
+
+    assert network.hardforks == MAINNET_HARDFORKS[: last + 1]
+    assert network.version == MAINNET_HARDFORKS[last].version
+    assert load(tmp_path, 'base = "mainnet"').hardforks == MAINNET_HARDFORKS
+
+
+def test_a_network_that_stops_early_may_have_times_of_its_own_too(tmp_path: Path) -> None:
+    network = load(tmp_path, 'base = "testnet"\nlast_hardfork = 13\n[hardfork_times]\n13 = 7')
+
+    assert (network.last_hardfork.number, network.last_hardfork.time) == (13, 7)
+
+
 def test_genesis_accounts_may_stand_in_the_file(tmp_path: Path) -> None:
     text = f'base = "testnet"\n[[genesis]]\nlogin = "eve"\npublic_key = "{KEY}"\nshares_amount = 5'
 

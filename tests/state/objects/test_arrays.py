@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.names import cut_name
-from ledgerd.state.objects.arrays import FlagRow, NameRow, ProxiedShares
+from ledgerd.state.objects.arrays import FlagRow, NameRow, ProxiedShares, TimeClasses
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789.-\u00e9", max_size=40).map(cut_name)
@@ -33,6 +33,14 @@ def test_places_without_a_validator_are_zeros() -> None:
 
 def test_proxied_shares_are_little_endian_numbers() -> None:
     assert PROXIED.to_json((1, -1, 256, 0)) == f'"01{"00" * 7}{"ff" * 8}0001{"00" * 14}"'
+
+
+def test_eight_counts_are_little_endian_numbers() -> None:
+    classes: Any = codec_of(TimeClasses)
+
+    assert classes.to_json((1, 0, 0, 0, 0, 0, 0, -1)) == f'"01{"00" * 55}{"ff" * 8}"'
+    assert classes.from_json("02") == (2, 0, 0, 0, 0, 0, 0, 0)
+    assert codec_of(TimeClasses).encode((0,) * 8) == bytes(64)
 
 
 def test_flags_are_bytes() -> None:

@@ -1,0 +1,73 @@
+"""Agents, and the history of keys: their orders, and what a row of an agent says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.protocol.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.state import NotUnique, Store
+from ledgerd.state.objects import TABLES
+from ledgerd.state.objects.agents import AGENT_BY_ACCOUNT, AGENT_PERMISSIONS, FOR_EVER, AgentPermission
+from ledgerd.state.objects.key_history import (
+    KEY_HISTORY,
+    KEY_HISTORY_BY_KEY,
+    KEY_HISTORY_BY_ROLE,
+    KeyHistory,
+    Role,
+)
+
+ALICE, BOB = AccountName("alice"), AccountName("bob")
+KEY = PublicKey(b"\2" * 33)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path, TABLES) as store:
+        yield store
+
+
+def test_agents_of_an_account_are_walked_by_their_names_each_of_which_is_there_once(store: Store) -> None:
+    for account, name in ((ALICE, "bot"), (BOB, "a"), (ALICE, "a-1"), (ALICE, "_")):
+        store.create(AGENT_PERMISSIONS, AgentPermission(account=account, agent_name=AccountName(name), agent_key=KEY))
+
+    of_alice = store.scan(AGENT_BY_ACCOUNT, lower=(ALICE,), upper=(ALICE,))
+    assert [agent.agent_name for agent in of_alice] == ["_", "a-1", "bot"]
+    with pytest.raises(NotUnique):
+        store.create(AGENT_PERMISSIONS, AgentPermission(account=ALICE, agent_name=AccountName("bot")))
+
+
+def test_an_agent_may_sign_what_stands_between_the_commas() -> None:
+    assert AgentPermission(operations="award,transfer").operation_names == {"award", "transfer"}
+    assert AgentPermission(operations="").operation_names == frozenset()
+    assert AgentPermission(operations=",award,,").operation_names == {"award"}
+
+
+@pytest.mark.parametrize(("expiration", "is_live"), [(FOR_EVER, True), (99, False), (100, False), (101, True)])
+def test_an_agent_lives_until_its_time(expiration: int, *, is_live: bool) -> None:
+    assert AgentPermission(expiration=expiration).is_live(100) is is_live
+
+
+def test_the_last_change_of_a_role_is_the_last_in_its_order(store: Store) -> None:
+    for account, role, time in (
+        (ALICE, Role.MEMO, 5),
+        (ALICE, Role.ACTIVE, 7),
+        (BOB, Role.ACTIVE, 9),
+        (ALICE, Role.ACTIVE, 8),
+    ):
+        store.create(KEY_HISTORY, KeyHistory(account=account, role=role, valid_until_time=time))
+
+    of_role = (ALICE, Role.ACTIVE)
+    last = store.first(KEY_HISTORY_BY_ROLE, lower=of_role, upper=of_role, reverse=True)
+    assert last is not None
+    assert last.valid_until_time == 8
+
+
+def test_the_history_of_a_key_goes_over_all_accounts(store: Store) -> None:
+    for account, key in ((BOB, KEY), (ALICE, NULL_KEY), (ALICE, KEY)):
+        store.create(KEY_HISTORY, KeyHistory(account=account, key=key))
+
+    assert [entry.account for entry in store.scan(KEY_HISTORY_BY_KEY, lower=(KEY,), upper=(KEY,))] == [BOB, ALICE]
