@@ -13,7 +13,7 @@ def test_the_version_is_that_of_the_installed_package(capsys: pytest.CaptureFixt
 
     assert stopped.value.code == 0
     assert capsys.readouterr().out == (
-        "blockchain_version: 3.2.0\n"
+        "blockchain_version: 4.1.0\n"
         "git_revision:       unknown\n"
         f"ledgerd_version:    {version('ledgerd')} (full, mainnet)\n"
     )

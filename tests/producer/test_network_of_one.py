@@ -27,7 +27,7 @@ def station(tmp_path: Path) -> Iterator[Station]:
 def test_the_initiator_takes_over_before_the_committee_has_to_go(station: Station) -> None:
     station.run_until_block(100)
 
-    assert station.chain.last_hardfork == 13
+    assert station.chain.last_hardfork == 15
     assert station.chain.scheduled == (INITIATOR_ACCOUNT,)
     assert not station.chain.globals.emergency_consensus_active
 

@@ -15,7 +15,7 @@ from ledgerd.node.config.environment import PRIVATE_KEY
 from ledgerd.node.config.given import ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 
-BLOCKCHAIN_VERSION = "3.2.0"
+BLOCKCHAIN_VERSION = "4.1.0"
 """Of every network that this program knows (spec 06, sections 1 and 16.3); a test holds it to their tables."""
 
 

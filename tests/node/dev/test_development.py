@@ -53,7 +53,7 @@ def balance(node: NodeProcess, name: str = "bob") -> str:
 
 
 def test_it_is_past_all_hardforks_when_it_is_first_asked(node: NodeProcess) -> None:
-    assert node.call("database_api", "get_hardfork_version") == "3.2.0"
+    assert node.call("database_api", "get_hardfork_version") == "4.1.0"
     assert node.head == 21
 
 

@@ -35,7 +35,7 @@ def test_any_number_of_validators_comes_through_all_hardforks(tmp_path: Path, co
 
     for folder in ("one", "two"):
         with Chain.open(tmp_path / folder, network, clock=lambda: 0.0, space=SMALL) as chain:
-            assert chain.last_hardfork == 13
+            assert chain.last_hardfork == 15
             assert chain.head_time == NOW
             assert chain.head_number == founding_seconds(keys) // 3 + 1
             assert len(set(chain.scheduled)) == min(count, 21)
@@ -50,5 +50,5 @@ def test_the_last_hardfork_can_be_left_to_the_network(tmp_path: Path) -> None:
     found(tmp_path / "one", network, keys, NOW)
 
     with Chain.open(tmp_path / "one", network, clock=lambda: 0.0, space=SMALL) as chain:
-        assert chain.last_hardfork == 12
+        assert chain.last_hardfork == 14
         assert chain.parts.ledger.hardforks.next_hardfork_time == NOW + 60

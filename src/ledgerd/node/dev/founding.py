@@ -26,7 +26,7 @@ POCKET_MONEY = 10_000_000
 """Thousandths of a token for each of them, besides their shares."""
 
 FOUNDING_BLOCKS = 20
-"""A testnet is past its hardforks after fourteen."""
+"""A testnet is past its hardforks after sixteen."""
 
 
 class DevAccount(NamedTuple):

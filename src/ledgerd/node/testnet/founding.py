@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ledgerd.protocol.operations import Operation
     from ledgerd.protocol.parameters import ChainParameters
 
-ROUNDS = 16
+ROUNDS = 18
 """One for the committee, one to make the validators known, one for each hardfork, and one more."""
 
 ALL_STAKE = tokens(30_000_000_000)
