@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf14 import begin_lazy_pool
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
 
