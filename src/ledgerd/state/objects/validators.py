@@ -26,7 +26,6 @@ from ledgerd.codec.source import Source
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, Version
@@ -42,6 +41,7 @@ from ledgerd.state.keys import (
     descending,
 )
 from ledgerd.state.objects.arrays import FlagRow, NameRow
+from ledgerd.state.objects.chain_properties import Properties
 from ledgerd.state.tables import Entity, ObjectId, Table, ordered, unique
 
 NEVER_SCHEDULED = (1 << 128) - 1
@@ -109,7 +109,7 @@ class Validator(Entity):
     current_run: UInt64 = 0
     last_supported_block_num: UInt64 = 0
     signing_key: PublicKey = NULL_KEY
-    props: ChainPropertiesHf14 = msgspec.field(default_factory=_must_be_given)
+    props: Properties = msgspec.field(default_factory=_must_be_given)
     last_work: Annotated[bytes, FixedBytes(WORK_SIZE, "digest")] = NO_WORK
     running_version: Version = 0
     hardfork_version_vote: HardforkVersion = 0
@@ -138,7 +138,7 @@ class ValidatorSchedule(Entity):
     next_shuffle_block_num: UInt32 = 1
     current_shuffled_validators: NameRow = ()
     num_scheduled_validators: UInt8 = 1
-    median_props: ChainPropertiesHf14 = msgspec.field(default_factory=_must_be_given)
+    median_props: Properties = msgspec.field(default_factory=_must_be_given)
     majority_version: Version = 0
 
     @property
