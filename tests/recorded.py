@@ -92,9 +92,14 @@ def recorded_result(file: str, method: str) -> str:
     return answer[len(_BEFORE) : answer.rindex(_AFTER)]
 
 
+def recorded_snapshot(state: str) -> bytes:
+    """The text in the file of a recorded state, such as `open-pm/state-2027`."""
+    return _unpacked(f"{state}.json")
+
+
 def recorded_sections(state: str) -> dict[str, Any]:
-    """The sections of a recorded state, such as `open-pm/state-2027`, as plain JSON."""
-    document = json.loads(_unpacked(f"{state}.json").decode("utf-8", "surrogateescape"))
+    """The sections of a recorded state as plain JSON."""
+    document = json.loads(recorded_snapshot(state).decode("utf-8", "surrogateescape"))
     return dict(document["state"])
 
 
