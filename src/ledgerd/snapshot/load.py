@@ -14,7 +14,7 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, OLD_SECTIONS
+from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS
 from ledgerd.state import NotUnique, StoreMisuse
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
@@ -71,7 +71,7 @@ def fill(store: Store, snapshot: Snapshot) -> Block | None:
         try:
             if name == HEAD_BLOCK:
                 head_block = codec_of(Block).from_json(record)
-            elif name != OLD_VOTES or VOTES not in met:
+            elif name != METADATA and (name != OLD_VOTES or VOTES not in met):
                 _put(store, OLD_SECTIONS.get(name, name), record)
         except (DecodeError, NotUnique, StoreMisuse) as error:
             raise SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}") from error

@@ -68,6 +68,9 @@ from ledgerd.state.tables import E, Table
 HEAD_BLOCK = "fork_db_head_block"
 """The last member of the state, which is no section but a block."""
 
+METADATA = "pm_market_meta"
+"""What clients say of markets: no rule reads it, and a node that keeps it not leaves it out (spec 11, section 8.5)."""
+
 OLD_SECTIONS = {
     "witness_schedule": "validator_schedule",
     "witness": "validator",

@@ -155,3 +155,22 @@ def test_only_the_scheduled_places_of_a_round_are_in_it() -> None:
     )
 
     assert schedule.scheduled == (ALICE, BOB)
+
+
+def test_properties_that_are_the_same_are_read_once() -> None:
+    codec = codec_of(Validator)
+    stored = [codec.encode(Validator(owner=AccountName(name), props=default_properties(TESTNET))) for name in "ab"]
+
+    one, other = map(codec.decode, stored)
+
+    assert one.props is other.props
+    assert one.props == PROPERTIES
+
+
+def test_properties_of_which_bytes_are_missing_are_refused() -> None:
+    codec = codec_of(ValidatorSchedule)
+    stored = codec.encode(ValidatorSchedule(median_props=PROPERTIES))
+
+    for length in range(len(stored)):
+        with pytest.raises(DecodeError):
+            codec.decode(stored[:length])

@@ -42,6 +42,7 @@ from ledgerd.state.keys import (
     descending,
 )
 from ledgerd.state.objects.arrays import FlagRow, NameRow
+from ledgerd.state.objects.chain_properties import Properties
 from ledgerd.state.tables import Entity, ObjectId, Table, ordered, unique
 
 NEVER_SCHEDULED = (1 << 128) - 1
@@ -109,7 +110,11 @@ class Validator(Entity):
     current_run: UInt64 = 0
     last_supported_block_num: UInt64 = 0
     signing_key: PublicKey = NULL_KEY
+<<<<<<< HEAD
     props: ChainPropertiesHf14 = msgspec.field(default_factory=_must_be_given)
+=======
+    props: Properties = msgspec.field(default_factory=_must_be_given)
+>>>>>>> 6e93280e67fe0d3675e426bca1b9cd4edaf10754
     last_work: Annotated[bytes, FixedBytes(WORK_SIZE, "digest")] = NO_WORK
     running_version: Version = 0
     hardfork_version_vote: HardforkVersion = 0
@@ -138,7 +143,11 @@ class ValidatorSchedule(Entity):
     next_shuffle_block_num: UInt32 = 1
     current_shuffled_validators: NameRow = ()
     num_scheduled_validators: UInt8 = 1
+<<<<<<< HEAD
     median_props: ChainPropertiesHf14 = msgspec.field(default_factory=_must_be_given)
+=======
+    median_props: Properties = msgspec.field(default_factory=_must_be_given)
+>>>>>>> 6e93280e67fe0d3675e426bca1b9cd4edaf10754
     majority_version: Version = 0
 
     @property
