@@ -121,8 +121,8 @@ GROUPS = (
         "the inside of the chain: proven through the chain itself, by its forks and what waits for a block",
         ("chain/test_chain.py", "chain/forks", "chain/test_probes.py", "p2p"),
         """
-        chain/forks/blocks chain/forks/linking chain/forks/outcome chain/forks/trunk chain/pending/generation
-        chain/pending/pending chain/view
+        chain/forks/blocks chain/forks/trunk chain/pending/generation
+        chain/pending/pending
         """,
     ),
     Group(
