@@ -74,9 +74,7 @@ class PmMarket(Entity):
     @property
     def awaits_payment(self) -> bool:
         """Whether it is resolved, not disputed, and not paid out in full (spec 09, section 5.8)."""
-        return (
-            self.status == RESOLVED and self.finalized_time == 0 and self.payout_status in (TO_BE_PAID, BEING_PAID)
-        )
+        return self.status == RESOLVED and self.finalized_time == 0 and self.payout_status in (TO_BE_PAID, BEING_PAID)
 
 
 class PmOutcome(Entity):
