@@ -7,6 +7,7 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from tests.chain.ledgers import close_all, fresh_ledger
+from tests.chain.market_scenes import market_ledger
 
 
 @pytest.fixture(autouse=True)
@@ -25,3 +26,9 @@ def ledger(tmp_path: Path) -> Ledger:
 def ledger_at(tmp_path: Path) -> Callable[[int], Ledger]:
     """Ledgers after the hardforks that a test asks for."""
     return lambda hardfork: fresh_ledger(tmp_path / str(hardfork), hardfork)
+
+
+@pytest.fixture
+def markets(tmp_path: Path) -> Ledger:
+    """A ledger after hardfork 15, with accounts that have tokens, and no market yet."""
+    return market_ledger(tmp_path)

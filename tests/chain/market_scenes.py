@@ -1,0 +1,161 @@
+"""Small ledgers with prediction markets, and operations whose rules are broken all at once and then kept one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.pricing.constant_product import opening_reserves
+from ledgerd.pricing.lmsr import depth_of_liquidity
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
+from ledgerd.state import Entity
+from ledgerd.state.objects.bets import PM_BETS, PmBet
+from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
+from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
+from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PM_OUTCOMES, PmMarket, PmOutcome
+from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
+from tests.chain.ledgers import (
+    ALICE,
+    BOB,
+    CAROL,
+    NOW,
+    carry_out,
+    change,
+    create_account,
+    fresh_ledger,
+    refuses,
+    set_median,
+)
+from tests.chain.whole_state import first_change, whole_state
+
+ORACLE, NOBODY = AccountName("oracle"), AccountName("nobody")
+
+NOT_ENABLED = "db.has_hardfork(CHAIN_HARDFORK_14): PM not enabled"
+UNKNOWN = "unknown key: "
+
+RICH = 10**12
+FAR_ID = 2**63 - 1
+"""An id that no object has."""
+
+
+def market_ledger(folder: Path, hardfork: int = 15) -> Ledger:
+    """Four accounts with tokens, and the pool, empty."""
+    ledger = fresh_ledger(folder, hardfork)
+    ledger.store.create(PM_LAZY_POOLS, PmLazyPool())
+    for name in (ALICE, BOB, CAROL, ORACLE):
+        create_account(ledger, name, balance=RICH)
+    return ledger
+
+
+def create_market(ledger: Ledger, liquidity: int = 100_001, **fields: Any) -> PmMarket:
+    """An active binary market that takes bets of both modes, and whose creator is alice."""
+    market = PmMarket(
+        creator=ALICE,
+        oracle=ORACLE,
+        status=ACTIVE,
+        created_time=NOW - 1_000,
+        betting_expiration=NOW + 1_000,
+        result_expiration=NOW + 2_000,
+        liquidity_sum=liquidity,
+        lmsr_subsidy=liquidity,
+        allow_batch=True,
+        allow_cancellation=True,
+    )
+    market.reserve_a, market.reserve_b, market.k = opening_reserves(liquidity)
+    for field, value in fields.items():
+        setattr(market, field, value)
+    return ledger.store.create(PM_MARKETS, market)
+
+
+def create_multi_market(ledger: Ledger, outcomes: int = 3, liquidity: int = 100_000, **fields: Any) -> PmMarket:
+    """A market of more outcomes than two."""
+    depth = depth_of_liquidity(liquidity, outcomes)
+    curve = {"market_type": 1, "outcome_count": outcomes, "lmsr_b": depth, "reserve_a": 0, "reserve_b": 0, "k": 0}
+    market = create_market(ledger, liquidity, **curve, **fields)
+    for place in range(outcomes):
+        ledger.store.create(PM_OUTCOMES, PmOutcome(market=market.id, outcome_index=place, label=f"{place}"))
+    return market
+
+
+def create_oracle(ledger: Ledger, name: AccountName = ORACLE, **fields: Any) -> PmOracle:
+    oracle = PmOracle(owner=name, insurance=5_000_000)
+    for field, value in fields.items():
+        setattr(oracle, field, value)
+    return ledger.store.create(PM_ORACLES, oracle)
+
+
+def create_position(ledger: Ledger, market: PmMarket, **fields: Any) -> PmLeveragePosition:
+    """A position as it was opened, in which only what is given differs from nothing."""
+    position = PmLeveragePosition(market=market.id, account=CAROL)
+    for field, value in fields.items():
+        setattr(position, field, value)
+    return ledger.store.create(PM_LEVERAGE_POSITIONS, position)
+
+
+def bet_of(ledger: Ledger, bet_id: int = 0) -> PmBet:
+    return ledger.store.get(PM_BETS, bet_id)
+
+
+def refuses_without_trace(ledger: Ledger, operation: Operation, message: str) -> RuleViolation:
+    """Nothing at all is left of an operation that was refused: no object, no id, no place in an order."""
+    before, reported = whole_state(ledger.store), len(ledger.operations)
+    refusal = refuses(ledger, operation, message)
+    changed = first_change(before, whole_state(ledger.store))
+    assert changed is None, changed
+    del ledger.operations[reported:]
+    return refusal
+
+
+Changes = Mapping[str, Mapping[str, object]]
+"""Fields of objects, by the names that a scene gives them; `operation` and `median` have their names already."""
+
+
+NOTHING: Changes = MappingProxyType({})
+
+
+class Rule(NamedTuple):
+    """A precondition: what it says when it is broken, and what breaks it by the least that one can."""
+
+    message: str
+    broken: Changes
+    kept: Changes = NOTHING
+
+
+class Scene:
+    """A ledger, an operation on it that may be carried out, and the objects that decide over that."""
+
+    def __init__(self, ledger: Ledger, operation: Operation, **objects: Entity) -> None:
+        self.ledger = ledger
+        self.operation = operation
+        self._objects = {"globals": ledger.globals, **objects}
+
+    def change(self, changes: Changes) -> None:
+        for name, fields in changes.items():
+            if name == "operation":
+                self.operation = msgspec.structs.replace(self.operation, **fields)
+            elif name == "median":
+                set_median(self.ledger, **fields)
+            else:
+                change(self.ledger, self._objects[name], **fields)
+
+    def asks_in_order(self, rules: Sequence[Rule]) -> list[Operation]:
+        """With all rules broken the first is named, with that one kept the second, until the operation is taken.
+
+        So each rule is seen on both sides of its bound, and before those that follow it.
+        """
+        for place, rule in enumerate(rules):
+            for kept in rules[:place]:
+                self.change(kept.kept)
+            for broken in reversed(rules[place:]):
+                self.change(broken.broken)
+            refuses_without_trace(self.ledger, self.operation, rule.message)
+        for kept in rules:
+            self.change(kept.kept)
+        return carry_out(self.ledger, self.operation)
