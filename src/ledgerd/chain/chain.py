@@ -6,7 +6,7 @@ It belongs to one thread, and reads no clock: the caller says what time it is.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -184,7 +184,7 @@ class Chain:
                     self._commit()
 
     def push_transaction(
-        self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING, keys: Iterable[PublicKey] | None = None
+        self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING, keys: Collection[PublicKey] | None = None
     ) -> None:
         """Accept a transaction to wait for a block, or raise the rule that it breaks."""
         self.pending.push(transaction, skip, keys)

@@ -7,7 +7,7 @@ key fails the transaction: order is part of the rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ledgerd.codec.json_text import quote
 from ledgerd.protocol.authority import Authority
@@ -30,9 +30,16 @@ class MissingAuthority(RuleViolation):
 
     kind = ""
 
-    def __init__(self, accounts: Iterable[AccountName]) -> None:
+    def __init__(self, accounts: Iterable[AccountName], shown: str | None = None) -> None:
         self.accounts = tuple(accounts)
-        super().__init__(f"Missing {self.kind} Authority [{','.join(quote(each) for each in self.accounts)}]")
+        if shown is None:
+            shown = f"[{','.join(quote(each) for each in self.accounts)}]"
+        super().__init__(f"Missing {self.kind} Authority {shown}")
+
+    @classmethod
+    def of(cls, account: AccountName) -> Self:
+        """The first account that is missing, where each operation is looked at by itself (spec 10, section 4.6)."""
+        return cls((account,), shown=account)
 
 
 class MissingActive(MissingAuthority):
@@ -61,9 +68,9 @@ class MissingOther(RuleViolation):
 
     code, name, what = 3040000, "tx_missing_other_auth", "missing required other authority"
 
-    def __init__(self, authority: Authority) -> None:
+    def __init__(self, authority: Authority, message: str = "Missing Authority") -> None:
         self.authority = authority
-        super().__init__("Missing Authority")
+        super().__init__(message)
 
 
 class IrrelevantSignature(RuleViolation):
@@ -107,6 +114,12 @@ class Signing:
         self.used = dict.fromkeys(provided, False)
         self.available = available
         self.approved: dict[AccountName, bool] = {PRE_APPROVED: True}
+
+    def copy(self) -> Signing:
+        """The same, to be marked without marking this one."""
+        other = Signing(self.get, (), available=self.available)
+        other.used, other.approved = self.used.copy(), self.approved.copy()
+        return other
 
     def signed(self, key: PublicKey) -> bool:
         """Whether a key has signed (or could sign); it counts as used from now on."""

@@ -82,6 +82,13 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         """Who must have signed."""
         return required_authorities(self.operations)
 
+    @lazy
+    def required_each(self) -> tuple[Authorities, ...]:
+        """Who must have signed each of the operations."""
+        if len(self.operations) == 1:
+            return (self.required,)
+        return tuple(required_authorities((operation,)) for operation in self.operations)
+
     def signature_digest(self, chain_id: bytes) -> bytes:
         """What signatures sign: the chain, then the unsigned bytes."""
         return hashlib.sha256(chain_id + self.unsigned).digest()

@@ -274,6 +274,17 @@ def test_a_late_bid_makes_the_auction_longer(ledger: Ledger, ahead: int, end: in
     assert alice.account_on_sale_start_time == NOW + end
 
 
+@pytest.mark.parametrize(("ahead", "end"), [(300, 300), (301, 301), (1, 300)])
+def test_since_hardfork_15_a_late_bid_counts_from_the_head(ledger_at: LedgerAt, ahead: int, end: int) -> None:
+    ledger = ledger_at(15)
+    alice = offered(ledger, account_on_sale_start_time=NOW + ahead)
+    ledger.place.time = NOW + 3
+
+    carry_out(ledger, buy(PRICE))
+
+    assert alice.account_on_sale_start_time == NOW + end
+
+
 # -- subaccounts
 
 

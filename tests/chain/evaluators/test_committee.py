@@ -1,18 +1,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.hardforks import known_until
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.committee import (
     CommitteeVoteRequest,
     CommitteeWorkerCancelRequest,
     CommitteeWorkerCreateRequest,
 )
+from ledgerd.protocol.parameters import MAINNET
 from ledgerd.state.objects.committee import (
     ACTIVE,
     BEING_PAID,
@@ -22,7 +26,19 @@ from ledgerd.state.objects.committee import (
     REQUEST_BY_NUMBER,
     CommitteeRequest,
 )
-from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, create_account, pass_time, refuses
+from tests.chain.ledgers import (
+    ALICE,
+    BOB,
+    CAROL,
+    NOW,
+    carry_out,
+    change,
+    create_account,
+    fresh_ledger,
+    pass_time,
+    refuses,
+    set_median,
+)
 
 LedgerAt = Callable[[int], Ledger]
 
@@ -33,6 +49,12 @@ CREATE = CommitteeWorkerCreateRequest(ALICE, "https://work.test", BOB, tokens(1)
 
 NOT_FOUND = "itr != idx.end(): Committee request id not found."
 NOT_ACTIVE = "false: Committee request is not active."
+SAME_VOTE = "vote_percent != o.vote_percent: Committee vote percent equal last vote."
+TOO_SMALL = "voter.effective_vesting_shares() >= min_shares: Insufficient vesting for committee vote (min 1000.000 VIZ)"
+FULL = "itr->votes_count < median_props.committee_votes_per_request: Committee request vote cap reached"
+
+SHARES_OF_MINIMUM = 1_000_000_000
+"""What a thousand tokens are worth where a share costs a thousandth of one (spec 10, section 12.6)."""
 
 
 def other(url: str) -> CommitteeWorkerCreateRequest:
@@ -186,15 +208,89 @@ def test_a_vote_changes_to_another_percentage(funded: Ledger) -> None:
     carry_out(funded, CommitteeVoteRequest(CAROL, 1, 100))
     pass_time(funded, 3)
 
-    refuses(
-        funded,
-        CommitteeVoteRequest(CAROL, 1, 100),
-        "cur_vote.vote_percent != o.vote_percent: Committee vote percent equal last vote.",
-    )
+    refuses(funded, CommitteeVoteRequest(CAROL, 1, 100), f"vote_itr->{SAME_VOTE}")
     carry_out(funded, CommitteeVoteRequest(CAROL, 1, 101))
 
     (vote,) = funded.store.scan(COMMITTEE_VOTE_BY_REQUEST)
     assert (vote.vote_percent, vote.last_update, request(funded).votes_count) == (101, NOW + 3, 1)
+
+
+def test_a_program_that_stops_at_hardfork_13_words_the_same_vote_as_it_did_then(tmp_path: Path) -> None:
+    network = msgspec.structs.replace(MAINNET, hardforks=known_until(MAINNET.hardforks, 13))
+    ledger = fresh_ledger(tmp_path, 13, network)
+    create_account(ledger, ALICE)
+    open_request(ledger)
+    carry_out(ledger, CommitteeVoteRequest(ALICE, 1, 100))
+    refuses(ledger, CommitteeVoteRequest(ALICE, 1, 100), f"cur_vote.{SAME_VOTE}")
+
+
+def open_request(ledger: Ledger, **fields: Any) -> CommitteeRequest:
+    opened = CommitteeRequest(request_id=1, url="1", creator=ALICE, worker=BOB, end_time=NOW + 1)
+    for field, value in fields.items():
+        setattr(opened, field, value)
+    return ledger.store.create(COMMITTEE_REQUESTS, opened)
+
+
+def test_since_hardfork_14_a_voter_needs_the_shares_that_the_least_is_worth(ledger_at: LedgerAt) -> None:
+    """The vector of spec 10, section 12.6: so many shares do, and one less does not."""
+    for hardfork in (13, 14):
+        ledger = ledger_at(hardfork)
+        create_account(ledger, ALICE, shares=SHARES_OF_MINIMUM)
+        create_account(ledger, BOB, shares=SHARES_OF_MINIMUM - 1, received_vesting_shares=1)
+        create_account(ledger, CAROL, shares=SHARES_OF_MINIMUM, delegated_vesting_shares=1)
+        globals_ = ledger.globals
+        change(ledger, globals_, total_vesting_fund=3_000_000_000, total_vesting_shares=3_000_000_000_000)
+        open_request(ledger)
+        carry_out(ledger, CommitteeVoteRequest(ALICE, 1, 1))
+        carry_out(ledger, CommitteeVoteRequest(BOB, 1, 1))
+        if hardfork == 13:
+            carry_out(ledger, CommitteeVoteRequest(CAROL, 1, 1))
+        else:
+            refuses(ledger, CommitteeVoteRequest(CAROL, 1, 1), TOO_SMALL)
+
+
+def test_the_least_is_what_validators_agree_on_and_its_text_is_not(ledger_at: LedgerAt) -> None:
+    ledger = ledger_at(14)
+    create_account(ledger, ALICE, shares=1_999)
+    create_account(ledger, BOB, shares=2_000)
+    change(ledger, ledger.globals, total_vesting_fund=3_000, total_vesting_shares=3_000_000)
+    open_request(ledger)
+    set_median(ledger, committee_vote_min_vesting=tokens(2))
+    refuses(ledger, CommitteeVoteRequest(ALICE, 1, 1), TOO_SMALL)
+    carry_out(ledger, CommitteeVoteRequest(BOB, 1, 1))
+
+
+def test_who_has_become_too_small_cannot_change_a_vote_either(ledger_at: LedgerAt) -> None:
+    ledger = ledger_at(14)
+    alice = create_account(ledger, ALICE, shares=SHARES_OF_MINIMUM)
+    open_request(ledger)
+    carry_out(ledger, CommitteeVoteRequest(ALICE, 1, 1))
+    change(ledger, alice, vesting_shares=SHARES_OF_MINIMUM - 1)
+    # That the vote is the same is looked at later.
+    refuses(ledger, CommitteeVoteRequest(ALICE, 1, 1), TOO_SMALL)
+    refuses(ledger, CommitteeVoteRequest(ALICE, 2, 1), NOT_FOUND)
+    change(ledger, request(ledger), status=CANCELLED)
+    refuses(ledger, CommitteeVoteRequest(ALICE, 1, 1), NOT_ACTIVE)
+
+
+def test_since_hardfork_14_a_request_takes_so_many_votes(ledger_at: LedgerAt) -> None:
+    for hardfork in (13, 14):
+        ledger = ledger_at(hardfork)
+        for name in (ALICE, BOB, CAROL):
+            create_account(ledger, name, shares=SHARES_OF_MINIMUM)
+        open_request(ledger, votes_count=99_998)
+        carry_out(ledger, CommitteeVoteRequest(ALICE, 1, 1))
+        carry_out(ledger, CommitteeVoteRequest(BOB, 1, 1))
+        assert request(ledger).votes_count == 100_000
+        if hardfork == 13:
+            carry_out(ledger, CommitteeVoteRequest(CAROL, 1, 1))
+        else:
+            refuses(ledger, CommitteeVoteRequest(CAROL, 1, 1), FULL)
+            # A vote that is there changes as before.
+            carry_out(ledger, CommitteeVoteRequest(BOB, 1, 2))
+            refuses(ledger, CommitteeVoteRequest(BOB, 1, 2), f"vote_itr->{SAME_VOTE}")
+            set_median(ledger, committee_votes_per_request=100_001)
+            carry_out(ledger, CommitteeVoteRequest(CAROL, 1, 1))
 
 
 def test_the_status_alone_says_whether_a_request_is_voted_on(funded: Ledger) -> None:

@@ -1,12 +1,14 @@
-"""The rules of making and changing accounts (spec 02, sections 6.1 to 6.3)."""
+"""The rules of making and changing accounts (spec 02, sections 6.1 to 6.3; spec 10, section 6.5)."""
 
 from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import share, uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.agents import wipe_agents
 from ledgerd.chain.rules.accounts.authorities import require_members, update_master_authority
 from ledgerd.chain.rules.accounts.energy import energy_now, spend_energy_with_shares
+from ledgerd.chain.rules.accounts.key_history import HeldKeys, held_keys, record_changes, require_pause
 from ledgerd.chain.rules.accounts.metadata import store_metadata
 from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import shares
@@ -21,6 +23,7 @@ from ledgerd.state.objects.accounts import (
     Account,
     AccountAuthority,
 )
+from ledgerd.state.objects.key_history import Role
 from ledgerd.state.objects.vesting import VESTING_DELEGATIONS, VestingDelegation
 
 
@@ -95,12 +98,18 @@ def _described(ledger: Ledger, operation: AccountCreate) -> Account:
 
 @evaluates(AccountUpdate)
 def account_update(ledger: Ledger, operation: AccountUpdate) -> None:
-    """Change what is given; the null key and an empty text leave things as they are."""
+    """Change what is given; the null key and an empty text leave things as they are.
+
+    A new master or active authority is the end of the account's agents, also one that is the same as before.
+    """
     require(operation.account != INVITE_ACCOUNT, "o.account != CHAIN_INVITE_ACCOUNT: Cannot update invite account.")
     if operation.regular is not None:
         operation.regular.check()
     account = ledger.account(operation.account)
     authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, operation.account)
+    before = held_keys(ledger, account.name)
+    if ledger.hardfork(15):
+        _require_pauses(ledger, operation, before)
     if operation.master is not None:
         require(
             ledger.now - authority.last_master_update > ledger.network.master_update_limit,
@@ -122,6 +131,19 @@ def account_update(ledger: Ledger, operation: AccountUpdate) -> None:
             authority.active = operation.active
         if operation.regular is not None:
             authority.regular = operation.regular
+    if operation.active is not None:
+        wipe_agents(ledger, account.name)
+    record_changes(ledger, account.name, before)
+
+
+def _require_pauses(ledger: Ledger, operation: AccountUpdate, before: HeldKeys) -> None:
+    """Each of these changes at most once an hour; what stays the same may be sent at any time (spec 10, 6.4)."""
+    if operation.active not in (None, before.active):
+        require_pause(ledger, operation.account, Role.ACTIVE, "Active authority")
+    if operation.regular not in (None, before.regular):
+        require_pause(ledger, operation.account, Role.REGULAR, "Regular authority")
+    if operation.memo_key not in {NULL_KEY, before.memo}:
+        require_pause(ledger, operation.account, Role.MEMO, "Memo key")
 
 
 @evaluates(AccountMetadata)

@@ -1,4 +1,4 @@
-"""The rules of requests to the committee, and of votes on them (spec 02, section 11).
+"""The rules of requests to the committee, and of votes on them (spec 02, section 11; spec 10, section 7.1).
 
 What becomes of a request is in `chain.steps.committee`.
 """
@@ -30,6 +30,9 @@ from ledgerd.state.objects.committee import (
 )
 
 NOT_ACTIVE = "false: Committee request is not active."
+
+REWORDED_BY = 14
+"""The hardfork with which a condition was written anew."""
 
 
 @evaluates(CommitteeWorkerCreateRequest)
@@ -94,20 +97,32 @@ def committee_worker_cancel_request(ledger: Ledger, operation: CommitteeWorkerCa
 
 @evaluates(CommitteeVoteRequest)
 def committee_vote_request(ledger: Ledger, operation: CommitteeVoteRequest) -> None:
-    """Vote on a request, or change the vote; a vote of nothing still counts as one."""
-    ledger.account(operation.voter)
+    """Vote on a request, or change the vote; a vote of nothing still counts as one.
+
+    Since hardfork 14 only those with enough shares vote, and no more than so many on a request. Votes of before stay.
+    """
+    voter = ledger.account(operation.voter)
     request = _request(ledger, operation.request_id)
     require(request.status == ACTIVE, NOT_ACTIVE)
+    if ledger.hardfork(14):
+        # The text is the same whatever the least is.
+        require(
+            voter.effective_shares >= ledger.globals.shares_for(ledger.median.committee_vote_min_vesting.amount),
+            "voter.effective_vesting_shares() >= min_shares: "
+            "Insufficient vesting for committee vote (min 1000.000 VIZ)",
+        )
     vote = ledger.store.lookup(COMMITTEE_VOTE_BY_REQUEST_AND_VOTER, request.request_id, operation.voter)
     if vote is not None:
-        require(
-            vote.vote_percent != operation.vote_percent,
-            "cur_vote.vote_percent != o.vote_percent: Committee vote percent equal last vote.",
-        )
+        require(vote.vote_percent != operation.vote_percent, _same_vote(ledger))
         with ledger.editing(vote):
             vote.vote_percent = operation.vote_percent
             vote.last_update = ledger.now
         return
+    if ledger.hardfork(14):
+        require(
+            request.votes_count < ledger.median.committee_votes_per_request,
+            "itr->votes_count < median_props.committee_votes_per_request: Committee request vote cap reached",
+        )
     ledger.store.create(
         COMMITTEE_VOTES,
         CommitteeVote(
@@ -119,6 +134,12 @@ def committee_vote_request(ledger: Ledger, operation: CommitteeVoteRequest) -> N
     )
     with ledger.editing(request):
         request.votes_count = uint32(request.votes_count + 1)
+
+
+def _same_vote(ledger: Ledger) -> str:
+    """Programs that know hardfork 14 word the condition otherwise, before it too (spec 10, section 7.1)."""
+    vote = "vote_itr->" if ledger.network.last_hardfork.number >= REWORDED_BY else "cur_vote."
+    return f"{vote}vote_percent != o.vote_percent: Committee vote percent equal last vote."
 
 
 def _request(ledger: Ledger, number: int) -> CommitteeRequest:

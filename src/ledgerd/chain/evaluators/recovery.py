@@ -1,4 +1,4 @@
-"""The rules of giving a stolen account back (spec 02, sections 6.4 to 6.6).
+"""The rules of giving a stolen account back (spec 02, sections 6.4 to 6.6; spec 08, section 12.2).
 
 What runs out or takes effect with time is in `steps.recovery`.
 """
@@ -9,6 +9,7 @@ from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.authorities import require_members, update_master_authority
+from ledgerd.chain.rules.accounts.key_history import held_keys, record_changes
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.constants import ACCOUNT_RECOVERY_REQUEST_EXPIRATION_PERIOD
 from ledgerd.protocol.errors import RuleViolation, require
@@ -103,7 +104,9 @@ def recover_account(ledger: Ledger, operation: RecoverAccount) -> None:
         "found: Recent authority not found in authority history.",
     )
     ledger.store.remove(request)
+    before = held_keys(ledger, account.name)
     update_master_authority(ledger, account.name, operation.new_master_authority)
+    record_changes(ledger, account.name, before)
     with ledger.editing(account):
         account.last_account_recovery = ledger.now
         if ledger.hardfork(9):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -57,7 +57,7 @@ class Pending:
         self._given_back: list[Transaction] = []
         """Transactions of blocks that were taken off the trunk, in the order of the chain."""
 
-    def push(self, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None = None) -> None:
+    def push(self, transaction: Transaction, skip: SkipFlags, keys: Collection[PublicKey] | None = None) -> None:
         """Accept a new transaction, or raise the rule that it breaks."""
         limit = self._ledger.globals.maximum_block_size - ROOM_BESIDE_TRANSACTION
         require(
@@ -123,7 +123,7 @@ class Pending:
                 except RuleViolation:
                     continue
 
-    def _add(self, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None) -> None:
+    def _add(self, transaction: Transaction, skip: SkipFlags, keys: Collection[PublicKey] | None) -> None:
         ledger = self._ledger
         if self._session is None:
             self._session = ledger.store.begin()

@@ -1,10 +1,14 @@
-"""Requests to the committee: the end of the vote on them, and their payment in parts (spec 03, section 15.30)."""
+"""Requests to the committee: the end of the vote on them, and their payment in parts (spec 03, section 15.30).
+
+Since hardfork 14 what voters have in the lazy pool counts too (spec 10, section 7.2).
+"""
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import fits_uint64, share, truncated, uint128
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, share, truncated, uint128
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.markets.pool_votes import PoolVotes, pool_votes, voting_weight
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
@@ -30,20 +34,22 @@ from ledgerd.state.objects.committee import (
 def process_committee_requests(ledger: Ledger, _progress: Progress) -> None:
     """Decide what is due, and every now and then pay a part of what was decided."""
     store = ledger.store
+    # Before anything is due: were the pool worth more shares than there can be, every block would fail.
+    pool = pool_votes(ledger)
     due = sorted(
         store.scan(REQUEST_BY_END, lower=(ACTIVE,), upper=(ACTIVE, ledger.now)),
         key=lambda request: store.position(REQUEST_BY_STATUS, request),
     )
     for request in due:
-        _decide(ledger, request)
+        _decide(ledger, request, pool)
     if ledger.head_number % ledger.network.committee_request_processing == 0:
         _pay(ledger)
 
 
-def _decide(ledger: Ledger, request: CommitteeRequest) -> None:
+def _decide(ledger: Ledger, request: CommitteeRequest, pool: PoolVotes) -> None:
     """Enough shares must have voted, and the vote must be for a payment that is not less than the least."""
-    turnout, approval = _count_votes(ledger, request)
-    if not ledger.hardfork(2) or _least_turnout(ledger) > turnout:
+    turnout, approval = _count_votes(ledger, request, pool)
+    if not ledger.hardfork(2) or _least_turnout(ledger, pool) > turnout:
         _close(ledger, request, LOW_TURNOUT)
         return
     payment = _payment(request, turnout, approval)
@@ -57,20 +63,20 @@ def _decide(ledger: Ledger, request: CommitteeRequest) -> None:
     ledger.emit(CommitteeApproveRequest(request.request_id))
 
 
-def _count_votes(ledger: Ledger, request: CommitteeRequest) -> tuple[int, int]:
+def _count_votes(ledger: Ledger, request: CommitteeRequest, pool: PoolVotes) -> tuple[int, int]:
     """The shares of all who voted, and the parts of them that are for the request; the latter may be negative."""
     turnout = approval = 0
     number = request.request_id
     for vote in ledger.store.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
-        effective = ledger.account(vote.voter).effective_shares
-        turnout = share(turnout + effective)
-        approval = share(approval + truncated(share(effective * vote.vote_percent), HUNDRED_PERCENT))
+        weight = voting_weight(ledger, pool, vote.voter)
+        turnout = share(turnout + weight)
+        approval = share(approval + truncated(int64(weight * vote.vote_percent), HUNDRED_PERCENT))
     return turnout, approval
 
 
-def _least_turnout(ledger: Ledger) -> int:
+def _least_turnout(ledger: Ledger, pool: PoolVotes) -> int:
     percent = ledger.median.committee_request_approve_min_percent
-    return share(ledger.globals.total_vesting_shares * percent) // HUNDRED_PERCENT
+    return share(share(ledger.globals.total_vesting_shares + pool.weight) * percent) // HUNDRED_PERCENT
 
 
 def _payment(request: CommitteeRequest, turnout: int, approval: int) -> int | None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.rules.accounts.agents import wipe_agents
 from ledgerd.chain.rules.accounts.authorities import hand_over
+from ledgerd.chain.rules.accounts.key_history import held_keys, record_changes
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
@@ -52,7 +54,11 @@ def close_offer(ledger: Ledger, account: Account) -> None:
 
 
 def give_to_buyer(ledger: Ledger, account: Account, buyer: AccountName, key: PublicKey) -> None:
-    """Make an account its buyer's: nothing of it is for sale any more, and the buyer's key is its only one."""
+    """Make an account its buyer's: nothing of it is for sale any more, and the buyer's key is its only one.
+
+    The seller's agents go with the seller's keys.
+    """
+    before = held_keys(ledger, account.name)
     with ledger.editing(account):
         account.account_seller = NO_NAME
         account.account_on_sale = False
@@ -66,3 +72,5 @@ def give_to_buyer(ledger: Ledger, account: Account, buyer: AccountName, key: Pub
         account.recovery_account = buyer
         account.last_account_update = ledger.now
     hand_over(ledger, account.name, key)
+    wipe_agents(ledger, account.name)
+    record_changes(ledger, account.name, before)

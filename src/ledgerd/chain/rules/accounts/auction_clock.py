@@ -1,7 +1,9 @@
-"""The clock of auctions: the one place where the reference reads its wall clock into the state (spec 02, 14.4).
+"""The clock of auctions: until hardfork 15 the one place where the reference reads its wall clock into the state
+(spec 02, 14.4; spec 10, section 7.3).
 
 That state cannot be had twice: a node that replays has another clock. Ours is the time that every node agrees on: the
-timestamp of the block which takes the bid. It matters only to bids in the last minutes.
+timestamp of the block which takes the bid. It matters only to bids in the last minutes. Since hardfork 15 it is the
+time of the head for everybody.
 """
 
 from __future__ import annotations
@@ -17,4 +19,5 @@ if TYPE_CHECKING:
 
 def earliest_end(ledger: Ledger) -> int:
     """An auction does not end before this, once a bid has come."""
-    return uint32(ledger.place.time + ACCOUNT_AUCTION_EXTENSION_TIME)
+    clock = ledger.now if ledger.hardfork(15) else ledger.place.time
+    return uint32(clock + ACCOUNT_AUCTION_EXTENSION_TIME)

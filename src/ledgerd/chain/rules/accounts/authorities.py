@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.rules.accounts.agents import wipe_agents
 from ledgerd.protocol.authority import Authority, authority_of
 from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
 from ledgerd.state.objects.recovery import MASTER_AUTHORITY_HISTORY, MasterAuthorityHistory
@@ -22,7 +23,10 @@ def require_members(ledger: Ledger, *authorities: Authority) -> None:
 
 
 def update_master_authority(ledger: Ledger, name: AccountName, master: Authority) -> None:
-    """Replace the master authority of an account, and remember the one before, by which it can be recovered."""
+    """Replace the master authority of an account, and remember the one before, by which it can be recovered.
+
+    The same authority again counts as a new one, also for the account's agents.
+    """
     authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
     if ledger.head_number >= 1:
         ledger.store.create(
@@ -34,6 +38,7 @@ def update_master_authority(ledger: Ledger, name: AccountName, master: Authority
     with ledger.editing(authority):
         authority.master = master
         authority.last_master_update = ledger.now
+    wipe_agents(ledger, name)
 
 
 def hand_over(ledger: Ledger, name: AccountName, key: PublicKey) -> None:

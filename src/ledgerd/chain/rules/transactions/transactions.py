@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.rules.accounts.bandwidth import use_bandwidth
-from ledgerd.protocol.authority_check import (
-    MissingActive,
-    in_word_order,
-    verify_required,
-)
-from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.chain.rules.transactions.signers import NOTHING_LEFT, LeftToAgents, check_signers
+from ledgerd.protocol.authority_check import in_word_order
 from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
@@ -31,7 +27,7 @@ def apply_transaction(
     ledger: Ledger,
     transaction: Transaction,
     skip: SkipFlags,
-    keys: Iterable[PublicKey] | None = None,
+    keys: Collection[PublicKey] | None = None,
 ) -> None:
     """Apply a transaction on top of all before it. `keys` are those that signed, where they are known already."""
     ledger.place.begin_transaction(transaction.id)
@@ -41,30 +37,32 @@ def apply_transaction(
             "(skip & skip_transaction_dupe_check) || trx_idx.indices().get<by_trx_id>().find(trx_id) == "
             "trx_idx.indices().get<by_trx_id>().end(): Duplicate transaction check failed",
         )
-    check_transaction(ledger, transaction, skip, keys)
+    left_to_agents = check_transaction(ledger, transaction, skip, keys)
     count_bandwidth(ledger, transaction)
     if not skip & Skip.TRANSACTION_DUPES:
         ledger.store.create(
             KNOWN_TRANSACTIONS,
             KnownTransaction(packed_trx=transaction.packed, trx_id=transaction.id, expiration=transaction.expiration),
         )
-    for operation in transaction.operations:
+    for place, operation in enumerate(transaction.operations):
+        if place in left_to_agents:
+            left_to_agents[place].ask_again(ledger)
         apply_operation(ledger, operation)
         # Not the number of the operation: the trial of a proposal resets this count (spec 02, section 18.1, quirk).
         ledger.place.operation_in_transaction += 1
 
 
 def check_transaction(
-    ledger: Ledger, transaction: Transaction, skip: SkipFlags, keys: Iterable[PublicKey] | None = None
-) -> None:
-    """What can be said of a transaction before any of it is applied."""
+    ledger: Ledger, transaction: Transaction, skip: SkipFlags, keys: Collection[PublicKey] | None = None
+) -> LeftToAgents:
+    """What can be said of a transaction before any of it is applied; and what is to be asked again on the way."""
     if not skip & Skip.OPERATION_CHECKS:
         transaction.check(ledger.network)
-    if not skip & (Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES):
-        check_authorities(ledger, transaction, keys)
+    is_signed = not skip & (Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES)
+    left_to_agents = check_signers(ledger, transaction, keys) if is_signed else NOTHING_LEFT
     globals_ = ledger.globals
     if globals_.head_block_number == 0:
-        return
+        return left_to_agents
     if not skip & Skip.REFERENCED_BLOCK:
         block_id = ledger.store.get(BLOCK_SUMMARIES, transaction.ref_block_num).block_id
         require(
@@ -77,17 +75,7 @@ def check_transaction(
         "trx.expiration <= now + fc::seconds(CHAIN_MAX_TIME_UNTIL_EXPIRATION): ",
     )
     require(now < transaction.expiration, "now < trx.expiration: ")
-
-
-def check_authorities(ledger: Ledger, transaction: Transaction, keys: Iterable[PublicKey] | None = None) -> None:
-    """Whoever the operations ask for has signed, and nobody else."""
-    if keys is None:
-        keys = transaction.signature_keys(ledger.network.chain_id)
-    try:
-        verify_required(transaction.required, keys, ledger.authorities)
-    except MissingActive:
-        if ledger.head_number + 1 not in EXCEPTED_BLOCKS:
-            raise
+    return left_to_agents
 
 
 def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:

@@ -1,17 +1,31 @@
-"""What signs a transaction, and whether it is signed (spec 05, sections 9.19 to 9.23)."""
+"""What signs a transaction, and whether it is signed (spec 05, sections 9.19 to 9.23; spec 10, sections 4.6 and 10.5).
+
+Since hardfork 15 each operation is asked by itself, and agents count.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.rules.accounts.agents import agent_keys
 from ledgerd.codec.json_errors import Layer
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority_check import Accounts, GetAuthority, Signing
+from ledgerd.protocol.authority_check import (
+    Accounts,
+    GetAuthority,
+    MissingAuthority,
+    MissingOther,
+    Signing,
+)
 from ledgerd.protocol.authority_check import verify_authority as verify
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operation_authority import AgentKeys, verify_operations
+from ledgerd.protocol.operations import Authorities, Operation
+from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
@@ -21,6 +35,8 @@ from ledgerd.rpc.call.errors import Layered, PlainError
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 
 if TYPE_CHECKING:
     from ledgerd.protocol.authority import Authority
@@ -28,6 +44,8 @@ if TYPE_CHECKING:
 
 NO_LAYER = Layer("", {})
 """What a caller of the reference adds to an error without saying anything."""
+
+_MISSING = (MissingAuthority, MissingOther)
 
 
 @DATABASE_API.method(args=exactly(1))
@@ -40,8 +58,31 @@ def get_transaction_hex(view: ApiView, transaction: Transaction) -> str:  # noqa
 def get_required_signatures(view: ApiView, transaction: Transaction, available_keys: Keys) -> Keys:
     """Which of the keys that a signer has must sign a transaction."""
     available = set(available_keys)
+    if _has_agents(view.state):
+        return tuple(_required_of_operations(view, transaction, available))
     used = _walk(view, transaction, available, _accounts(view.state))
     return tuple(used & available)
+
+
+def _required_of_operations(view: ApiView, transaction: Transaction, available: set[PublicKey]) -> set[PublicKey]:
+    """If all that there is suffices, what of it counts; if not, what counts in one way or another."""
+    candidates = available | _signature_keys(view, transaction)
+    with suppress(*_MISSING):
+        return available & _used(view.state, transaction.operations, transaction.required_each, candidates)
+    useful = _walk(view, transaction, available, _accounts(view.state))
+    for operation, required in zip(transaction.operations, transaction.required_each, strict=True):
+        with suppress(*_MISSING):
+            useful |= _used(view.state, (operation,), (required,), candidates)
+    return useful & available
+
+
+def _used(
+    state: View, operations: tuple[Operation, ...], asked: tuple[Authorities, ...], keys: set[PublicKey]
+) -> frozenset[PublicKey]:
+    try:
+        return verify_operations(operations, asked, keys, _accounts(state), _agents(state), allow_unused=True).used
+    except UnknownKey as error:
+        raise PlainError(error.what) from None
 
 
 @DATABASE_API.method(args=exactly(1))
@@ -59,7 +100,18 @@ def get_potential_signatures(view: ApiView, transaction: Transaction) -> Keys:
         return collected
 
     _walk(view, transaction, (), Accounts(*map(collecting, accounts)))
+    if _has_agents(view.state):
+        agents = _agents(view.state)
+        for operation, required in zip(transaction.operations, transaction.required_each, strict=True):
+            found.update(_keys_of_agents(operation, required, agents))
     return tuple(found)
+
+
+def _keys_of_agents(operation: Operation, required: Authorities, agents: AgentKeys) -> Iterator[PublicKey]:
+    """Whether the operation can be delegated at all is not asked here (spec 10, section 10.4)."""
+    if not required.master:
+        for name in (*required.active, *required.regular):
+            yield from agents(name, name_of(type(operation)))
 
 
 def _walk(
@@ -108,6 +160,18 @@ def verify_account_authority(view: ApiView, account: AccountName, signers: Keys)
 
 def _verified(view: ApiView, transaction: Transaction) -> bool:
     signed = _signature_keys(view, transaction)
+    if _has_agents(view.state):
+        try:
+            verify_operations(
+                transaction.operations,
+                transaction.required_each,
+                signed,
+                _accounts(view.state),
+                _agents(view.state),
+            )
+        except UnknownKey as error:
+            raise PlainError(error.what) from None
+        return True
     try:
         verify(transaction.operations, signed, _accounts(view.state))
     except UnknownKey as error:
@@ -122,6 +186,14 @@ def _signature_keys(view: ApiView, transaction: Transaction) -> frozenset[Public
         return transaction.signature_keys(view.network.chain_id)
     except RuleViolation as error:
         raise Layered(error, NO_LAYER) from None
+
+
+def _has_agents(state: View) -> bool:
+    return state.get(HARDFORK_PROPERTIES, 0).has(15)
+
+
+def _agents(state: View) -> AgentKeys:
+    return agent_keys(state, state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).time)
 
 
 def _accounts(state: View) -> Accounts:
