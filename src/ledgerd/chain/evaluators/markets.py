@@ -12,6 +12,7 @@ from ledgerd.chain.rules.markets.curve import priced
 from ledgerd.chain.rules.markets.frozen import LIQUIDITY, change_frozen
 from ledgerd.chain.rules.markets.gauges import IN_DISPUTE_WINDOW, begin_market, find_oracle, time_class, turn
 from ledgerd.chain.rules.markets.lazy_pool import allocate
+from ledgerd.chain.rules.markets.leverage_ends import bring_end
 from ledgerd.chain.rules.markets.market import (
     market_of,
     require_active,
@@ -330,6 +331,7 @@ def pm_resolve_market(ledger: Ledger, operation: PmResolveMarket) -> None:
         market.result_expiration = now
         market.decision_url = operation.decision_url
         market.decision_reason = operation.decision_reason
+    bring_end(ledger, market)
     oracle = find_oracle(ledger, operation.oracle)
     if oracle is not None:
         with ledger.editing(oracle):
@@ -382,3 +384,4 @@ def pm_no_contest(ledger: Ledger, operation: PmNoContest) -> None:
         market.resolved_outcome = -1
         market.result_expiration = ledger.now
         market.decision_reason = operation.reason
+    bring_end(ledger, market)

@@ -13,12 +13,14 @@ from ledgerd.state.objects.validators import Validator
 class Progress:
     """The block that is being applied, what may be skipped of it, and its producer once that is known."""
 
-    __slots__ = ("_producer", "block", "number", "skip")
+    __slots__ = ("_producer", "block", "number", "parent_time", "skip")
 
-    def __init__(self, block: Block, skip: SkipFlags) -> None:
+    def __init__(self, block: Block, skip: SkipFlags, parent_time: int = 0) -> None:
         self.block = block
         self.number = block.number
         self.skip = skip
+        self.parent_time = parent_time
+        """The time of the block before, at which its transactions take effect."""
         self._producer: Validator | None = None
 
     @property

@@ -27,6 +27,7 @@ from ledgerd.chain.steps.header import (
 from ledgerd.chain.steps.housekeeping import clear_closed_committee_requests, clear_used_invites
 from ledgerd.chain.steps.inflation import pay_inflation, recalculate_inflation
 from ledgerd.chain.steps.irreversibility import update_last_irreversible_block
+from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.chain.steps.proposals import expire_proposals
 from ledgerd.chain.steps.recovery import process_account_recovery
 from ledgerd.chain.steps.schedule import update_schedule
@@ -85,6 +86,7 @@ STEPS: tuple[Step, ...] = (
     claim_committee_account,
     process_committee_requests,
     renew_subscriptions,
+    since(14, process_markets),
     process_hardforks,
     # A hardfork of this block counts from here on.
     advance_by_confirmations,
@@ -94,7 +96,7 @@ STEPS: tuple[Step, ...] = (
 
 def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> Progress:
     """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
-    progress = Progress(block, skip)
+    progress = Progress(block, skip, ledger.now)
     ledger.operations.clear()
     ledger.place.begin_block(block.number, block.timestamp)
     for step in STEPS:

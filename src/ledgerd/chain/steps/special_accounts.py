@@ -5,18 +5,19 @@ from __future__ import annotations
 from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.progress import Progress
+from ledgerd.chain.rules.money.balances import burn
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
 from ledgerd.protocol.names import AccountName
 
 
 def clear_null_account(ledger: Ledger, _progress: Progress) -> None:
     """What `null` has is burned."""
-    _burn(ledger, _take_all(ledger, NULL_ACCOUNT))
+    burn(ledger, _take_all(ledger, NULL_ACCOUNT))
 
 
 def clear_anonymous_account(ledger: Ledger, _progress: Progress) -> None:
     """What made no account is burned."""
-    _burn(ledger, _take_all(ledger, ANONYMOUS_ACCOUNT))
+    burn(ledger, _take_all(ledger, ANONYMOUS_ACCOUNT))
 
 
 def claim_committee_account(ledger: Ledger, _progress: Progress) -> None:
@@ -26,13 +27,6 @@ def claim_committee_account(ledger: Ledger, _progress: Progress) -> None:
         globals_ = ledger.globals
         with ledger.editing(globals_):
             globals_.committee_fund = share(globals_.committee_fund + taken)
-
-
-def _burn(ledger: Ledger, taken: int) -> None:
-    if taken > 0:
-        globals_ = ledger.globals
-        with ledger.editing(globals_):
-            globals_.current_supply = share(globals_.current_supply - taken)
 
 
 def _take_all(ledger: Ledger, name: AccountName) -> int:

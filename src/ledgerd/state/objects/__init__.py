@@ -30,6 +30,7 @@ from ledgerd.state.objects.lazy_pool import (
     PM_LAZY_WITHDRAW_REQUESTS,
 )
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.leverage_ends import LEVERAGE_ENDS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
 from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
 from ledgerd.state.objects.oracles import PM_ORACLES
@@ -117,6 +118,7 @@ STORED_TABLES: tuple[Table[Any], ...] = (
     DISCREPANCIES,
     KEY_REFERENCES,
     CUSTOM_PROTOCOLS,
+    LEVERAGE_ENDS,
 )
 """What a node stores: those, and what is ours."""
 """In the order of their numbers."""

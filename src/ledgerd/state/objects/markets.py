@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt16, UInt32, UInt128
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
-from ledgerd.state.keys import INT8, NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8
+from ledgerd.state.keys import BOOL, INT8, NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8
 from ledgerd.state.tables import Entity, ObjectId, Table, ordered, unique
 
 DELETED = -1
@@ -71,6 +71,11 @@ class PmMarket(Entity):
     deferred_claim_count: UInt32 = 0
     open_commits: UInt32 = 0
 
+    @property
+    def awaits_payment(self) -> bool:
+        """Whether it is resolved, not disputed, and not paid out in full (spec 09, section 5.8)."""
+        return self.status == RESOLVED and self.finalized_time == 0 and self.payout_status in (TO_BE_PAID, BEING_PAID)
+
 
 class PmOutcome(Entity):
     """One of the outcomes of a market."""
@@ -117,6 +122,13 @@ MARKET_BY_PAYOUT_STATUS = ordered(PM_MARKETS, "by_payout_status", lambda market:
 MARKET_BY_FINALIZED = unique(
     PM_MARKETS, "by_finalized", lambda market: (market.finalized_time, market.id), (TIME, OWN_ID)
 )
+MARKET_BY_PAYMENT = unique(
+    PM_MARKETS,
+    "by_payment",
+    lambda market: (market.awaits_payment, market.result_expiration, market.id),
+    (BOOL, TIME, OWN_ID),
+)
+"""Ours: what the settlement visits of those that `by_result_expiration` has as resolved. Disputes may take long."""
 MARKET_BY_ORACLE_FINALIZED = unique(
     PM_MARKETS,
     "by_oracle_finalized",

@@ -9,6 +9,7 @@ from ledgerd.chain.rules.markets.claims import defer_claim
 from ledgerd.chain.rules.markets.curve import priced, reserves_of
 from ledgerd.chain.rules.markets.frozen import COLLATERAL, adjust_frozen
 from ledgerd.chain.rules.markets.lazy_pool import credit, find_pool, serve_queue
+from ledgerd.chain.rules.markets.leverage_ends import forget_end
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.leverage import Division, cancel_value, divide, funding, leverage_of, unwind
 from ledgerd.protocol.assets import tokens
@@ -151,6 +152,7 @@ def cascade(ledger: Ledger, market: PmMarket, side: int, reason: int) -> None:
 
 
 def force_close(ledger: Ledger, market: PmMarket, reason: int) -> None:
-    """Close all positions of a market, by id (spec 08, section 3.15)."""
+    """Close all positions of a market for ever, by id (spec 08, section 3.15)."""
     for position in active_positions(ledger, market):
         liquidate(ledger, position, market, reason)
+    forget_end(ledger, market.id)

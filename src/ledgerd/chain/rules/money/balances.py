@@ -34,3 +34,11 @@ def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
     globals_ = ledger.globals
     with ledger.editing(globals_):
         globals_.committee_fund = share(globals_.committee_fund + fee)
+
+
+def burn(ledger: Ledger, taken: int) -> None:
+    """Tokens that nobody has any more leave the supply."""
+    if taken > 0:
+        globals_ = ledger.globals
+        with ledger.editing(globals_):
+            globals_.current_supply = share(globals_.current_supply - taken)

@@ -1,0 +1,121 @@
+"""Counters for display that are counted from the rows once: after hardfork 14, and after an import.
+
+The reference counts in the first block with markets (spec 09, section 4.1; spec 08, section 3.16). A ledger that came
+to hardfork 14 block by block has counted all along, and an import counts before its first block. So that block finds
+the counts right; there is one exception, `recount_newcomers`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.rules.markets.frozen import COLLATERAL, LIQUIDITY, STAKES, Frozen
+from ledgerd.chain.rules.markets.gauges import (
+    AWAITING_DECISION,
+    AWAITING_RESPONSE,
+    IN_DISPUTE_WINDOW,
+    Gauge,
+    gauge_of,
+)
+from ledgerd.chain.rules.markets.leverage_ends import bring_end, expect_end
+from ledgerd.state.objects import bets, disputes, leverage, liquidity
+from ledgerd.state.objects.bets import PM_BETS
+from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
+from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, RESOLVED, TO_BE_PAID
+from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.protocol.names import AccountName
+    from ledgerd.state.objects.markets import PmMarket
+    from ledgerd.state.view import View
+
+STAKED = frozenset({bets.ACTIVE, bets.QUEUED, bets.REVEALED})
+GAUGES: tuple[Gauge, ...] = (IN_DISPUTE_WINDOW, AWAITING_RESPONSE, AWAITING_DECISION)
+
+
+def recount_newcomers(ledger: Ledger, parent_time: int) -> None:
+    """Count for the oracles that this block has registered.
+
+    An oracle that had markets of its own before was not counted for then, but is by this count.
+    """
+    for oracle in ledger.store.scan(PM_ORACLES, reverse=True):
+        if oracle.active_since < parent_time:
+            return
+        markets = list(ledger.store.scan(MARKET_BY_ORACLE_STATUS, lower=(oracle.owner,), upper=(oracle.owner,)))
+        _set_gauges(ledger, oracle, sum(map(_is_active, markets)), _gauges(ledger.store, markets))
+
+
+def recount_all(ledger: Ledger) -> None:
+    """Count everything, for an import whose rows are committed; and keep the ends of leverage.
+
+    Bets are read without keeping them in memory.
+    """
+    frozen: Counter[tuple[AccountName, Frozen]] = Counter()
+    active: Counter[AccountName] = Counter()
+    gauges: Counter[tuple[AccountName, Gauge]] = Counter()
+    with ledger.store.committed() as view:
+        for row in view.scan(PM_LIQUIDITY):
+            if row.status == liquidity.ACTIVE and row.provider:
+                frozen[row.provider, LIQUIDITY] += row.amount
+        for bet in view.scan(PM_BETS):
+            if bet.status in STAKED:
+                frozen[bet.account, STAKES] += bet.amount
+        leveraged = set()
+        for position in view.scan(PM_LEVERAGE_POSITIONS):
+            if position.status == leverage.ACTIVE:
+                frozen[position.account, COLLATERAL] += position.collateral
+                leveraged.add(position.market)
+        for market in view.scan(PM_MARKETS):
+            active[market.oracle] += _is_active(market)
+            for gauge, count in _gauges(view, [market]).items():
+                gauges[market.oracle, gauge] += count
+    _set_frozen(ledger, frozen)
+    for oracle in list(ledger.store.scan(PM_ORACLES)):
+        _set_gauges(
+            ledger, oracle, active[oracle.owner], Counter({gauge: gauges[oracle.owner, gauge] for gauge in GAUGES})
+        )
+    for market_id in sorted(leveraged):
+        _keep_end(ledger, market_id)
+
+
+def _is_active(market: PmMarket) -> bool:
+    return market.status == ACTIVE
+
+
+def _gauges(view: View, markets: list[PmMarket]) -> Counter[Gauge]:
+    found: Counter[Gauge] = Counter()
+    for market in markets:
+        dispute = view.lookup(DISPUTE_BY_MARKET, market.id)
+        if dispute is None:
+            found[IN_DISPUTE_WINDOW] += market.status == RESOLVED and market.payout_status == TO_BE_PAID
+        elif dispute.status == disputes.OPEN:
+            found[gauge_of(dispute)] += 1
+    return found
+
+
+def _set_gauges(ledger: Ledger, oracle: PmOracle, active: int, gauges: Counter[Gauge]) -> None:
+    with ledger.editing(oracle):
+        oracle.active_markets = active
+        for gauge in GAUGES:
+            setattr(oracle, gauge, gauges[gauge])
+
+
+def _set_frozen(ledger: Ledger, frozen: Counter[tuple[AccountName, Frozen]]) -> None:
+    for (name, counter), amount in frozen.items():
+        account = ledger.find_account(name)
+        if account is not None:
+            with ledger.editing(account):
+                setattr(account, counter, amount)
+
+
+def _keep_end(ledger: Ledger, market_id: int) -> None:
+    """An imported market has positions."""
+    market = ledger.store.find(PM_MARKETS, market_id)
+    if market is not None:
+        expect_end(ledger, market)
+        if market.status >= RESOLVED:
+            bring_end(ledger, market)

@@ -1,0 +1,42 @@
+"""Hidden bets that were not shown in time (spec 09, section 5.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.arithmetic import int64, share, truncated
+from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.constants import HUNDRED_PERCENT
+from ledgerd.protocol.operations.virtual_markets import PmCommitForfeit
+from ledgerd.state.objects.commitments import COMMIT_BY_REVEAL_DEADLINE, COMMITTED, FORFEITED, PmCommit
+from ledgerd.state.objects.markets import PM_MARKETS
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.chain.steps.markets.budget import Budget
+
+
+def forfeit_commits(ledger: Ledger, budget: Budget) -> None:
+    """The penalty goes to the market, whatever its status, and the rest back. Without a market it is nobody's."""
+    due = ledger.store.scan(COMMIT_BY_REVEAL_DEADLINE, lower=(COMMITTED,), upper=(COMMITTED, ledger.now))
+    for commit in due:
+        if budget.turns <= 0:
+            return
+        _forfeit(ledger, commit)
+        budget.take_turn()
+
+
+def _forfeit(ledger: Ledger, commit: PmCommit) -> None:
+    penalty = truncated(int64(commit.escrow_amount * commit.no_reveal_fee_percent), HUNDRED_PERCENT)
+    refund = commit.escrow_amount - penalty
+    if refund > 0:
+        adjust_balance(ledger, ledger.account(commit.account), refund)
+    market = ledger.store.find(PM_MARKETS, commit.market)
+    if market is not None:
+        with ledger.editing(market):
+            market.forfeit_pool = share(market.forfeit_pool + max(0, penalty))
+            market.open_commits = max(0, market.open_commits - 1)
+    ledger.emit(PmCommitForfeit(commit.account, commit.id, commit.market, tokens(penalty), tokens(refund)))
+    with ledger.editing(commit):
+        commit.status = FORFEITED

@@ -1,0 +1,72 @@
+"""The market step of a block: its sections one after the other, which share a budget (spec 09, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.markets.lazy_pool import find_pool, serve_queue
+from ledgerd.chain.rules.markets.seeds import recount_newcomers
+from ledgerd.chain.steps.markets.acceptance import drop_unaccepted
+from ledgerd.chain.steps.markets.bans import lift_bans
+from ledgerd.chain.steps.markets.batches import carry_out_batches
+from ledgerd.chain.steps.markets.budget import Budget
+from ledgerd.chain.steps.markets.collection import collect_ended
+from ledgerd.chain.steps.markets.dispute_close import close_undecided
+from ledgerd.chain.steps.markets.dispute_finish import finish_voted
+from ledgerd.chain.steps.markets.forfeits import forfeit_commits
+from ledgerd.chain.steps.markets.missed_resolution import refund_unresolved
+from ledgerd.chain.steps.markets.positions import charge_funding, close_after_betting
+from ledgerd.chain.steps.markets.recalls import recall_idle
+from ledgerd.chain.steps.markets.settlement import settle_resolved
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.progress import Progress
+
+Section = Callable[[Ledger, Budget], None]
+
+
+def pay_withdrawals(ledger: Ledger, budget: Budget) -> None:
+    """Pay those who wait for tokens of the lazy pool with the rows that are left (spec 09, section 5.14)."""
+    pool = find_pool(ledger)
+    if pool is not None and pool.pending_withdrawals > 0 and budget.rows > 0:
+        budget.rows -= serve_queue(ledger, budget.rows)
+
+
+SECTIONS: tuple[Section, ...] = (
+    forfeit_commits,
+    refund_unresolved,
+    drop_unaccepted,
+    charge_funding,
+    close_after_betting,
+    close_undecided,
+    finish_voted,
+    settle_resolved,
+    collect_ended,
+    carry_out_batches,
+    recall_idle,
+    lift_bans,
+    pay_withdrawals,
+)
+
+
+def process_markets(ledger: Ledger, progress: Progress) -> None:
+    """Do what is due in markets. A section that runs out of rows ends; those behind it run."""
+    _seed(ledger, progress.parent_time)
+    budget = Budget(ledger.median)
+    for section in SECTIONS:
+        section(ledger, budget)
+
+
+def _seed(ledger: Ledger, parent_time: int) -> None:
+    """The first block with markets, and the first after an import, finds its counts right but for newcomers."""
+    globals_ = ledger.globals
+    if globals_.pm_oracle_gauges_seeded:
+        return
+    recount_newcomers(ledger, parent_time)
+    with ledger.editing(globals_):
+        globals_.pm_frozen_counters_seeded = True
+        globals_.pm_frozen_counters_reseeded_v1 = True
+        globals_.pm_active_markets_seeded = True
+        globals_.pm_oracle_gauges_seeded = True

@@ -1,0 +1,114 @@
+"""Refunding a market that came to nothing, over as many blocks as it takes (spec 09, section 6.2).
+
+Bets are counted first, so that each can be given its part of what others have forfeited; then they are paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.rules.markets.frozen import STAKES, move_balance
+from ledgerd.chain.rules.markets.liquidity_return import return_liquidity
+from ledgerd.chain.rules.money.balances import burn
+from ledgerd.pricing.parimutuel import pot_share
+from ledgerd.protocol.errors import require
+from ledgerd.state.objects import bets
+from ledgerd.state.objects.bets import BET_BY_MARKET, PmBet
+from ledgerd.state.objects.markets import PAID, RESOLVED, PmMarket
+from ledgerd.state.objects.settlements import PM_SETTLEMENTS, SETTLEMENT_BY_MARKET, PmSettlement
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.chain.steps.markets.budget import Budget
+
+COUNTING = 11
+PAYING = 12
+FINISHING = 13
+
+WAITING = frozenset({bets.QUEUED, bets.REVEALED})
+REFUNDABLE = WAITING | {bets.ACTIVE}
+
+
+def bets_from(ledger: Ledger, market: PmMarket, cursor: int) -> Iterator[PmBet]:
+    """The bets of a market in the order in which they were made, from one on."""
+    return ledger.store.scan(BET_BY_MARKET, lower=(market.id, cursor), upper=(market.id,))
+
+
+def give_stake_back(ledger: Ledger, bet: PmBet, more: int = 0) -> None:
+    """A bet gets what it staked, and a part of a pot."""
+    move_balance(ledger, ledger.account(bet.account), bet.amount + more, STAKES, -bet.amount)
+    with ledger.editing(bet):
+        bet.status = bets.REFUNDED
+
+
+def refund(ledger: Ledger, market: PmMarket, budget: Budget) -> bool:
+    """Go on with the refund of a market as far as the budget goes; returns whether all is done."""
+    state = ledger.store.lookup(SETTLEMENT_BY_MARKET, market.id) or _begin(ledger, market)
+    if state.phase == COUNTING and not _count(ledger, market, state, budget):
+        return False
+    if state.phase == PAYING and not _pay(ledger, market, state, budget):
+        return False
+    return_liquidity(ledger, market)
+    left = share(state.escrow + market.forfeit_pool)
+    require(left >= 0, f"leftover >= 0: PM void refund paid out more than it held: {left}")
+    with ledger.editing(market):
+        market.forfeit_pool = 0
+    burn(ledger, left)
+    ledger.store.remove(state)
+    return True
+
+
+def _begin(ledger: Ledger, market: PmMarket) -> PmSettlement:
+    pot = market.forfeit_pool
+    state = PmSettlement(market=market.id, phase=COUNTING, winners_pool=pot, escrow=pot)
+    ledger.store.create(PM_SETTLEMENTS, state)
+    if pot > 0:
+        with ledger.editing(market):
+            market.forfeit_pool = 0
+    return state
+
+
+def _count(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget) -> bool:
+    with ledger.editing(state):
+        for bet in bets_from(ledger, market, state.cursor):
+            if not budget.spend():
+                state.cursor = bet.id
+                return False
+            if bet.status in REFUNDABLE:
+                state.rows_total += 1
+                state.stake_total = share(state.stake_total + bet.amount)
+        state.phase, state.cursor = PAYING, 0
+    return True
+
+
+def _pay(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget) -> bool:
+    with ledger.editing(state):
+        for bet in bets_from(ledger, market, state.cursor):
+            if not budget.spend():
+                state.cursor = bet.id
+                return False
+            if bet.status in REFUNDABLE:
+                state.rows_done += 1
+                part = pot_share(
+                    state.winners_pool,
+                    state.distributed,
+                    bet.amount,
+                    state.stake_total,
+                    is_last=state.rows_done == state.rows_total,
+                )
+                state.distributed = share(state.distributed + part)
+                state.escrow = share(state.escrow - part)
+                give_stake_back(ledger, bet, part)
+        state.phase, state.cursor = FINISHING, 0
+    return True
+
+
+def close_refunded(ledger: Ledger, market: PmMarket) -> None:
+    """A market that was refunded has no outcome."""
+    with ledger.editing(market):
+        market.status = RESOLVED
+        market.payout_status = PAID
+        market.resolved_outcome = -1
+        market.finalized_time = ledger.now

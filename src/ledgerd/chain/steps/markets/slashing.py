@@ -1,0 +1,39 @@
+"""What an oracle's insurance pays when the oracle does nothing in time (spec 09, sections 5.2 and 5.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from ledgerd.chain.ledger.arithmetic import int64, share, truncated, uint32
+from ledgerd.chain.rules.markets.gauges import find_oracle
+from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, HUNDRED_PERCENT
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.objects.markets import PmMarket
+    from ledgerd.state.objects.oracles import PmOracle
+
+Fault = Literal["missed_count", "dispute_responses_missed", "disputes_auto_closed"]
+
+
+def slash_idle(ledger: Ledger, market: PmMarket, *faults: Fault) -> int:
+    """A part of the insurance goes to the committee; only where it is not nothing, the faults are counted."""
+    oracle = find_oracle(ledger, market.oracle)
+    if oracle is None or oracle.insurance <= 0:
+        return 0
+    slashed = truncated(int64(oracle.insurance * ledger.median.pm_oracle_penalty_percent), HUNDRED_PERCENT)
+    if slashed <= 0:
+        return 0
+    with ledger.editing(oracle):
+        take_insurance(oracle, slashed)
+        for fault in faults:
+            setattr(oracle, fault, uint32(getattr(oracle, fault) + 1))
+    adjust_balance(ledger, ledger.account(COMMITTEE_ACCOUNT), slashed)
+    return slashed
+
+
+def take_insurance(oracle: PmOracle, amount: int) -> None:
+    """Take from the insurance of an oracle that is being edited."""
+    oracle.insurance = share(oracle.insurance - amount)
+    oracle.total_insurance_slashed = share(oracle.total_insurance_slashed + amount)
