@@ -92,11 +92,6 @@ def recorded_result(file: str, method: str) -> str:
     return answer[len(_BEFORE) : answer.rindex(_AFTER)]
 
 
-<<<<<<< HEAD
-def recorded_sections(state: str) -> dict[str, Any]:
-    """The sections of a recorded state, such as `open-pm/state-2027`, as plain JSON."""
-    document = json.loads(_unpacked(f"{state}.json").decode("utf-8", "surrogateescape"))
-=======
 def recorded_snapshot(state: str) -> bytes:
     """The text in the file of a recorded state, such as `open-pm/state-2027`."""
     return _unpacked(f"{state}.json")
@@ -105,7 +100,6 @@ def recorded_snapshot(state: str) -> bytes:
 def recorded_sections(state: str) -> dict[str, Any]:
     """The sections of a recorded state as plain JSON."""
     document = json.loads(recorded_snapshot(state).decode("utf-8", "surrogateescape"))
->>>>>>> 6e93280e67fe0d3675e426bca1b9cd4edaf10754
     return dict(document["state"])
 
 

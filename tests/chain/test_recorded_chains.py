@@ -44,11 +44,7 @@ def test_a_recorded_chain_comes_to_hardfork_14_with_the_recorded_states(name: st
             advance(chain, name, height)
             found = difference(exported_state(chain), recorded_state(name, height), f"{name} at {height}: ")
             assert found is None, found
-<<<<<<< HEAD
-        assert chain.parts.ledger.hardforks.last_hardfork == 14
-=======
         assert chain.last_hardfork == 14
->>>>>>> 6e93280e67fe0d3675e426bca1b9cd4edaf10754
 
 
 @pytest.mark.parametrize("name", CHAINS)

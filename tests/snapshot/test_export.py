@@ -23,12 +23,8 @@ from ledgerd.state import Reader, Store, View
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, KnownTransaction
 from ledgerd.state.objects.vesting import FIX_VESTING_DELEGATIONS, FixVestingDelegation
-<<<<<<< HEAD
-from tests.additions import counts_with_additions, state_with_additions
-=======
 from tests.additions import METADATA, counts_with_additions, state_with_additions
 from tests.recorded import recorded_sections, recorded_snapshot
->>>>>>> 6e93280e67fe0d3675e426bca1b9cd4edaf10754
 from tests.snapshot.recorded import STATES, packed, recorded_file, small_state, text_of
 
 
@@ -78,8 +74,6 @@ def test_every_byte_of_the_text_is_what_the_reference_wrote_but_for_what_later_v
     checksum = hashlib.sha256(state.encode("utf-8", "surrogateescape")).hexdigest()
     header = {**recorded["header"], "payload_checksum": checksum, "object_counts": counts}
     assert json.dumps(ours["header"]) == json.dumps(header)
-<<<<<<< HEAD
-=======
 
 
 @pytest.mark.parametrize(
@@ -104,7 +98,6 @@ def test_a_state_with_markets_is_taken_in_and_written_again_but_for_what_clients
     recorded = recorded_sections(name)
     assert recorded.pop(METADATA)
     assert json.dumps(ours["state"]) == json.dumps(recorded)
->>>>>>> 6e93280e67fe0d3675e426bca1b9cd4edaf10754
 
 
 def test_the_objects_are_the_same_after_they_were_on_the_disk(filled: Filled) -> None:

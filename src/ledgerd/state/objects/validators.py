@@ -26,7 +26,6 @@ from ledgerd.codec.source import Source
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, Version
@@ -110,11 +109,7 @@ class Validator(Entity):
     current_run: UInt64 = 0
     last_supported_block_num: UInt64 = 0
     signing_key: PublicKey = NULL_KEY
-<<<<<<< HEAD
-    props: ChainPropertiesHf14 = msgspec.field(default_factory=_must_be_given)
-=======
     props: Properties = msgspec.field(default_factory=_must_be_given)
->>>>>>> 6e93280e67fe0d3675e426bca1b9cd4edaf10754
     last_work: Annotated[bytes, FixedBytes(WORK_SIZE, "digest")] = NO_WORK
     running_version: Version = 0
     hardfork_version_vote: HardforkVersion = 0
@@ -143,11 +138,7 @@ class ValidatorSchedule(Entity):
     next_shuffle_block_num: UInt32 = 1
     current_shuffled_validators: NameRow = ()
     num_scheduled_validators: UInt8 = 1
-<<<<<<< HEAD
-    median_props: ChainPropertiesHf14 = msgspec.field(default_factory=_must_be_given)
-=======
     median_props: Properties = msgspec.field(default_factory=_must_be_given)
->>>>>>> 6e93280e67fe0d3675e426bca1b9cd4edaf10754
     majority_version: Version = 0
 
     @property
