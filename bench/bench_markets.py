@@ -7,44 +7,17 @@ from pathlib import Path
 
 from bench.bench_chain import TRANSFERS, network, packed_blocks, recovery_seconds, replay_seconds, users, verdict
 from ledgerd.codec import codec_of
-from ledgerd.pricing.constant_product import opening_reserves
-from ledgerd.pricing.lmsr import depth_of_liquidity
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.bets import PmPlaceBet
-from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PM_OUTCOMES, PmMarket, PmOutcome
-from tests.chain.networks import VIZ, Network
+from tests.chain.crowded_markets import open_markets
+from tests.chain.networks import Network
 
 BLOCKS = 12
-LIQUIDITY, STAKE = 10_000_000, 1_000
+STAKE = 1_000
 LIMITS = {2: 5.0, 8: 7.0, 128: None}
 """The most that a bet may cost, in recoveries, by the number of outcomes; of the last it is only printed."""
-
-
-def open_markets(net: Network, outcomes: int) -> None:
-    """A market for each user, as if it had been opened long ago."""
-    store = net.chain.store
-    for _ in range(TRANSFERS):
-        market = PmMarket(
-            creator=VIZ,
-            oracle=VIZ,
-            outcome_count=outcomes,
-            status=ACTIVE,
-            created_time=net.chain.ledger.now,
-            betting_expiration=net.chain.ledger.now + 100_000,
-            result_expiration=net.chain.ledger.now + 200_000,
-            liquidity_sum=LIQUIDITY,
-            time_penalty_value=50_000,
-        )
-        if outcomes == 2:
-            market.reserve_a, market.reserve_b, market.k = opening_reserves(LIQUIDITY)
-        else:
-            market.market_type, market.lmsr_b = 1, depth_of_liquidity(LIQUIDITY, outcomes)
-        store.create(PM_MARKETS, market)
-        for place in range(outcomes):
-            store.create(PM_OUTCOMES, PmOutcome(market=market.id, outcome_index=place, label=f"outcome {place}"))
-    store.commit()
 
 
 def send_bets(net: Network, names: list[AccountName], outcomes: int, round_: int) -> None:
@@ -59,19 +32,19 @@ def bench_bets(outcomes: int) -> None:
     """Blocks of bets into another node."""
     with network() as source, tempfile.TemporaryDirectory() as folder:
         names = users(source)
-        while not source.chain.ledger.hardfork(15):
+        while source.chain.last_hardfork < 15:
             source.produce()
         first = source.chain.head_number + 1
         node = Network(Path(folder))
         node.follow(codec_of(Block).decode(packed) for packed in packed_blocks(source, 1)[: first - 1])
         for net in (source, node):
-            open_markets(net, outcomes)
+            open_markets(net, outcomes, TRANSFERS)
         for round_ in range(BLOCKS):
             send_bets(source, names, outcomes, round_)
             source.produce()
 
         def push(block: Block) -> None:
-            node.chain.push_block(block, commit=False)
+            node.chain.push_block(block, commit=False).or_raise()
 
         blocks = packed_blocks(source, first)
         replay_seconds(push, node.chain.commit, blocks[:2])

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
-from ledgerd.protocol.block import Block, BlockHeader, HardforkVote, sign_block
+from ledgerd.protocol.block import Block, BlockHeader, HardforkVote, HeaderExtension, sign_block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.hardforks import rescheduled
 from ledgerd.protocol.names import AccountName
@@ -57,7 +57,7 @@ def _told(applied: AppliedOperation) -> tuple[int, int, int]:
 def network(tmp_path: Path) -> Iterator[Network]:
     """Stands at hardfork 13; the votes for 14 are there, its time is not."""
     network = start_seven(tmp_path / "one", planned(SOON, GENESIS), FOUNDED)
-    assert network.chain.ledger.hardforks.last_hardfork == 13
+    assert network.chain.parts.ledger.hardforks.last_hardfork == 13
     yield network
     network.chain.close()
 
@@ -82,7 +82,7 @@ def test_a_round_brings_14_and_the_next_one_15(network: Network) -> None:
     assert [voted(block) for block in blocks] == [[]] * (2 * ROUND)
     assert (told.hardforks[0][:2], network.chain.head_number) == ((14, 126), 126)
     # Only now does a node vote for 15, whose time came long ago; each validator with its next block.
-    assert network.chain.ledger.store.count(PM_LAZY_POOLS) == 1
+    assert network.chain.parts.ledger.store.count(PM_LAZY_POOLS) == 1
     blocks = network.produce(ROUND - 1)
     assert [voted(block) for block in blocks] == [[version(network, 15)]] * (ROUND - 1)
     with pytest.raises(RuleViolation, match="Agent access is not enabled yet"):
@@ -100,7 +100,9 @@ def test_a_round_brings_14_and_the_next_one_15(network: Network) -> None:
 def make_voting(network: Network, vote: tuple[int, int] | None) -> Block:
     """The next block, with another vote in its header than a node would cast."""
     block = network.make()
-    extensions = tuple(each for each in block.extensions if not isinstance(each, HardforkVote))
+    extensions: tuple[HeaderExtension, ...] = tuple(
+        each for each in block.extensions if not isinstance(each, HardforkVote)
+    )
     if vote is not None:
         extensions = (*extensions, HardforkVote(HardforkVersionVote(*vote)))
     header = BlockHeader(block.previous, block.timestamp, block.validator, block.transaction_merkle_root, extensions)
@@ -127,10 +129,10 @@ def test_enough_votes_for_15_bring_14_with_it_in_one_block(network: Network) -> 
     assert [each[:2] for each in told.hardforks] == [(14, 119), (15, 119)]
     first, second = (each[2] for each in told.hardforks)
     assert second == first + 1
-    record, known = network.chain.ledger.hardforks, network.chain.network.hardforks
+    record, known = network.chain.parts.ledger.hardforks, network.chain.network.hardforks
     assert record.processed_hardforks[13:] == (known[13].time, SOON, GENESIS)
     assert (record.last_hardfork, record.current_hardfork_version) == (15, known[15].version)
-    assert network.chain.ledger.store.count(PM_LAZY_POOLS) == 1
+    assert network.chain.parts.ledger.store.count(PM_LAZY_POOLS) == 1
     network.send(agent())
     (block,) = network.produce()
     assert (len(block.transactions), voted(block)) == (1, [])
@@ -140,14 +142,14 @@ def test_too_few_votes_for_15_bring_nothing(network: Network) -> None:
     told = Told(network)
     produce_round(network, voters=4)
     assert told.hardforks == []
-    assert network.chain.ledger.hardforks.last_hardfork == 13
+    assert network.chain.parts.ledger.hardforks.last_hardfork == 13
 
 
 @pytest.fixture
 def follower(network: Network, tmp_path: Path) -> Iterator[Network]:
     """Another node with the same blocks."""
     other = Network(tmp_path / "two", network.chain.network)
-    other.follow(block for number in range(1, FOUNDED + 1) if (block := network.chain.blocks.at(number)))
+    other.follow(block for number in range(1, FOUNDED + 1) if (block := network.chain.block_at(number)))
     yield other
     other.chain.close()
 
@@ -156,11 +158,11 @@ def assert_taken_back(network: Network, follower: Network, blocks: list[Block], 
     """The last of these blocks, which brought a hardfork, leaves nothing behind; and it comes back."""
     follower.follow(blocks[:-1])
     network.chain.pop_block()
-    assert network.chain.ledger.hardforks.last_hardfork == before
+    assert network.chain.parts.ledger.hardforks.last_hardfork == before
     assert_same_state(network.chain, follower.chain)
     follower.follow(blocks[-1:])
     network.follow(blocks[-1:])
-    assert network.chain.ledger.hardforks.last_hardfork == after
+    assert network.chain.parts.ledger.hardforks.last_hardfork == after
     assert_same_state(network.chain, follower.chain)
 
 
