@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.supervision.processes import NOTHING, PIPE, Child, module_command
-from tests.supervision.limits import no_descriptor_left
+from tests.supervision.limits import no_descriptor_left, open_descriptors
 
 PATIENCE = 20
 SLEEPS = "import time; time.sleep(600)"
@@ -20,11 +20,6 @@ HEEDS_NOTHING = "import signal, sys, time; signal.signal(15, signal.SIG_IGN); pr
 
 def started(program: str, stdin: int = NOTHING) -> Child:
     return Child.start((sys.executable, "-c", program), stdin=stdin)
-
-
-def open_descriptors() -> int:
-    """How many this process has, where the platform tells."""
-    return len(list(Path("/proc/self/fd").iterdir())) if sys.platform == "linux" else 0
 
 
 def play(scene: Callable[[], Awaitable[None]]) -> None:

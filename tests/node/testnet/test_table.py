@@ -14,15 +14,7 @@ from ledgerd.node.testnet.network import LocalNetwork
 from ledgerd.node.testnet.plan import new_keys, plan_of
 from ledgerd.node.testnet.table import COLUMNS, headline, line, rows, table
 from tests.node.testnet.test_watch import sight
-
-
-class Clock:
-    """A clock that stands still until a test moves it."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.supervision.clocks import Clock
 
 
 @pytest.fixture

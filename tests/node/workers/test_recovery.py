@@ -18,20 +18,11 @@ from ledgerd.protocol.parameters import TESTNET
 from ledgerd.supervision.policy import MOST_FAILURES
 from ledgerd.supervision.work import PartFailed, Work
 from tests.recorded import recorded_blocks
+from tests.supervision.clocks import Clock
 from tests.supervision.limits import no_descriptor_left
 
 PATIENCE = 20
 """Seconds until a test that hangs is given up."""
-
-
-class Clock:
-    """A clock that stands still until a test moves it."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def recorded(count: int = 40) -> list[Block]:
