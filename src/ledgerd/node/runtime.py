@@ -31,11 +31,12 @@ from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
-BOOTSTRAP, REPLAY, ERRAND, WATCH = "bootstrap", "replay", "create_snapshot", "watch"
+EARLY, BOOTSTRAP, REPLAY, ERRAND, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
 """Parts that are no plugins."""
 
-FIRST = ("chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
-"""What records the chain is there before anything changes it, a replay included."""
+FIRST = (EARLY, "chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
+"""Clients are told from the first that the node starts. What records the chain is there before anything changes it, a
+replay included."""
 
 LAST = ("validator", "validator_guard", "webserver", WATCH)
 """The guard stops while blocks are still made; the webserver answers from all others."""
@@ -82,6 +83,7 @@ class Runtime:
             "validator": self.production,
             "validator_guard": self.guard,
             "webserver": self.webserver,
+            EARLY: self.webserver.early,
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
         errand = configuration.invocation.create_snapshot
@@ -116,6 +118,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts of the plugins that run, in the order of their start; of an errand, those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, ERRAND, WATCH)
+        plugins += (EARLY,) if "webserver" in plugins and not self.is_errand else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, ERRAND) if self.is_errand else (*FIRST, *between, *LAST)
         yield from (self._parts[name] for name in order if name in plugins and name in self._parts)

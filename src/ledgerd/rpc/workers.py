@@ -90,9 +90,10 @@ class Workers:
         children = [slot.process for slot in self._slots if slot.process is not None]
         return [child.pid for child in children if child.is_running]
 
-    async def start(self) -> None:
-        """Listen, start every worker, and return when all of them serve."""
-        spread = [(listen(each.host, each.port, self._count), each.speech) for each in self._endpoints]
+    async def start(self, listening: Sequence[list[socket.socket]] = ()) -> None:
+        """Listen where nobody does yet, start every worker, and return when all of them serve."""
+        sockets = listening or [listen(each.host, each.port, self._count) for each in self._endpoints]
+        spread = [(each, endpoint.speech) for each, endpoint in zip(sockets, self._endpoints, strict=True)]
         self._slots = [
             Slot(number, [(sockets[number], speech) for sockets, speech in spread]) for number in range(self._count)
         ]

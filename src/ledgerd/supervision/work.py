@@ -222,6 +222,9 @@ class Revival:
                 f"{self._work.part}: {self._name} failed to start {MOST_FAILURES} times in {minutes} minutes: {reason}"
             ) from problem
         self._may_start_at = now + pause
-        what = "ended" if has_worked else "failed to start"
-        self._work.say(f"{self._work.part}: {self._name} {what} ({reason}), next start in {pause:g} s")
+        whole_name = f"{self._work.part}: {self._name}"
+        if has_worked:
+            self._work.say(f"{whole_name} ended ({reason}), next start in {pause:g} s")
+        else:
+            self._work.say(f"{whole_name} failed to start ({reason}), next start in {pause:g} s")
         return pause

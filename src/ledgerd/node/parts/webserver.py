@@ -15,6 +15,7 @@ from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.early_answers import EarlyAnswers
 from ledgerd.node.workers.api_worker import PARTS, WorkerSettings
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.link import HEAD
@@ -73,6 +74,9 @@ class WebserverPart(Part):
 
     def __init__(self, configuration: Configuration, chain: ChainPart, handlers: Mapping[str, Handler]) -> None:
         super().__init__("webserver", is_needed=True)
+        options = configuration.webserver
+        self.early = EarlyAnswers(endpoints_of(options), options.thread_pool_size, options.limits, chain.network)
+        """Holds the sockets until the workers are started."""
         self._options = configuration.webserver
         self._chain = chain
         self._settings = worker_settings(configuration)
@@ -110,7 +114,8 @@ class WebserverPart(Part):
             limits=self._options.limits,
             work=self.work,
         )
-        await self._workers.start()
+        self.early.hand_over()
+        await self._workers.start(self.early.sockets)
         for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
             kinds = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}[endpoint.speech]
             for kind in kinds:
