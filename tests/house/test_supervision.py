@@ -17,7 +17,7 @@ MODULES = frozenset({"multiprocessing", "subprocess", "pty", "_thread", "_posixs
 
 MAKERS = frozenset(
     {
-        *(f"asyncio.{name}" for name in ("run", "Runner", "Task()", "TaskGroup", "gather", "as_completed")),
+        *(f"asyncio.{name}" for name in ("run", "Runner", "Task()", "TaskGroup", "gather", "as_completed", "wait_for")),
         *(f"asyncio.{name}" for name in ("start_server", "start_unix_server", "subprocess", "staggered")),
         *(f"uvloop.{name}" for name in ("run", "install")),
         *(f"threading.{name}" for name in ("Thread", "Timer")),
@@ -126,6 +126,7 @@ def test_the_supervision_is_where_they_are_made() -> None:
         "import asyncio\nasyncio.start_server(session, host, 1)",
         "import asyncio\nasyncio.run_coroutine_threadsafe(work(), loop)",
         "import asyncio\nasyncio.to_thread(work)",
+        "import asyncio\nasyncio.wait_for(work(), 1)",
         "loop.run_in_executor(None, work)",
         "import threading\nthreading.Thread(target=work).start()",
         "from threading import Thread as Line",

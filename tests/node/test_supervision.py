@@ -17,10 +17,12 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.lifecycle import FATAL, live
+from ledgerd.node.parts import snapshots
 from ledgerd.node.runtime import Runtime
 from ledgerd.producer.loop import Producer
+from ledgerd.snapshot.stalls import StallWatch, Verdict
 from ledgerd.supervision.part import Part
-from ledgerd.supervision.work import Ending, PartFailed
+from ledgerd.supervision.work import Ending, PartFailed, Work
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
 
 ONE_WORKER, TWO_WORKERS = (f"--webserver-thread-pool-size={count}" for count in (1, 2))
@@ -149,6 +151,47 @@ def test_the_chain_of_a_node_that_ends_ends_the_node(tmp_path: Path) -> None:
         return runtime.failure
 
     assert "the loop of the chain's thread has ended" in str(asyncio.run(main()))
+
+
+async def quick(seconds: float) -> None:
+    await asyncio.sleep(seconds / 100)
+
+
+def test_the_watch_for_a_chain_that_stands_still_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(snapshots, "CHECK_SECONDS", 0.001)
+    checks: list[float] = []
+    is_back = asyncio.Event()
+
+    def check(_: StallWatch, now: float, *, is_master: bool) -> Verdict:
+        assert not is_master
+        checks.append(now)
+        if len(checks) <= 2:
+            raise OSError(24, "Too many open files")
+        is_back.set()
+        return Verdict.WAIT
+
+    monkeypatch.setattr(StallWatch, "check", check)
+    given = {"chain": ["testnet"], "plugin": ["snapshot"], "snapshot-dir": [str(tmp_path / "kept")]}
+    given |= {"trusted-snapshot-peer": ["127.0.0.1:9"], "enable-stalled-sync-detection": ["true"]}
+    runtime = Runtime(read_configuration({**given, "data-dir": [str(tmp_path)]}, tmp_path))
+    clock = lambda: time.monotonic() * 100  # noqa: E731 - it stands once
+    runtime.snapshots.work = Work("snapshot", clock=clock, sleep=quick)
+
+    async def main() -> None:
+        await runtime.start()
+        async with asyncio.timeout(PATIENCE):
+            await is_back.wait()
+        assert runtime.failure is None
+        await runtime.stop()
+
+    asyncio.run(main())
+    ends = [record.getMessage() for record in caplog.records if "stands still" in record.getMessage()]
+    assert ends == [
+        f"snapshot: the watch for a chain that stands still ended (Too many open files), next start in {pause} s"
+        for pause in (1, 2)
+    ]
 
 
 def test_whatever_a_part_leaves_running_is_ended_with_it(tmp_path: Path) -> None:

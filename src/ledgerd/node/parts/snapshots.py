@@ -153,14 +153,18 @@ class SnapshotsPart(Part):
         log.info("writing a snapshot of block %d", number)
         try:
             written = await done(order)
-        except SnapshotError as problem:
+        except (SnapshotError, OSError) as problem:
             log.error("no snapshot of block %d: %s", number, problem)  # noqa: TRY400 - it says it all
             return
         seconds = self._time.seconds() - began
         log.info("Snapshot created successfully: %s (%d bytes compressed, %.1f sec)", path, written.size, seconds)
         _tell_obstacles(written)
-        await in_thread(self._drop_old)
-        taken = await self._shelf.take()
+        try:
+            await in_thread(self._drop_old)
+            taken = await self._shelf.take()
+        except OSError as problem:
+            log.warning("older snapshots are kept: %s", problem)
+            return
         if taken is not None:
             taken[1].close()
 
