@@ -128,7 +128,7 @@ class SnapshotServer:
 
 
 def _tell_fault(problem: BaseException) -> None:
-    log.error("a connection for a snapshot ends, because of a fault of the node's own", exc_info=problem)
+    log.error("a connection for a snapshot is closed, because of a fault of its own", exc_info=problem)
 
 
 def _read(file: BinaryIO, part: Part) -> DataReply | None:

@@ -34,8 +34,8 @@ Life = Callable[[Working], Coroutine[Any, Any, None]]
 class Ending(Enum):
     """What becomes of a task or process that ends without being asked."""
 
-    COMES_BACK = "comes back"
-    ENDS_PROGRAM = "ends the program"
+    COMES_BACK = "back"
+    ENDS_PROGRAM = "end"
 
 
 class PartFailed(Exception):

@@ -81,7 +81,7 @@ def test_a_node_that_never_works_is_given_up_after_ten_starts(member: Member) ->
 
     def keep() -> None:
         while clock.now <= 600:
-            node.wait_for_end()
+            node.wait()
             node.restart()
             clock.now += 1
 

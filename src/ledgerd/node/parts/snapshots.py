@@ -163,7 +163,7 @@ class SnapshotsPart(Part):
             await in_thread(self._drop_old)
             taken = await self._shelf.take()
         except OSError as problem:
-            log.warning("older snapshots are kept: %s", problem)
+            log.warning("no older snapshot is deleted: %s", problem)
             return
         if taken is not None:
             taken[1].close()

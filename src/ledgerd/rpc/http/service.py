@@ -194,4 +194,4 @@ class Service:
 
 
 def _tell_fault(problem: BaseException) -> None:
-    log.error("an answer has failed, because of a fault of the node's own", exc_info=problem)
+    log.error("an answer has failed, because of a fault of its own", exc_info=problem)

@@ -106,7 +106,7 @@ class Link(asyncio.Protocol):
         """What runs for as long as the worker does. One that fails ends the worker, and the node starts another."""
 
     def _failed(self, problem: BaseException) -> None:
-        log.error("an API worker ends, because of a fault of its own", exc_info=problem)
+        log.error("an API worker stops, because of a fault of its own", exc_info=problem)
         self.lost.set()
 
     # -- what a worker uses

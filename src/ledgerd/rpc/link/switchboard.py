@@ -104,7 +104,7 @@ class Line(asyncio.Protocol):
         self.send(frame(answer))
 
     def _failed(self, problem: BaseException) -> None:
-        log.error("the link to an API worker is cut, because of a fault of the node's own", exc_info=problem)
+        log.error("the link to an API worker is cut, because of a fault of its own", exc_info=problem)
         self.close()
 
     def _worked(self, _: asyncio.Task[None]) -> None:
