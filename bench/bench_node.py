@@ -32,7 +32,7 @@ from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import unsigned_transaction
-from ledgerd.rpc.worker import run
+from ledgerd.supervision.main_loop import on_a_loop
 from tests.node.processes import NodeProcess
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def hammer(port: int) -> None:
         print(Asker.answers)
 
     os.nice(10)  # other people's clients use other people's processors
-    run(main)
+    on_a_loop(main)
 
 
 class Whole(Asker):
@@ -249,7 +249,7 @@ def main() -> None:
     """Print the figures."""
     with tempfile.TemporaryDirectory() as folder:
         show_start_and_rest(Path(folder) / "rest")
-        run(partial(produce, Path(folder) / "busy"))
+        on_a_loop(partial(produce, Path(folder) / "busy"))
 
 
 if __name__ == "__main__":

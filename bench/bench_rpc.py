@@ -34,8 +34,10 @@ from ledgerd.rpc.http.responses import json_head
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.switchboard import Switchboard
-from ledgerd.rpc.worker import YIELDING, run
+from ledgerd.rpc.worker import YIELDING
 from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.work import Work
 
 CONNECTIONS = 32
 SECONDS = 2.0
@@ -109,7 +111,7 @@ def serve_bare(descriptor: int) -> None:
         server = await asyncio.get_running_loop().create_server(Bare, sock=plug)
         await server.serve_forever()
 
-    run(main)
+    on_a_loop(main)
 
 
 class Asker(asyncio.Protocol):
@@ -151,7 +153,7 @@ def ask(port: int, method: bytes) -> None:
         await asyncio.sleep(SECONDS)
         print((Asker.answers - before) / (perf_counter() - start))
 
-    run(main)
+    on_a_loop(main)
 
 
 class Figures(NamedTuple):
@@ -201,7 +203,8 @@ async def bare() -> AsyncIterator[Round]:
 async def workers(count: int) -> AsyncIterator[Round]:
     """Running workers."""
     endpoint = Endpoint("127.0.0.1", 0, Speech.BOTH)
-    running = Workers(Switchboard({}), [endpoint], "bench.bench_rpc:parts", None, count=count)
+    work = Work("webserver")
+    running = Workers(Switchboard({}), [endpoint], "bench.bench_rpc:parts", None, count=count, work=work)
     await running.start()
     try:
         yield lambda method: measure(running.addresses[0][1], running.processes, method)

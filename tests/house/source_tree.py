@@ -13,12 +13,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "ledgerd"
 
+# Knows how programs run, and nothing of the ledger.
+LONELY = ("supervision",)
+
 # A room may import from rooms on floors below its own, and from itself; rooms on one floor are strangers.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("codec", "pricing"),
     ("protocol",),
     ("state",),
     ("chain",),
+    ("supervision",),
     ("rpc", "p2p", "producer", "history", "snapshot"),
     ("node",),
     ("cli",),

@@ -17,6 +17,13 @@ class Group(NamedTuple):
 
 GROUPS = (
     Group(
+        "what a part shows of itself: it is proven with parts that end, since without one there is nothing to show",
+        ("supervision/test_work.py", "node/test_supervision.py", "rpc/test_worker_restarts.py"),
+        """
+        supervision/health supervision/part supervision/main_loop
+        """,
+    ),
+    Group(
         "records, errors and words alone: there is nothing in them to call but what reads and writes them",
         ("codec/test_records.py", "node/config/options/test_declaration.py", "p2p/wire/test_messages.py", "rpc"),
         """

@@ -39,7 +39,10 @@ def test_a_stop_that_takes_too_long_is_given_up(
 
     monkeypatch.setattr(lifecycle, "STOP_PATIENCE", 0.01)
     monkeypatch.setattr(os, "_exit", end)
-    monkeypatch.setattr(runtime, "failure", lambda: asyncio.sleep(0, reason))
+    if reason is None:
+        monkeypatch.setattr(runtime, "ended", lambda: asyncio.sleep(0))
+    else:
+        runtime.peers.work.fail(reason)
     stop = runtime.stop
     monkeypatch.setattr(runtime, "stop", hang)
 
@@ -52,11 +55,9 @@ def test_a_stop_that_takes_too_long_is_given_up(
     assert codes == [code]
 
 
-def test_damage_that_is_found_while_the_node_runs_is_marked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damage_that_is_found_while_the_node_runs_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runtime = runtime_in(tmp_path)
-    monkeypatch.setattr(runtime, "failure", lambda: asyncio.sleep(0, StoreCorrupt("the state is damaged")))
+    runtime.peers.work.fail(StoreCorrupt("the state is damaged"))
 
     assert asyncio.run(live(runtime.configuration, lambda _: runtime, str)) == FATAL
 

@@ -13,6 +13,7 @@ from ledgerd.producer.ntp import Answer, NtpOffset, Verdict, answer_of, from_ntp
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.settings import NtpSettings
 from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.supervision.work import Work
 
 NOW = 1_800_000_000 * SECOND
 MS = 1_000
@@ -136,7 +137,7 @@ def test_a_server_on_this_machine_tells_its_time() -> None:
         transport, server = await loop.create_datagram_endpoint(lambda: Server(wall), local_addr=("127.0.0.1", 0))
         port = transport.get_extra_info("sockname")[1]
         client = NtpClient(NtpSettings(servers=(Endpoint("127.0.0.1", port),), round_trip_threshold=5_000), wall)
-        task = asyncio.create_task(client.run())
+        task = asyncio.create_task(client.run(Work("validator")))
         async with asyncio.timeout(10):
             await client.answered.wait()
         task.cancel()

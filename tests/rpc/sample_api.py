@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,6 +29,8 @@ from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link, Subscription
 
 NOW = 1_800_000_000
+
+LITTLE = 64 << 20
 
 DATABASE = Api("database_api", "What the tests ask for.")
 BROADCAST = Api("network_broadcast_api", "What does not come at once.")
@@ -151,8 +155,18 @@ def service(main: Any = None, limits: Limits | None = None) -> Service:
     return Service(dispatcher(main, limits=limits), limits, routes)
 
 
-def parts(link: Link, limits: Limits, _settings: msgspec.Raw) -> Service:
-    """The parts of a worker process."""
+class Little(msgspec.Struct, frozen=True):
+    """The settings of workers whose memory is little for as long as there is a file."""
+
+    file: str
+
+
+def parts(link: Link, limits: Limits, settings: msgspec.Raw) -> Service:
+    """The parts of a worker process, which has little memory for as long as there is a file."""
+    given = msgspec.json.decode(settings, type=Little | None)
+    if given is not None and Path(given.file).is_file():
+        resource.setrlimit(resource.RLIMIT_AS, (LITTLE, resource.RLIM_INFINITY))
+        bytearray(LITTLE)
     return service(link, limits)
 
 

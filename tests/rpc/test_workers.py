@@ -20,6 +20,7 @@ from ledgerd.rpc.http.listeners import listen, resolve
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.supervision.work import Work
 from tests.house.source_tree import ROOT
 from tests.rpc.loopback import Client, Server, clients_of, play, until
 from tests.rpc.sample_api import request
@@ -44,7 +45,8 @@ async def working(
     count: int, board: Switchboard | None = None, silent_seconds: float = 20.0
 ) -> AsyncIterator[tuple[Workers, Server]]:
     board, parts = board or Switchboard({}), "tests.rpc.sample_api:parts"
-    running = Workers(board, [ANY], parts, None, count=count, limits=LIMITS, silent_seconds=silent_seconds)
+    running = Workers(board, [ANY], parts, None, count=count, limits=LIMITS, work=Work("webserver"))
+    running.silent_seconds = silent_seconds
     await running.start()
     try:
         async with clients_of(running.addresses[0][1]) as server:
@@ -118,7 +120,8 @@ def test_a_worker_that_hangs_is_killed_and_replaced() -> None:
 
 def test_workers_that_cannot_start_are_reported(capfd: pytest.CaptureFixture[str]) -> None:
     async def scene() -> None:
-        running = Workers(Switchboard({}), [ANY], "tests.rpc.sample_api:no_such_parts", None, count=1, limits=LIMITS)
+        parts, work = "tests.rpc.sample_api:no_such_parts", Work("webserver")
+        running = Workers(Switchboard({}), [ANY], parts, None, count=1, limits=LIMITS, work=work)
         with pytest.raises(OperatorError, match="do not start"):
             await running.start()
 
@@ -156,4 +159,4 @@ def test_a_death_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         play(scene)
 
-    assert "API worker 0 ended (-9) and is replaced" in caplog.text
+    assert "webserver: API worker 0 ended (exit code -9), next start in 1 s" in caplog.text

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -21,6 +22,7 @@ from ledgerd.state import Reader
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.networks import SMALL
 from tests.snapshot.recorded import packed, small_state
+from tests.supervision.limits import no_descriptor_left, open_descriptors
 
 PATIENCE = 60
 
@@ -94,6 +96,32 @@ def test_a_process_that_fails_otherwise_gives_no_result(
         outcome(order)
     assert "Traceback" in capfd.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+def test_a_process_that_cannot_be_started_is_an_outcome_and_the_next_one_is_not_harmed(
+    data: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / name_of(120)
+
+    async def main() -> Done:
+        with no_descriptor_left(), pytest.raises(SnapshotError, match="cannot be started: Too many open files"):
+            await done(exporting(data, path))
+        return await done(exporting(data, path))
+
+    assert asyncio.run(asyncio.wait_for(main(), PATIENCE)).number == 120
+
+
+@pytest.mark.parametrize("free", [1, 2, 3, 4, 5])
+def test_a_process_that_finds_too_few_descriptors_leaves_none_open(data: Path, tmp_path: Path, free: int) -> None:
+    """It fails at another place with each descriptor more."""
+
+    async def main() -> None:
+        before = open_descriptors()
+        with no_descriptor_left(but=free), suppress(SnapshotError, OSError):
+            await done(exporting(data, tmp_path / name_of(120)))
+        assert open_descriptors() == before
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))
 
 
 def test_cancelling_ends_the_process(data: Path, tmp_path: Path) -> None:

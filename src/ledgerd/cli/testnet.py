@@ -194,8 +194,8 @@ def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading
     with _shown() as show:
         while not stopping.wait(LOOK_SECONDS):
             network.watch.look()
-            if chosen.restart:
-                network.restart_dead()
+            if chosen.restart and not _restart(network):
+                return FAILED
             show(network)
             head = network.watch.head
             if last is None and head and chosen.blocks:
@@ -203,6 +203,18 @@ def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading
             if (last is not None and head >= last) or all(each.has_died for each in network.processes):
                 break
     return _verdict(network, last)
+
+
+def _restart(network: LocalNetwork) -> bool:
+    """Start the nodes again that have died; whether that goes on."""
+    from ledgerd.supervision.work import PartFailed  # noqa: PLC0415
+
+    try:
+        network.restart_dead()
+    except PartFailed as problem:
+        sys.stderr.write(f"ledgerd: {problem}\n")
+        return False
+    return True
 
 
 @contextlib.contextmanager

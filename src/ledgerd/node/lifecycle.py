@@ -7,10 +7,9 @@ import logging
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.node.datadir.opening import is_unusable
@@ -19,6 +18,10 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.versions import version_text
 from ledgerd.snapshot.peer_table import run_probe
+from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.tasks import Tasks, first_of
+from ledgerd.supervision.threads import begin_thread
+from ledgerd.supervision.work import PartFailed
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -68,20 +71,11 @@ def run_node(
     return on_a_loop(lambda: live(configuration, make, greeting))
 
 
-def on_a_loop(main: Callable[[], Coroutine[Any, Any, int]]) -> int:
-    """Run on the fastest loop that the platform has."""
-    if sys.platform == "win32":
-        return asyncio.run(main())
-    import uvloop  # noqa: PLC0415 - it does not exist for Windows
-
-    return uvloop.run(main())
-
-
 async def live(
     configuration: Configuration, make: Callable[[Configuration], Runtime], greeting: Callable[[], str]
 ) -> int:
     """Start, wait for the end, stop; and once more where a newer state was found than the node's own."""
-    stopping = asyncio.Event()
+    stopping, tasks = asyncio.Event(), Tasks(_tell)
     _heed_signals(stopping)
     if configuration.invocation.stop_with_stdin:
         _heed_the_end_of_input(stopping)
@@ -89,16 +83,17 @@ async def live(
         while True:
             runtime = make(configuration)
             sys.stderr.write(banner(runtime.chain.network))
-            starting = asyncio.create_task(runtime.start())
-            await _first_of(starting, stopping.wait())
-            reason = None
+            starting = tasks.begin(runtime.start(), "start")
+            await first_of(asyncio.wait([starting]), runtime.ended(), stopping.wait())
             if starting.done():
                 await starting
                 sys.stderr.write(greeting())
-                reason = None if runtime.is_errand else await _until_the_end(runtime, stopping)
+                if not runtime.is_errand:
+                    await _until_the_end(runtime, stopping)
+            reason = runtime.failure
             if is_unusable(reason):
                 runtime.chain.files.mark_damaged()
-            await _stop(runtime, starting, STOPPED if reason is None else FATAL)
+            await _stop(runtime, starting, tasks)
             if reason is not None or stopping.is_set() or not runtime.is_renewed:
                 break
     except Exception as problem:  # noqa: BLE001 - whatever it is, the process ends with it, and says so
@@ -109,39 +104,35 @@ async def live(
     return STOPPED
 
 
-async def _stop(runtime: Runtime, starting: asyncio.Task[None], code: int) -> None:
-    """Stop what has started, and what is about to; after so much patience, end the process as it is, with a code."""
+async def _until_the_end(runtime: Runtime, stopping: asyncio.Event) -> None:
+    await first_of(runtime.ended(), stopping.wait())
+
+
+async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) -> None:
+    """Stop what has started, and what is about to; after so much patience, end the process as it is."""
 
     async def stopped() -> None:
         starting.cancel()
-        await asyncio.gather(starting, return_exceptions=True)
+        await asyncio.wait([starting])
         await runtime.stop()
 
-    _, late = await asyncio.wait([ending := asyncio.create_task(stopped())], timeout=STOP_PATIENCE + runtime.stop_takes)
+    ending = tasks.begin(stopped(), "stop")
+    _, late = await asyncio.wait([ending], timeout=STOP_PATIENCE + runtime.stop_takes)
     if late:
         log.error("what was begun takes too long to stop, and is given up; the state is that of the last commit")
         logging.shutdown()
-        os._exit(code)
+        os._exit(STOPPED if runtime.failure is None else FATAL)
     await ending
 
 
-async def _until_the_end(runtime: Runtime, stopping: asyncio.Event) -> BaseException | None:
-    failing = asyncio.create_task(runtime.failure())
-    await _first_of(failing, stopping.wait())
-    if failing.done():
-        return failing.result()
-    failing.cancel()
-    return None
-
-
-async def _first_of(task: asyncio.Task[Any], other: Coroutine[Any, Any, Any]) -> None:
-    waiting = asyncio.create_task(other)
-    await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
+def _tell(problem: BaseException) -> None:
+    """Whoever waits for the start or the stop does more about it."""
+    log.debug("a start or a stop has failed", exc_info=problem)
 
 
 def _fatal(problem: BaseException) -> int:
-    if isinstance(problem, OperatorError):
+    if isinstance(problem, OperatorError | PartFailed):
+        log.debug("the fault in full", exc_info=problem)
         sys.stderr.write(f"ledgerd: {problem}\n")
     elif isinstance(problem, OSError):
         log.debug("the fault of the system in full", exc_info=problem)
@@ -177,8 +168,10 @@ def _heed_the_end_of_input(stopping: asyncio.Event) -> None:
     def read() -> None:
         while os.read(sys.stdin.fileno(), 1024):
             pass
-        log.info("standard input has ended")
+
+    def ended(problem: BaseException | None) -> None:
+        log.info("standard input has ended%s", "" if problem is None else f": {problem}")
         with suppress(RuntimeError):  # the loop may have ended before
             loop.call_soon_threadsafe(stopping.set)
 
-    threading.Thread(target=read, name="standard input", daemon=True).start()
+    begin_thread("standard input", read, ended)

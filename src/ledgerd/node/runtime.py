@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Protocol
 
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
@@ -26,33 +25,21 @@ from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.state.lock import lock_writer
+from ledgerd.supervision.part import Part, Supervisor
+from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
-BOOTSTRAP, REPLAY, ERRAND, WATCH = "bootstrap", "replay", "create_snapshot", "watch"
+EARLY, BOOTSTRAP, REPLAY, ERRAND, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
 """Parts that are no plugins."""
 
-FIRST = ("chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
-"""What records the chain is there before anything changes it, a replay included."""
+FIRST = (EARLY, "chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
+"""Clients are told from the first that the node starts. What records the chain is there before anything changes it, a
+replay included."""
 
 LAST = ("validator", "validator_guard", "webserver", WATCH)
 """The guard stops while blocks are still made; the webserver answers from all others."""
-
-
-class Part(Protocol):
-    """Something that a node consists of."""
-
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
-
-
-class Producing(Part, Protocol):
-    """A part that makes blocks."""
-
-    @property
-    def tasks(self) -> tuple[asyncio.Task[None], ...]:
-        """What must not end while the node runs."""
-        ...
 
 
 class Runtime:
@@ -72,8 +59,7 @@ class Runtime:
         self._lock = lock_writer(data_dir)
         self.chain = ChainPart(configuration, network, self.time)
         self.peers = PeersPart(configuration, self.chain, self.time)
-        production = ProductionPart(configuration, self.chain, self.time, self.peers)
-        self.production: Producing = production
+        self.production = production = ProductionPart(configuration, self.chain, self.time, self.peers)
         self.renewal = asyncio.Event()
         """Set when a newer state has been built, to be taken over when every part has stopped."""
         self.bootstrap = BootstrapPart(configuration, self.chain, self.renewal)
@@ -97,6 +83,7 @@ class Runtime:
             "validator": self.production,
             "validator_guard": self.guard,
             "webserver": self.webserver,
+            EARLY: self.webserver.early,
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
         errand = configuration.invocation.create_snapshot
@@ -104,6 +91,8 @@ class Runtime:
             del self._parts[BOOTSTRAP]
             self._parts[ERRAND] = SnapshotErrand(self.chain, errand, self._second, self.time.seconds)
         self._started: list[Part] = []
+        self._supervisor = Supervisor()
+        self._supervisor.health.changed.append(self.webserver.tell_health)
 
     def _second(self) -> int:
         return self.time.wall() // MICRO
@@ -118,9 +107,9 @@ class Runtime:
         """Whether the node has done all that it was started for once it has started."""
         return ERRAND in self._parts
 
-    def replace_production(self, part: Producing) -> None:
+    def replace_production(self, part: Part) -> None:
         """Let another part make the blocks; before the start."""
-        self.production = self._parts["validator"] = part
+        self._parts["validator"] = part
 
     def leave_out(self, name: str) -> None:
         """Do without a part; before the start."""
@@ -129,6 +118,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts of the plugins that run, in the order of their start; of an errand, those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, ERRAND, WATCH)
+        plugins += (EARLY,) if "webserver" in plugins and not self.is_errand else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, ERRAND) if self.is_errand else (*FIRST, *between, *LAST)
         yield from (self._parts[name] for name in order if name in plugins and name in self._parts)
@@ -137,27 +127,30 @@ class Runtime:
         """Start every part; when one fails, those before it are stopped, and the failure is passed on."""
         try:
             for part in self._chosen():
+                self._supervisor.take(part)
                 self._started.append(part)
                 await part.start()
         except BaseException:
             await self.stop()
             raise
 
-    async def failure(self) -> BaseException | None:
-        """Wait for a part that ends by itself, which none should, and give the reason; nothing for a renewal."""
-        renewal = asyncio.create_task(self.renewal.wait())
-        tasks = (*self.production.tasks, *self.peers.tasks, *self.guard.tasks)
-        tasks += (*self.bootstrap.tasks, *self.snapshots.tasks)
-        done, _ = await asyncio.wait({*tasks, renewal}, return_when=asyncio.FIRST_COMPLETED)
-        renewal.cancel()
-        return next((task.exception() for task in done if not task.cancelled()), None)
+    @property
+    def failure(self) -> BaseException | None:
+        """What the node has to end for, of all that its parts run."""
+        return self._supervisor.failure
+
+    async def ended(self) -> None:
+        """Wait for a failure that the node has to end for, or for a renewal."""
+        await first_of(self.renewal.wait(), self._supervisor.failed())
 
     async def stop(self) -> None:
         """Stop what was started, last first."""
         while self._started:
-            await self._started.pop().stop()
+            part = self._started.pop()
+            await part.stop()
+            await part.work.stop()
         if self.is_renewed:
-            await asyncio.to_thread(self._take_new)
+            await in_thread(self._take_new)
         self._lock.close()
 
     @property

@@ -17,6 +17,7 @@ from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, Recover, Send
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.supervision.tasks import Tasks
 
 if TYPE_CHECKING:
     from ledgerd.p2p.network_state import NetworkState
@@ -135,12 +136,11 @@ class Driver:
         self.network.core.recovers_ahead = recovery is not None
         self._clock = clock
         self._recovery = recovery
-        self._recoveries: set[asyncio.Task[None]] = set()
         self._sleep = sleep
         self._connections: dict[int, Connection] = {}
         self._dials: dict[int, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = Tasks(self._fail)
         self._work_asked = asyncio.Event()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -148,20 +148,20 @@ class Driver:
 
     async def start(self, listen: Endpoint | None) -> None:
         """Listen, and begin to dial; without an endpoint, only dial."""
-        loop = asyncio.get_running_loop()
         if listen is not None and listen.port:
             try:
-                self._server = await loop.create_server(lambda: Connection(self), listen.host, listen.port)
+                self._server = await asyncio.get_running_loop().create_server(
+                    lambda: Connection(self), listen.host, listen.port
+                )
                 log.info("listening for peers at %s", listen)
             except OSError as error:
                 log.warning("cannot listen for peers at %s, only dialling: %s", listen, error)
-        self._tasks = [loop.create_task(each) for each in (self._tick(), self._watch_sync(), self._work())]
+        for each in (self._tick(), self._watch_sync(), self._work()):
+            self._tasks.begin(each)
 
     async def ended(self) -> None:
         """Run until something fails that no peer can be blamed for, such as the disk, and raise that."""
-        done, _ = await asyncio.wait({*self._tasks, self._failure}, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
+        await asyncio.shield(self._failure)
 
     @property
     def port(self) -> int:
@@ -175,11 +175,8 @@ class Driver:
 
     async def stop(self) -> None:
         """Close everything; what was applied is made durable, unless that is what has failed."""
-        is_well = not self._failure.done() and not any(task.done() for task in self._tasks)
-        tasks = [*self._tasks, *self._dials.values(), *self._recoveries]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        is_well = not self._failure.done()
+        await self._tasks.stop()
         if self._server is not None:
             self._server.close()
         for connection in list(self._connections.values()):
@@ -222,16 +219,17 @@ class Driver:
     def made(self, connection: Connection) -> None:
         """A connection stands, dialled by us or by somebody else."""
         now = self._clock()
-        if connection.peer is None:
-            connection.peer = self.network.accepted(now, connection.remote)
-            is_wanted = connection.peer is not None
-        else:
-            is_wanted = self.network.connected(now, connection.peer, connection.remote.host)
-        if is_wanted and connection.peer is not None:
-            self._connections[connection.peer] = connection
-        elif connection.transport is not None:
-            connection.transport.abort()
-        self.settle()
+        with self._telling_failures():
+            if connection.peer is None:
+                connection.peer = self.network.accepted(now, connection.remote)
+                is_wanted = connection.peer is not None
+            else:
+                is_wanted = self.network.connected(now, connection.peer, connection.remote.host)
+            if is_wanted and connection.peer is not None:
+                self._connections[connection.peer] = connection
+            elif connection.transport is not None:
+                connection.transport.abort()
+            self.settle()
 
     def received(self, connection: Connection, data: bytes) -> None:
         """Bytes of a peer."""
@@ -244,8 +242,9 @@ class Driver:
     def gone(self, connection: Connection) -> None:
         """A connection has ended."""
         if connection.peer is not None and self._connections.pop(connection.peer, None) is not None:
-            self.network.lost(self._clock(), connection.peer)
-            self.settle()
+            with self._telling_failures():
+                self.network.lost(self._clock(), connection.peer)
+                self.settle()
 
     @contextlib.contextmanager
     def _telling_failures(self) -> Iterator[None]:
@@ -253,9 +252,12 @@ class Driver:
         try:
             yield
         except BaseException as error:
-            if not self._failure.done():
-                self._failure.set_exception(error)
+            self._fail(error)
             raise
+
+    def _fail(self, problem: BaseException) -> None:
+        if not self._failure.done():
+            self._failure.set_exception(problem)
 
     # -- what the state machine asks for
 
@@ -267,7 +269,7 @@ class Driver:
                     case Send(peer, number, frame):
                         self._send(peer, number, frame)
                     case Dial(peer, endpoint):
-                        self._dials[peer] = asyncio.get_running_loop().create_task(self._dial(peer, endpoint))
+                        self._dials[peer] = self._tasks.begin(self._dial(peer, endpoint))
                     case Close(peer, _):
                         self._close(peer)
                     case Recover(batch):
@@ -294,20 +296,14 @@ class Driver:
         if self._recovery is None:
             self.network.recovered(self._clock(), batch)
             return
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(self._recovery(tuple(batch.blocks)))
-        patience = loop.call_later(RECOVERY_SECONDS, self._recovered, batch)
-        self._recoveries.add(task)
+        patience = asyncio.get_running_loop().call_later(RECOVERY_SECONDS, self._recovered, batch)
 
-        def end(_: asyncio.Future[None]) -> None:
+        def end(task: asyncio.Task[None]) -> None:
             patience.cancel()
-            self._recoveries.discard(task)
-            if not task.cancelled():
-                with self._telling_failures():
-                    task.result()
+            if not task.cancelled() and task.exception() is None:
                 self._recovered(batch)
 
-        task.add_done_callback(end)
+        self._tasks.begin(self._recovery(tuple(batch.blocks))).add_done_callback(end)
 
     def _recovered(self, batch: Batch) -> None:
         if not batch.is_recovered:

@@ -11,6 +11,7 @@ from typing import cast
 from ledgerd.producer.clock import Microseconds
 from ledgerd.producer.ntp import NtpOffset, Verdict, answer_of, request
 from ledgerd.producer.settings import NtpSettings
+from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
 
@@ -34,15 +35,16 @@ class NtpClient(asyncio.DatagramProtocol):
         self._asked: set[Address] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._round: asyncio.Task[None] | None = None
+        self._work: Work | None = None
 
     @property
     def offset(self) -> int:
         """Microseconds to add to the wall clock; none until a server has answered."""
         return self.known.offset or 0
 
-    async def run(self) -> None:
+    async def run(self, work: Work) -> None:
         """Ask now and whenever it is time, until cancelled."""
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._work = asyncio.get_running_loop(), work
         await self._loop.create_datagram_endpoint(lambda: self, local_addr=("0.0.0.0", 0))  # noqa: S104 - to hear answers
         try:
             while True:
@@ -63,8 +65,8 @@ class NtpClient(asyncio.DatagramProtocol):
                 loop.call_soon_threadsafe(self._ask)
 
     def _ask(self) -> None:
-        if self._loop is not None and (self._round is None or self._round.done()):
-            self._round = self._loop.create_task(self._ask_all())
+        if self._work is not None and (self._round is None or self._round.done()):
+            self._round = self._work.begin(self._ask_all())
 
     async def _ask_all(self) -> None:
         if not self.known.begin_round(self._wall()):
@@ -80,8 +82,8 @@ class NtpClient(asyncio.DatagramProtocol):
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(*server, family=socket.AF_INET, type=socket.SOCK_DGRAM)
-        except socket.gaierror as error:
-            if error.errno == socket.EAI_NONAME:
+        except OSError as error:
+            if isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME:
                 log.warning("the time server %s does not exist, and is asked no more", server[0])
                 self._servers.remove(server)
             return None

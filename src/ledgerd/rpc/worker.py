@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
@@ -20,7 +20,9 @@ import msgspec
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.service import Service
-from ledgerd.rpc.link.link import HEAD, RECOVERING, STOP, Link
+from ledgerd.rpc.link.link import HEAD, STOP, Link
+from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.tasks import first_of
 
 
 class Listener(msgspec.Struct, frozen=True):
@@ -48,16 +50,6 @@ YIELDING = 5
 Parts = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
-def run(main: Callable[[], Coroutine[None, None, None]]) -> None:
-    """Run on the fastest loop that the platform has."""
-    if sys.platform == "win32":
-        asyncio.run(main())
-    else:
-        import uvloop  # noqa: PLC0415 - it does not exist for Windows
-
-        uvloop.run(main())
-
-
 async def serve(order: Order) -> None:
     """Serve until the node asks for an end, or is gone."""
     loop = asyncio.get_running_loop()
@@ -76,13 +68,10 @@ async def serve(order: Order) -> None:
         for each in order.listeners
     ]
     link.beat()
-    lost = loop.create_task(link.lost.wait())
-    lost.add_done_callback(lambda _: stopping.set())
-    await stopping.wait()
+    await first_of(link.lost.wait(), stopping.wait())
     for server in servers:
         server.close()
     await service.stop()
-    lost.cancel()
 
 
 def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
@@ -91,14 +80,10 @@ def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
     def head(_: bytes) -> None:
         service.dispatcher.cache.clear()
 
-    def recovering(payload: bytes) -> None:
-        service.is_recovering = payload == b"\1"
-
     def stop(_: bytes) -> None:
         stopping.set()
 
     link.on(HEAD, head)
-    link.on(RECOVERING, recovering)
     link.on(STOP, stop)
 
 
@@ -113,7 +98,7 @@ def main() -> None:
     if sys.platform != "win32":
         os.nice(YIELDING)
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
-    run(partial(serve, order))
+    on_a_loop(partial(serve, order))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
-"""The API workers as the main process keeps them: started, watched, replaced when they end or hang, and stopped."""
+"""The API workers as the main process keeps them: started, watched, restarted when they end or hang, and stopped."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -20,17 +19,15 @@ from ledgerd.rpc.link.frames import Event, frame
 from ledgerd.rpc.link.link import STOP
 from ledgerd.rpc.link.switchboard import Line, Switchboard
 from ledgerd.rpc.worker import Listener, Order
+from ledgerd.supervision.processes import PIPE, Child, module_command
+from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.work import Ended, Work, Working
 
-log = logging.getLogger(__name__)
+COMMAND = module_command("ledgerd.rpc.worker")
 
 START_SECONDS = 30.0
 SILENT_SECONDS = 20.0
 """A worker whose loop has not turned for so long hangs, and is killed."""
-
-STEADY_SECONDS = 10.0
-"""Who has lived for so long is replaced at once; who has not, a little later each time."""
-
-LONGEST_PAUSE = 10.0
 
 
 class Endpoint(NamedTuple):
@@ -47,9 +44,14 @@ class Slot:
     def __init__(self, number: int, sockets: list[tuple[socket.socket, Speech]]) -> None:
         self.number = number
         self.sockets = sockets
-        self.process: asyncio.subprocess.Process | None = None
-        self.line: Line | None = None
+        self.process: Child | None = None
         self.serves = asyncio.Event()
+        """Set with the first sign of life of any process in it."""
+
+    @property
+    def name(self) -> str:
+        """As the log and `/ready` name it."""
+        return f"API worker {self.number}"
 
 
 class Workers:
@@ -63,8 +65,8 @@ class Workers:
         settings: msgspec.Struct | None,
         *,
         count: int,
+        work: Work,
         limits: Limits | None = None,
-        silent_seconds: float = SILENT_SECONDS,
     ) -> None:
         self._board = board
         self._endpoints = endpoints
@@ -72,10 +74,10 @@ class Workers:
         self._settings = msgspec.Raw(msgspec.json.encode(settings))
         self._count = count
         self._limits = limits or Limits()
-        self._silent_seconds = silent_seconds
+        self.silent_seconds = SILENT_SECONDS
         self._slots: list[Slot] = []
-        self._keepers: list[asyncio.Task[None]] = []
-        self._is_stopping = False
+        self._work = work
+        self._cannot_start = asyncio.Event()
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
@@ -85,20 +87,22 @@ class Workers:
     @property
     def processes(self) -> list[int]:
         """The process ids of the workers that live."""
-        living = [slot.process for slot in self._slots if slot.process is not None]
-        return [process.pid for process in living if process.returncode is None]
+        children = [slot.process for slot in self._slots if slot.process is not None]
+        return [child.pid for child in children if child.is_running]
 
-    async def start(self) -> None:
-        """Listen, start every worker, and return when all of them serve."""
-        spread = [(listen(each.host, each.port, self._count), each.speech) for each in self._endpoints]
+    async def start(self, listening: Sequence[list[socket.socket]] = ()) -> None:
+        """Listen where nobody does yet, start every worker, and return when all of them serve."""
+        sockets = listening or [listen(each.host, each.port, self._count) for each in self._endpoints]
+        spread = [(each, endpoint.speech) for each, endpoint in zip(sockets, self._endpoints, strict=True)]
         self._slots = [
             Slot(number, [(sockets[number], speech) for sockets, speech in spread]) for number in range(self._count)
         ]
-        self._keepers = [asyncio.create_task(self._keep(slot)) for slot in self._slots]
-        all_serve = asyncio.create_task(self._all_serve())
-        await asyncio.wait([all_serve, *self._keepers], timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        if not all_serve.done():
-            all_serve.cancel()
+        for slot in self._slots:
+            self._work.keep(slot.name, partial(self._live, slot))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(START_SECONDS):
+                await first_of(self._all_serve(), self._cannot_start.wait())
+        if not all(slot.serves.is_set() for slot in self._slots):
             await self.stop()
             raise OperatorError("the API workers do not start; the messages above say why")
 
@@ -108,77 +112,54 @@ class Workers:
 
     async def stop(self) -> None:
         """Ask every worker to answer what it has begun and to end; kill those that do not."""
-        self._is_stopping = True
-        for slot in self._slots:
-            if slot.line is not None:
-                slot.line.send(frame(Event(STOP, b"")))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._limits.stop_seconds + 1):
-                for slot in self._slots:
-                    if slot.process is not None:
-                        await slot.process.wait()
-        for keeper in self._keepers:
-            keeper.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
+        await self._work.stop()
         for slot in self._slots:
             for plug, _ in slot.sockets:
                 plug.close()
 
-    async def _keep(self, slot: Slot) -> None:
-        """Have a worker in a slot for as long as the node runs."""
-        loop, pause = asyncio.get_running_loop(), 0.0
+    async def _live(self, slot: Slot, working: Working) -> None:
+        """One process in a slot, from its start to its end."""
         try:
-            while not self._is_stopping:
-                began = loop.time()
-                process = await self._launch(slot)
-                await self._watch(slot, process)
-                if self._is_stopping or not slot.serves.is_set():
-                    return
-                log.warning("API worker %d ended (%s) and is replaced", slot.number, process.returncode)
-                pause = 0.0 if loop.time() - began >= STEADY_SECONDS else min(LONGEST_PAUSE, pause * 2 + 0.1)
-                await asyncio.sleep(pause)
+            child, line = await self._launch(slot, working)
+            try:
+                raise Ended(await self._watched(child, line))
+            finally:
+                line.send(frame(Event(STOP, b"")))
+                await child.stop(self._limits.stop_seconds + 1)
         finally:
-            await _kill(slot.process)
+            if not slot.serves.is_set():
+                self._cannot_start.set()
 
-    async def _launch(self, slot: Slot) -> asyncio.subprocess.Process:
+    async def _launch(self, slot: Slot, working: Working) -> tuple[Child, Line]:
+        def sign() -> None:
+            slot.serves.set()
+            working()
+
         ours, theirs = socket.socketpair()
-        with theirs:
+        with theirs, ExitStack() as failing:
+            failing.callback(ours.close)
             listeners = tuple(Listener(plug.fileno(), speech) for plug, speech in slot.sockets)
             order = Order(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "ledgerd.rpc.worker",
-                stdin=asyncio.subprocess.PIPE,
-                pass_fds=(theirs.fileno(), *(each.descriptor for each in listeners)),
-            )
-        slot.process = process
-        slot.line = line = self._board.line(slot.serves.set)
-        ours.setblocking(False)
-        await asyncio.get_running_loop().create_connection(lambda: line, sock=ours)
-        if process.stdin is not None:
-            process.stdin.write(msgspec.json.encode(order))
-            process.stdin.close()
-        return process
+            inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
+            slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited)
+            failing.callback(child.kill)
+            child.tell(msgspec.json.encode(order))
+            ours.setblocking(False)
+            line = self._board.line(sign)
+            await asyncio.get_running_loop().create_connection(lambda: line, sock=ours)
+            failing.pop_all()
+        return child, line
 
-    async def _watch(self, slot: Slot, process: asyncio.subprocess.Process) -> None:
-        """Return when a worker has ended, by itself or because it hung."""
+    async def _watched(self, child: Child, line: Line) -> str:
+        """Wait until a worker has ended, or hangs; in words, what has become of it."""
         loop = asyncio.get_running_loop()
-        ended, signs, may_begin_until = asyncio.create_task(process.wait()), 0, loop.time() + START_SECONDS
-        try:
-            while not (await asyncio.wait([ended], timeout=self._silent_seconds))[0]:
-                heard = 0 if slot.line is None else slot.line.signs
-                if heard == signs and (signs or loop.time() >= may_begin_until):
-                    log.error("API worker %d hangs and is killed", slot.number)
-                    await _kill(process)
-                    return
-                signs = heard
-        finally:
-            ended.cancel()
-
-
-async def _kill(process: asyncio.subprocess.Process | None) -> None:
-    if process is not None and process.returncode is None:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        signs, may_begin_until = 0, loop.time() + START_SECONDS
+        while True:
+            try:
+                async with asyncio.timeout(self.silent_seconds):
+                    return f"exit code {await child.ended()}"
+            except TimeoutError:
+                if line.signs == signs and (signs or loop.time() >= may_begin_until):
+                    child.kill()
+                    return "it hangs and is killed"
+                signs = line.signs

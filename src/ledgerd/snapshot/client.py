@@ -15,6 +15,8 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.frames import FrameReader, InfoReply, InfoRequest, Message, ProtocolFault, packed
+from ledgerd.supervision.tasks import all_of
+from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
@@ -96,14 +98,14 @@ async def fetch_newest(
 
     One whose checksum was refused before is not fetched again, and one that lies in the directory already is taken.
     """
-    replies = await asyncio.gather(*(_heard_from(peer) for peer in peers))
+    replies = await all_of(_heard_from(peer) for peer in peers)
     found = [(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
     useful = [(info, peer) for info, peer in found if info.number > above and info.checksum not in refused]
     if found and not useful:
         log.info("no trusted peer has a snapshot above block %d that was not tried", above)
     for info, peer in sorted(useful, key=lambda each: each[0].number, reverse=True):
         path = folder / name_of(info.number)
-        if await asyncio.to_thread(_has_checksum, path, info.checksum):
+        if await in_thread(_has_checksum, path, info.checksum):
             return Fetched(info.number, path, info.checksum)
         log.info("downloading the snapshot of block %d, %d bytes, from %s", info.number, info.size, peer)
         try:
@@ -132,10 +134,10 @@ async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float
         info = progress.info
         if info is None or info.number <= above:
             raise Unavailable("it has an older snapshot by now")
-        if not await asyncio.to_thread(_has_checksum, partial, info.checksum):
+        if not await in_thread(_has_checksum, partial, info.checksum):
             raise ProtocolFault("what came is not what it announced: the checksum differs")
         path = folder / name_of(info.number)
-        await asyncio.to_thread(put_in_place, partial, path)
+        await in_thread(put_in_place, partial, path)
         return Fetched(info.number, path, info.checksum)
     finally:
         partial.unlink(missing_ok=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.create import create
 from ledgerd.state.disk import Space
+from ledgerd.supervision.threads import begin_thread
 
 NICENESS = 10
 
@@ -90,7 +90,7 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     order: Order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
-    threading.Thread(target=_end_with_the_node, daemon=True).start()
+    begin_thread("end of input", _read_to_the_end, lambda _: os._exit(1))
     try:
         _tell(carry_out(order, _tell))
     except OperatorError as problem:
@@ -102,10 +102,10 @@ def _tell(told: Told) -> None:
     sys.stdout.buffer.flush()
 
 
-def _end_with_the_node() -> None:
+def _read_to_the_end() -> None:
+    """The input ends when the node does."""
     while os.read(sys.stdin.fileno(), 1 << 10):
         pass
-    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -4,44 +4,54 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-from contextlib import suppress
+import socket
 
 import msgspec
 
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Failed, Order, Progress, Told
+from ledgerd.supervision.processes import Child, module_command
 
 log = logging.getLogger(__name__)
+
+COMMAND = module_command("ledgerd.snapshot.job")
 
 
 async def done(order: Order) -> Done:
     """Wait until an order is carried out; `SnapshotError` says why it cannot be. Cancelling ends the process."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "ledgerd.snapshot.job",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
     try:
-        return await _outcome(process, order)
+        ours, theirs = socket.socketpair()
+    except OSError as problem:
+        raise _not_started(problem) from problem
+    with ours:
+        with theirs:
+            try:
+                child = Child.start(COMMAND, stdin=theirs.fileno(), stdout=theirs.fileno())
+            except OSError as problem:
+                raise _not_started(problem) from problem
+        try:
+            return await _outcome(child, ours, order)
+        finally:
+            await child.stop()
+
+
+def _not_started(problem: OSError) -> SnapshotError:
+    return SnapshotError(f"the process for the snapshot cannot be started: {problem.strerror or problem}")
+
+
+async def _outcome(child: Child, plug: socket.socket, order: Order) -> Done:
+    plug.setblocking(False)
+    reader, writer = await asyncio.open_connection(sock=plug)
+    try:
+        writer.write(msgspec.json.encode(order) + b"\n")
+        async for line in reader:
+            match msgspec.json.decode(line, type=Told):
+                case Done() as told:
+                    return told
+                case Failed(text):
+                    raise SnapshotError(text)
+                case Progress(text):
+                    log.info("%s", text)
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-
-
-async def _outcome(process: asyncio.subprocess.Process, order: Order) -> Done:
-    if process.stdin is None or process.stdout is None:
-        raise SnapshotError("the process for the snapshot has no input or no output")
-    process.stdin.write(msgspec.json.encode(order) + b"\n")
-    async for line in process.stdout:
-        match msgspec.json.decode(line, type=Told):
-            case Done() as told:
-                return told
-            case Failed(text):
-                raise SnapshotError(text)
-            case Progress(text):
-                log.info("%s", text)
-    raise SnapshotError(f"the process for the snapshot ended without a result (code {await process.wait()})")
+        writer.transport.abort()
+    raise SnapshotError(f"the process for the snapshot ended without a result (code {await child.ended()})")

@@ -12,6 +12,7 @@ from ledgerd.snapshot import client
 from ledgerd.snapshot.client import Connection, connected, reason_of
 from ledgerd.snapshot.fetching import Download, Unavailable
 from ledgerd.snapshot.frames import AccessDenied, InfoReply, NotAvailable, ProtocolFault
+from ledgerd.supervision.main_loop import on_a_loop
 
 PART_SECONDS = 60.0
 MEGABYTE = 1 << 20
@@ -111,4 +112,4 @@ def run_probe(peers: Sequence[Endpoint]) -> str:
     async def tried() -> list[Result]:
         return await probe_all(peers, asyncio.get_running_loop().time)
 
-    return table(asyncio.run(tried()))
+    return table(on_a_loop(tried))

@@ -19,6 +19,8 @@ from ledgerd.snapshot.frames import (
 )
 from ledgerd.snapshot.serving import Answer, Doorkeeper, Part, ServerSession
 from ledgerd.snapshot.shelf import Shelf
+from ledgerd.supervision.tasks import Tasks, stream_server
+from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
@@ -36,12 +38,12 @@ class SnapshotServer:
         self._shelf = shelf
         self._door = door
         self._server: asyncio.Server | None = None
-        self._sessions: set[asyncio.Task[None]] = set()
+        self._sessions = Tasks(_tell_fault)
 
     async def start(self, host: str, port: int) -> int:
         """Listen; gives the port, which is another where 0 was given."""
         try:
-            self._server = await asyncio.start_server(self._accept, host, port)
+            self._server = await stream_server(self._accept, host, port)
         except OSError as problem:
             raise OperatorError(
                 f"cannot listen on {host}:{port} for those who want snapshots ({problem.strerror}): "
@@ -55,17 +57,16 @@ class SnapshotServer:
         if server is None:
             return
         server.close()
-        for session in self._sessions:
-            session.cancel()
-        await asyncio.gather(*self._sessions, return_exceptions=True)
+        await self._sessions.stop()
         await server.wait_closed()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is None or self._server is None or len(self._sessions) >= MOST_SOCKETS:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._server is None or len(self._sessions) >= MOST_SOCKETS:
             writer.transport.abort()
-            return
-        self._sessions.add(task)
+        else:
+            self._sessions.begin(self._session(reader, writer))
+
+    async def _session(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await self._speak(reader, writer)
         except asyncio.CancelledError:
@@ -73,7 +74,6 @@ class SnapshotServer:
         except (OSError, TimeoutError, ProtocolFault) as problem:
             log.debug("a connection for a snapshot ends: %s", problem or type(problem).__name__)
         finally:
-            self._sessions.discard(task)
             writer.close()
 
     async def _speak(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -116,7 +116,7 @@ class SnapshotServer:
         """Send an answer; whether another may follow."""
         message = answer.message
         if isinstance(message, Part):
-            message = None if file is None else await asyncio.to_thread(_read, file, message)
+            message = None if file is None else await in_thread(_read, file, message)
         if message is None:
             return False
         writer.write(packed(message))
@@ -125,6 +125,10 @@ class SnapshotServer:
         if isinstance(message, DataReply):
             session.sent(len(message.part))
         return not answer.ends
+
+
+def _tell_fault(problem: BaseException) -> None:
+    log.error("a connection for a snapshot is closed, because of a fault of its own", exc_info=problem)
 
 
 def _read(file: BinaryIO, part: Part) -> DataReply | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ledgerd.snapshot.directory import Kept, newest_in
 from ledgerd.snapshot.serving import Offer
+from ledgerd.supervision.threads import in_thread
 
 
 class _State(NamedTuple):
@@ -33,7 +34,7 @@ class Shelf:
     async def take(self) -> tuple[Offer, BufferedReader] | None:
         """The newest snapshot, open: it can be read to its end even when its name is gone meanwhile."""
         async with self._counting:
-            return await asyncio.to_thread(self._take)
+            return await in_thread(self._take)
 
     def _take(self) -> tuple[Offer, BufferedReader] | None:
         newest = newest_in(self._folder)

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
+from ledgerd.supervision.work import Work
 
 
 @pytest.fixture
 def thread() -> Iterator[ChainThread]:
-    thread = ChainThread()
+    thread = ChainThread(Work("chain"))
     yield thread
     thread.stop()
 

@@ -189,7 +189,7 @@ def test_a_guard_without_validators_or_switched_off_does_nothing(tmp_path: Path)
 
         async def run(runtime: Runtime = runtime) -> None:
             await runtime.start()
-            assert runtime.guard.tasks == ()
+            assert len(runtime.guard.work) == 0
             assert runtime.stop_takes == 0
             await runtime.stop()
 

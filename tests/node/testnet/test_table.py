@@ -14,15 +14,21 @@ from ledgerd.node.testnet.network import LocalNetwork
 from ledgerd.node.testnet.plan import new_keys, plan_of
 from ledgerd.node.testnet.table import COLUMNS, headline, line, rows, table
 from tests.node.testnet.test_watch import sight
+from tests.supervision.clocks import Clock
 
 
 @pytest.fixture
-def network(tmp_path: Path) -> Iterator[LocalNetwork]:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def network(tmp_path: Path, clock: Clock) -> Iterator[LocalNetwork]:
     """Two nodes, of which one ends at once: its program is none."""
     plan = plan_of(tmp_path, new_keys(2, 3))
     for member in plan.members:
         member.folder.mkdir()
-    with LocalNetwork(plan, (sys.executable, "-c", "raise SystemExit('no node')")) as network:
+    with LocalNetwork(plan, (sys.executable, "-c", "raise SystemExit('no node')"), clock) as network:
         yield network
 
 
@@ -50,7 +56,7 @@ def test_a_row_tells_how_a_node_is(network: LocalNetwork) -> None:
     assert headline(network) == "block 9 by validator-01, irreversible 5, hardfork 3.2.0, all on one head"
 
 
-def test_a_node_that_has_died_is_shown_with_its_last_words(network: LocalNetwork) -> None:
+def test_a_node_that_has_died_is_shown_with_its_last_words(network: LocalNetwork, clock: Clock) -> None:
     process = network.processes[0]
     process.start()
     process.wait()
@@ -59,6 +65,8 @@ def test_a_node_that_has_died_is_shown_with_its_last_words(network: LocalNetwork
     assert rows(network)[0][1] == "died (1)"
     assert "died (1)" in line(network)
     assert process.last_words() == "no node"
+    assert network.restart_dead() == []
+    clock.now += 1
     assert network.restart_dead() == [process]
     assert process.restarts == 1
 

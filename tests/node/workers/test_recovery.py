@@ -11,11 +11,15 @@ from contextlib import suppress
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.node.workers.recovery import MOST_FAILURES, Recovery, spare_processors
+from ledgerd.node.workers.recovery import Recovery, spare_processors
 from ledgerd.protocol import block
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import TESTNET
+from ledgerd.supervision.policy import MOST_FAILURES
+from ledgerd.supervision.work import PartFailed, Work
 from tests.recorded import recorded_blocks
+from tests.supervision.clocks import Clock
+from tests.supervision.limits import no_descriptor_left
 
 PATIENCE = 20
 """Seconds until a test that hangs is given up."""
@@ -25,9 +29,9 @@ def recorded(count: int = 40) -> list[Block]:
     return [codec_of(Block).decode(packed) for packed in recorded_blocks("open-1")[:count]]
 
 
-def run(main: Callable[[Recovery], Awaitable[None]], **more: float) -> None:
+def run(main: Callable[[Recovery], Awaitable[None]], clock: Clock | None = None, **more: float) -> None:
     async def body() -> None:
-        recovery = Recovery(TESTNET.chain_id, 2, **more)
+        recovery = Recovery(TESTNET.chain_id, 2, Work("p2p", clock=clock or Clock()), **more)
         try:
             await asyncio.wait_for(asyncio.ensure_future(main(recovery)), PATIENCE)
         finally:
@@ -67,36 +71,80 @@ def test_the_work_is_shared() -> None:
     run(main)
 
 
-def test_a_process_that_dies_costs_nothing_but_time() -> None:
+def test_processes_that_die_come_back_after_a_pause_that_grows(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+
     async def main(recovery: Recovery) -> None:
-        for _ in range(MOST_FAILURES + 1):
+        for pause in (1, 2, 4, 8):
             await recovery.recover(recorded())
-            for process in recovery.processes:
+            killed = recovery.processes
+            assert len(killed) == 2
+            for process in killed:
                 os.kill(process, signal.SIGKILL)
             blocks = recorded()
             await recovery.recover(blocks)
-            assert blocks[0].signee == recorded()[0].signee
-        assert recovery.processes == []
+            assert blocks[0].signee == recorded()[0].signee  # the chain does it itself
+            clock.now += pause - 0.1
+            await recovery.recover(recorded())
+            assert recovery.processes == []
+            clock.now += 0.1
 
-    run(main)
+    run(main, clock)
+    ends = [record.getMessage() for record in caplog.records if "key recovery ended" in record.getMessage()]
+    assert [line.rpartition(", ")[2] for line in ends] == [f"next start in {pause} s" for pause in (1, 2, 4, 8)]
+
+
+def test_processes_that_cannot_be_started_come_back_when_there_is_room() -> None:
+    clock = Clock()
+
+    async def main(recovery: Recovery) -> None:
+        with no_descriptor_left():
+            await recovery.recover(recorded())
+        assert recovery.processes == []
+        await recovery.recover(recorded())
+        assert recovery.processes == []
+        clock.now += 1
+        await recovery.recover(recorded())
+        assert len(recovery.processes) == 2
+
+    run(main, clock)
+
+
+def test_processes_that_cannot_be_started_ten_times_end_the_node() -> None:
+    clock = Clock()
+
+    async def main(recovery: Recovery) -> None:
+        with no_descriptor_left():
+            for _ in range(MOST_FAILURES - 1):
+                await recovery.recover(recorded())
+                clock.now += 60
+            with pytest.raises(PartFailed, match="p2p: key recovery failed to start 10 times in 10 minutes: Too many"):
+                await recovery.recover(recorded())
+
+    run(main, clock)
 
 
 def test_one_loss_counts_once_however_many_waited() -> None:
+    clock = Clock()
+
     async def main(recovery: Recovery) -> None:
         await recovery.recover(recorded())
         first = recovery.processes
-        waiting = [asyncio.ensure_future(recovery.recover(recorded())) for _ in range(2 * MOST_FAILURES)]
+        waiting = [asyncio.ensure_future(recovery.recover(recorded())) for _ in range(6)]
         for process in first:
             os.kill(process, signal.SIGKILL)
         await asyncio.gather(*waiting)
+        clock.now += 1
         await recovery.recover(recorded())
         assert len(recovery.processes) == 2
         assert not set(first) & set(recovery.processes)
 
-    run(main)
+    run(main, clock)
 
 
 def test_a_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+
     async def main(recovery: Recovery) -> None:
         await recovery.recover(recorded())
         monkeypatch.setattr("ledgerd.node.workers.recovery.SILENT_SECONDS", 0.2)
@@ -105,9 +153,11 @@ def test_a_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         for process in stopped:
             os.kill(process, signal.SIGSTOP)
         await recovery.recover(recorded())
+        clock.now += 1
+        await recovery.recover(recorded())
         assert not set(stopped) & set(recovery.processes)
 
-    run(main)
+    run(main, clock)
 
 
 def test_processes_end_when_there_is_nothing_to_do_and_come_back() -> None:

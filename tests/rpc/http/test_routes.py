@@ -15,8 +15,9 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.describe.openrpc import document_of
-from ledgerd.rpc.http.routes import LONGEST_SILENCE, routes_of
+from ledgerd.rpc.http.routes import LONGEST_SILENCE, PartsDown, routes_of
 from ledgerd.rpc.http.service import Routes, Service
+from ledgerd.rpc.link.topics import packed_topic
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.reader import Reader
@@ -43,7 +44,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def routes(tmp_path: Path, clock: Clock) -> Iterator[Routes]:
+def down() -> PartsDown:
+    return PartsDown()
+
+
+@pytest.fixture
+def routes(tmp_path: Path, clock: Clock, down: PartsDown) -> Iterator[Routes]:
     """The pages of a node whose head is block 1234."""
     ledger = fresh_ledger(tmp_path)
     properties = ledger.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
@@ -53,7 +59,7 @@ def routes(tmp_path: Path, clock: Clock) -> Iterator[Routes]:
     ledger.store.commit()
     close_all()
     with Reader.open(tmp_path / "state", STORED_TABLES) as reader:
-        yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock)
+        yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock, down)
 
 
 @pytest.fixture
@@ -102,6 +108,20 @@ def test_a_node_whose_head_is_old_is_not_ready(routes: Routes, clock: Clock) -> 
         "head_block_number": 1234,
         "reason": f"the head block is {LONGEST_SILENCE + 1} seconds old",
     }
+
+
+def test_a_node_with_a_part_that_is_down_is_not_ready(routes: Routes, down: PartsDown) -> None:
+    down.take(packed_topic({"webserver": "API worker 1: exit code -9", "history": "the disk is full"}))
+    page = routes[b"/ready"]()
+
+    assert page.status == 503
+    assert json.loads(page.body) == {
+        "ready": False,
+        "head_block_number": 1234,
+        "reason": "history is down: the disk is full; webserver is down: API worker 1: exit code -9",
+    }
+    down.take(packed_topic({}))
+    assert routes[b"/ready"]().status == 200
 
 
 def test_a_node_without_a_state_is_not_ready(without_state: Routes) -> None:

@@ -12,11 +12,12 @@ import pytest
 
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.http.routes import PartsDown
 from ledgerd.rpc.link import switchboard
 from ledgerd.rpc.link.frames import Told, frame
-from ledgerd.rpc.link.link import HEAD, MAX_QUEUED_EVENTS, RECOVERING, STOP, Link, Unreachable, Violation
+from ledgerd.rpc.link.link import HEAD, MAX_QUEUED_EVENTS, STOP, Link, Unreachable, Violation
 from ledgerd.rpc.link.switchboard import Line, Switchboard
-from ledgerd.rpc.link.topics import WAITING
+from ledgerd.rpc.link.topics import HEALTH, WAITING, packed_topic
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
 from tests.rpc.loopback import play, until
@@ -215,18 +216,16 @@ def test_a_head_empties_the_cache_before_anyone_hears_of_the_block() -> None:
     play(scene)
 
 
-def test_a_worker_that_comes_later_hears_that_the_state_is_being_rebuilt() -> None:
+def test_a_worker_that_comes_later_hears_which_parts_are_down() -> None:
     async def scene() -> None:
-        board, serves = Switchboard({}), service()
-        board.set_recovering(True)
+        board, down = Switchboard({}), PartsDown()
+        board.stand(HEALTH, packed_topic({"webserver": "API worker 0: it has ended"}))
         link = Link()
-        attach(serves, link, asyncio.Event())
+        link.on(HEALTH, down.take)
         async with linked(board, link):
-            await until(lambda: serves.is_recovering)
-            board.set_recovering(False)
-            await until(lambda: not serves.is_recovering)
-            board.publish(RECOVERING, b"\1")
-            await until(lambda: serves.is_recovering)
+            await until(lambda: down.reasons == {"webserver": "API worker 0: it has ended"})
+            board.stand(HEALTH, packed_topic({}))
+            await until(lambda: not down.reasons)
 
     play(scene)
 

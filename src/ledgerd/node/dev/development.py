@@ -39,6 +39,8 @@ from ledgerd.rpc.api.dev_api import (
     number_of,
     packed_answer,
 )
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.work import Ending
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -76,18 +78,18 @@ class NoRecord:
         return None
 
 
-class Development:
+class Development(Part):
     """Production as a developer wants it. What has to do with the chain runs on its thread."""
 
     def __init__(
         self, configuration: Configuration, chain: ChainPart, time: TimeSource, options: DevOptions, folder: Path
     ) -> None:
+        super().__init__("validator", Ending.ENDS_PROGRAM)
         self._configuration = configuration
         self._chain = chain
         self._time = time
         self._options = options
         self._snapshots = DevSnapshots(folder)
-        self._task: asyncio.Task[None] | None = None
         self._producer: Producer | None = None
         self.before_revert: list[Callable[[int], None]] = []
         """Who forgets the blocks above a number while they can still be read."""
@@ -122,9 +124,9 @@ class Development:
         await self._chain.attach(self._begin)
         await self._chain.run(self._found)
         if self._options.block_time == BLOCK_INTERVAL:
-            self._task = asyncio.create_task(run(self.producer, self._chain.on_chain, self._time.wall))
+            self.work.keep("production", lambda _: run(self.producer, self._chain.on_chain, self._time.wall))
         elif self._options.block_time > 0:
-            self._task = asyncio.create_task(self._keep_mining())
+            self.work.keep("production", lambda _: self._keep_mining())
 
     def _begin(self, chain: Chain) -> None:
         settings = self._configuration.validator
@@ -153,14 +155,7 @@ class Development:
 
     async def stop(self) -> None:
         """Make no more blocks."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    @property
-    def tasks(self) -> tuple[asyncio.Task[None], ...]:
-        """What must not end while the node runs."""
-        return () if self._task is None else (self._task,)
+        await self.work.stop()
 
     # -- what a developer asks for
 

@@ -22,6 +22,9 @@ from ledgerd.snapshot.directory import make_directory
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Import
 from ledgerd.snapshot.jobs import done
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.work import Working
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -48,7 +51,7 @@ def ready_directory(directory: Path) -> None:
         ) from problem
 
 
-class BootstrapPart:
+class BootstrapPart(Part):
     """Fetches the first state, right after the chain was opened and before anybody hangs on it.
 
     One attempt is waited for. If it fails the node starts as it is, so that it answers, and others are made beside it
@@ -58,22 +61,22 @@ class BootstrapPart:
     def __init__(
         self, configuration: Configuration, chain: ChainPart, renewal: asyncio.Event, *, sleep: Sleep = asyncio.sleep
     ) -> None:
+        super().__init__("first snapshot")
         self._configuration = configuration
         self._options = configuration.snapshot
         self._chain = chain
         self._renewal = renewal
         self._sleep = sleep
-        self._later: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin with a snapshot, if the options say so and there is no block yet."""
-        await asyncio.to_thread(self._chain.files.drop_new)
+        await in_thread(self._chain.files.drop_new)
         if not (self._is_asked and await self._chain.run(self._is_empty)):
             return
         began = time.monotonic()
         number = await self._fetched()
         if number is None:
-            self._later = asyncio.create_task(self._keep_trying(), name="first snapshot")
+            self.work.keep("the search for a first snapshot", self._keep_trying)
             return
         await self._chain.run(self._chain.take_new)
         seconds = time.monotonic() - began
@@ -96,7 +99,7 @@ class BootstrapPart:
         log.info("no state yet: asking %d trusted peers for a snapshot", len(peers))
         return await fetched_state(self._configuration, self._chain, peers)
 
-    async def _keep_trying(self) -> None:
+    async def _keep_trying(self, working: Working) -> None:
         """A state that is found now is that of another life of the node, which the renewal brings about."""
         minutes = max(1, self._options.stalled_sync_timeout_minutes)
         while True:
@@ -105,21 +108,15 @@ class BootstrapPart:
             if not await self._chain.run(self._is_empty):
                 break
             number = await self._fetched()
+            working()
             if number is not None and number > await self._chain.run(lambda: self._chain.chain.head_number):
                 self._renewal.set()
                 break
         await asyncio.Event().wait()
 
-    @property
-    def tasks(self) -> tuple[asyncio.Task[None], ...]:
-        """What must not end while the node runs."""
-        return () if self._later is None else (self._later,)
-
     async def stop(self) -> None:
         """Ask nobody any more."""
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await self.work.stop()
 
 
 async def fetched_state(
@@ -127,7 +124,7 @@ async def fetched_state(
 ) -> int | None:
     """Build the state of the newest snapshot above a block beside the one there is; its number, or nothing."""
     async with chain.building:
-        await asyncio.to_thread(ready_directory, configuration.snapshot.directory)
+        await in_thread(ready_directory, configuration.snapshot.directory)
         return await _newest_state(configuration, chain.files, peers, above)
 
 
@@ -145,7 +142,7 @@ async def _newest_state(
         except SnapshotError as problem:
             log.error("%s is not taken, and deleted: %s", fetched.path, problem)  # noqa: TRY400 - it says it all
             refused.add(fetched.checksum)
-            await asyncio.to_thread(fetched.path.unlink, missing_ok=True)
+            await in_thread(fetched.path.unlink, missing_ok=True)
             continue
         if number > above:
             return number

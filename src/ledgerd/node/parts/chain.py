@@ -16,6 +16,8 @@ from ledgerd.node.datadir.origin import Origin
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.work import Ending
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -27,13 +29,14 @@ T = TypeVar("T")
 Attachment = Callable[[Chain], None]
 
 
-class ChainPart:
+class ChainPart(Part):
     """The chain of a data directory. All but its properties is asked for on the loop of the main thread."""
 
     def __init__(self, configuration: Configuration, network: ChainParameters, time: TimeSource) -> None:
+        super().__init__("chain", Ending.ENDS_PROGRAM)
         self._configuration = configuration
         self._time = time
-        self._thread = ChainThread()
+        self._thread = ChainThread(self.work)
         self._attachments: list[Attachment] = []
         self._chain: Chain | None = None
         self.network = network

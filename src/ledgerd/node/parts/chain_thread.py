@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from enum import IntEnum
 from queue import PriorityQueue
 from typing import TypeVar
+
+from ledgerd.supervision.threads import on_loop
+from ledgerd.supervision.work import Ended, Work
 
 T = TypeVar("T")
 
@@ -32,12 +34,12 @@ class Rank(IntEnum):
 class ChainThread:
     """A queue of jobs, and the loop of the thread that does them."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work) -> None:
         self._queue: PriorityQueue[tuple[Rank, int, Job]] = PriorityQueue()
         self._numbers = itertools.count()
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._work, name="chain", daemon=True)
-        self._thread.start()
+        self._is_stopping = False
+        self._thread = work.thread("chain", self._work, may_end=True)
 
     def submit(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> Future[T]:
         """Have a job done; its result or its exception goes to the future."""
@@ -61,7 +63,7 @@ class ChainThread:
 
     async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
         """Have a coroutine run on the loop of the thread."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+        return await asyncio.wrap_future(on_loop(self._loop, coroutine))
 
     def call_soon(self, call: Callable[[], object]) -> None:
         """Have something very short called between two jobs; from any thread. A stop may come before it."""
@@ -70,6 +72,7 @@ class ChainThread:
 
     def stop(self) -> None:
         """Do what is in the queue, and end."""
+        self._is_stopping = True
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
@@ -82,5 +85,7 @@ class ChainThread:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
+            if not self._is_stopping:
+                raise Ended("the loop of the chain's thread has ended")
         finally:
             self._loop.close()

@@ -14,6 +14,8 @@ from ledgerd.node.parts.peers import PeersPart
 from ledgerd.producer.guard import Guard, Seen, Update
 from ledgerd.producer.guard_facts import read_guard_facts, seen, transaction_of
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.work import Ending
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -28,12 +30,13 @@ SENT_AGAIN_EVERY = 3
 """Seconds, while the node waits for its peers to have heard."""
 
 
-class GuardPart:
+class GuardPart(Part):
     """The guard of this node's validators; without any, or switched off, it does nothing."""
 
     def __init__(
         self, configuration: Configuration, chain: ChainPart, peers: PeersPart, now: Callable[[], int]
     ) -> None:
+        super().__init__("validator_guard", Ending.ENDS_PROGRAM)
         self._settings = configuration.validator_guard
         self._is_enabled = self._settings.enabled and bool(self._settings.watched)
         self._chain = chain
@@ -43,17 +46,12 @@ class GuardPart:
         self._blocks: deque[Seen] = deque(maxlen=BLOCKS_REMEMBERED)
         self._news = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._has_begun = False
 
     @property
     def stop_takes(self) -> float:
         """The seconds that the stop may wait."""
         return float(self._settings.shutdown_grace) if self._is_enabled and self._settings.disable_on_shutdown else 0.0
-
-    @property
-    def tasks(self) -> tuple[asyncio.Task[None], ...]:
-        """What must not end while the node runs."""
-        return () if self._task is None else (self._task,)
 
     async def start(self) -> None:
         """Look once, and then with every block."""
@@ -62,7 +60,8 @@ class GuardPart:
         self._loop = asyncio.get_running_loop()
         await self._chain.run(self._begin)
         await self._chain.attach(lambda chain: chain.subscribe(self._take))
-        self._task = asyncio.create_task(self._run(), name="validator guard")
+        self.work.keep("validator guard", lambda _: self._run())
+        self._has_begun = True
 
     async def _run(self) -> None:
         while True:
@@ -72,11 +71,10 @@ class GuardPart:
 
     async def stop(self) -> None:
         """Switch the validators off where that is wanted, and wait until others have heard of it."""
-        if self._task is None:
+        if not self._has_begun:
             return
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        self._task, self._loop = None, None
+        await self.work.stop()
+        self._has_begun, self._loop = False, None
         sent = await self._chain.run(self._retire)
         for second in range(1, self._settings.shutdown_grace + 1) if sent else ():
             await asyncio.sleep(1)

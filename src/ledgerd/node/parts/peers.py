@@ -25,6 +25,8 @@ from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.rpc.api.node_api import STANDING, Network
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.work import Ending, Working
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -40,17 +42,16 @@ FEW_PEERS = 2
 """With fewer, the seeds are dialled again after a block of ours."""
 
 
-class PeersPart:
+class PeersPart(Part):
     """The network, as the node and its producer see it."""
 
     def __init__(self, configuration: Configuration, chain: ChainPart, time: TimeSource) -> None:
+        super().__init__("p2p", Ending.ENDS_PROGRAM)
         self._settings = configuration.p2p
         self._chain = chain
         self._time = time
         self._driver: Driver | None = None
         self._recovery: Recovery | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._reports: asyncio.Task[None] | None = None
 
     # -- as a part of the node
 
@@ -58,21 +59,16 @@ class PeersPart:
         """Listen where the options say so, and dial the seeds."""
         if self._settings.endpoint is not None or self._settings.seeds:
             driver = await self._chain.run_coroutine(self._start())
-            self._task = asyncio.create_task(self._chain.run_coroutine(driver.ended()), name="peers")
-            self._reports = asyncio.create_task(self._report(), name="reports on peers")
+            self.work.keep("peers", lambda _: self._chain.run_coroutine(driver.ended()))
+            self.work.keep("reports on peers", self._report, Ending.COMES_BACK)
             log.info("DLT P2P Plugin started")
-
-    @property
-    def tasks(self) -> tuple[asyncio.Task[None], ...]:
-        """What must not end while the node runs."""
-        return tuple(task for task in (self._task, self._reports) if task is not None)
 
     async def _start(self) -> Driver:
         key = PrivateKey(secrets.token_bytes(32))
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
-            self._recovery = Recovery(self._chain.network.chain_id, processes)
+            self._recovery = Recovery(self._chain.network.chain_id, processes, self.work)
         recover = self._recovery.recover if self._recovery is not None else None
         driver = Driver(state, self._now, recover, self._time.sleep)
         endpoint = self._settings.endpoint
@@ -83,21 +79,20 @@ class PeersPart:
         self._driver = driver
         return driver
 
-    async def _report(self) -> None:
+    async def _report(self, working: Working) -> None:
         """Tell of the peers from time to time."""
         while True:
             await asyncio.sleep(self._settings.stats_interval_sec)
             for line in await self._chain.run(self._report_lines):
                 log.info("%s", line)
+            working()
 
     def _report_lines(self) -> list[str]:
         return [] if self._driver is None else list(peer_report(self._driver.network.core, self._now()))
 
     async def stop(self) -> None:
         """Take leave of everybody."""
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await self.work.stop()
         driver, self._driver = self._driver, None
         if driver is not None:
             await self._chain.run_coroutine(driver.stop())

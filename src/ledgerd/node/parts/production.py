@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,8 @@ from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.peers import Nobody, Peers
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.work import Ending
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -34,17 +35,17 @@ def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> b
     return is_given or not is_network_of_one
 
 
-class ProductionPart:
+class ProductionPart(Part):
     """The producer of this node."""
 
     def __init__(
         self, configuration: Configuration, chain: ChainPart, time: TimeSource, peers: Peers | None = None
     ) -> None:
+        super().__init__("validator", Ending.ENDS_PROGRAM)
         self._configuration = configuration
         self._chain = chain
         self._peers = peers or Nobody()
         self._time = time
-        self._tasks: list[asyncio.Task[None]] = []
         self._ntp = self._time_servers(time)
         self.clock = SteadyClock(time.monotonic, time.wall, self._offset)
         self.producer: Producer | None = None
@@ -63,14 +64,12 @@ class ProductionPart:
     async def start(self) -> None:
         """Begin to produce."""
         if self._ntp is not None:
-            self._tasks.append(asyncio.create_task(self._ntp.run(), name="time servers"))
+            ntp = self._ntp
+            self.work.keep("time servers", lambda _: ntp.run(self.work))
         await self._chain.attach(self._begin)
-        if self.producer is not None and self.producer.settings.names:
-            self._tasks.append(
-                asyncio.create_task(
-                    run(self.producer, self._chain.on_chain, self.clock, self._time.sleep), name="production"
-                )
-            )
+        producer = self.producer
+        if producer is not None and producer.settings.names:
+            self.work.keep("production", lambda _: run(producer, self._chain.on_chain, self.clock, self._time.sleep))
 
     def _begin(self, chain: Chain) -> None:
         signed = LastSigned(self._configuration.invocation.data_dir, chain.network.chain_id)
@@ -80,14 +79,6 @@ class ProductionPart:
         )
         self.producer.begin()
 
-    @property
-    def tasks(self) -> tuple[asyncio.Task[None], ...]:
-        """What must not end while the node runs."""
-        return tuple(self._tasks)
-
     async def stop(self) -> None:
         """End after the tick that is under way."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks.clear()
+        await self.work.stop()

@@ -12,15 +12,17 @@ from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.rpc.blocks.records import BlockRecorder
+from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
 
 
-class HistoryPart:
+class HistoryPart(Part):
     """The history of operations, kept in step with the chain."""
 
     def __init__(self, configuration: Configuration, chain: ChainPart) -> None:
+        super().__init__("operation_history")
         self._settings = configuration.history
         self._folder = configuration.invocation.data_dir / HISTORY_FOLDER
         self._chain = chain
@@ -49,10 +51,11 @@ class HistoryPart:
         await self._chain.run(self._close)
 
 
-class BlockInfoPart:
+class BlockInfoPart(Part):
     """The file of `block_info`."""
 
     def __init__(self, chain: ChainPart) -> None:
+        super().__init__("block_info")
         self._chain = chain
         self._recorder: BlockRecorder | None = None
 

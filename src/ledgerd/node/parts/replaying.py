@@ -20,6 +20,7 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.errors import StorageError
+from ledgerd.supervision.part import Part
 
 log = logging.getLogger(__name__)
 
@@ -58,10 +59,11 @@ class ProgressLine:
         return f"   {percent}%   {height} of {self._last}   ({free}M free, elapsed {elapsed:.0f} sec{left})"
 
 
-class ReplayPart:
+class ReplayPart(Part):
     """The replay at the start of a node. It can be stopped at any block, and goes on at the next start."""
 
     def __init__(self, chain: ChainPart, seconds: Callable[[], float]) -> None:
+        super().__init__("replay")
         self._chain = chain
         self._seconds = seconds
         self._is_stopped = threading.Event()

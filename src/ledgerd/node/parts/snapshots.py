@@ -33,6 +33,9 @@ from ledgerd.snapshot.serving import Doorkeeper
 from ledgerd.snapshot.shelf import Shelf
 from ledgerd.snapshot.stalls import CHECK_SECONDS, StallWatch, Verdict
 from ledgerd.snapshot.triggers import Triggers
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.work import Working
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -42,7 +45,7 @@ log = logging.getLogger(__name__)
 MINUTE = 60
 
 
-class SnapshotsPart:
+class SnapshotsPart(Part):
     """What a running node does with snapshots."""
 
     def __init__(
@@ -54,6 +57,7 @@ class SnapshotsPart:
         production: ProductionPart,
         renewal: asyncio.Event,
     ) -> None:
+        super().__init__("snapshot")
         self._configuration = configuration
         self._options = configuration.snapshot
         self._chain = chain
@@ -65,7 +69,6 @@ class SnapshotsPart:
         self._server: SnapshotServer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: asyncio.Task[None] | None = None
-        self._watching: asyncio.Task[None] | None = None
         self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, time.seconds())
         self._newest = 0
         self._renewal = renewal
@@ -75,27 +78,23 @@ class SnapshotsPart:
     async def start(self) -> None:
         """Serve, and see what is due."""
         self._loop = asyncio.get_running_loop()
-        await asyncio.to_thread(ready_directory, self._options.directory)
-        newest = await asyncio.to_thread(newest_in, self._options.directory)
+        await in_thread(ready_directory, self._options.directory)
+        newest = await in_thread(newest_in, self._options.directory)
         self._newest = 0 if newest is None else newest.number
         await self._chain.attach(self._follow)
         if self._options.allow_serving:
             await self._serve()
         if self._options.enable_stalled_sync_detection and self._options.trusted_peers:
-            self._watching = asyncio.create_task(self._keep_watching(), name="stalls")
+            self.work.keep("the watch for a chain that stands still", self._keep_watching)
 
     async def _serve(self) -> None:
         options = self._options
         trusted = frozenset(options.served_addresses) if options.only_trusted else None
-        server = SnapshotServer(self._shelf, Doorkeeper(trusted, is_limited=not options.disable_anti_spam))
+        door = Doorkeeper(trusted, is_limited=not options.disable_anti_spam)
+        server = SnapshotServer(self._shelf, door)
         port = await server.start(options.endpoint.host, options.endpoint.port)
         self._server = server
         log.info("Snapshot TCP server listening on %s", options.endpoint._replace(port=port))
-
-    @property
-    def tasks(self) -> tuple[asyncio.Task[None], ...]:
-        """What must not end while the node runs."""
-        return () if self._watching is None else (self._watching,)
 
     async def stop(self) -> None:
         """Serve nobody any more, and give up what is being written: its file has no name yet."""
@@ -103,10 +102,7 @@ class SnapshotsPart:
         if self._server is not None:
             await self._server.stop()
             self._server = None
-        running = [task for task in (self._watching, self._writing) if task is not None]
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await self.work.stop()
 
     # -- on the thread of the chain
 
@@ -142,7 +138,7 @@ class SnapshotsPart:
             log.warning("no snapshot of block %d: another one is being written", number)
             return
         self._newest = max(self._newest, number)
-        self._writing = asyncio.create_task(self._write(number), name="snapshot")
+        self._writing = self.work.begin(self._write(number), "snapshot")
 
     async def _write(self, number: int) -> None:
         path = self._options.directory / name_of(number)
@@ -157,14 +153,18 @@ class SnapshotsPart:
         log.info("writing a snapshot of block %d", number)
         try:
             written = await done(order)
-        except SnapshotError as problem:
+        except (SnapshotError, OSError) as problem:
             log.error("no snapshot of block %d: %s", number, problem)  # noqa: TRY400 - it says it all
             return
         seconds = self._time.seconds() - began
         log.info("Snapshot created successfully: %s (%d bytes compressed, %.1f sec)", path, written.size, seconds)
         _tell_obstacles(written)
-        await asyncio.to_thread(self._drop_old)
-        taken = await self._shelf.take()
+        try:
+            await in_thread(self._drop_old)
+            taken = await self._shelf.take()
+        except OSError as problem:
+            log.warning("no older snapshot is deleted: %s", problem)
+            return
         if taken is not None:
             taken[1].close()
 
@@ -174,10 +174,11 @@ class SnapshotsPart:
 
     # -- stalls
 
-    async def _keep_watching(self) -> None:
+    async def _keep_watching(self, working: Working) -> None:
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             is_master = await self._chain.run(self._is_master)
+            working()
             verdict = self._watch.check(self._time.seconds(), is_master=is_master)
             if verdict is Verdict.ANNOUNCE:
                 log.warning("no block for %d minutes: peers are asked anew", self._options.stalled_sync_timeout_minutes)
@@ -215,12 +216,13 @@ def _tell_obstacles(written: Done) -> None:
         log.warning("reference nodes cannot load this snapshot, for %d reasons: %s", written.obstacle_count, shown)
 
 
-class SnapshotErrand:
+class SnapshotErrand(Part):
     """`--create-snapshot`: writes a snapshot, in the place of all parts that would serve or produce."""
 
     def __init__(
         self, chain: ChainPart, path: Path, wall_seconds: Callable[[], int], steady: Callable[[], float]
     ) -> None:
+        super().__init__("create_snapshot")
         self._chain = chain
         self._path = path
         self._wall_seconds = wall_seconds

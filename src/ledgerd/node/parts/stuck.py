@@ -5,15 +5,18 @@ Spec 06, section 15.2. Counts unanswered calls and not seconds, so a machine tha
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.threads import RunningThread, in_thread
+from ledgerd.supervision.work import Ending
 
 log = logging.getLogger(__name__)
 
@@ -54,26 +57,26 @@ def note_restart(data_dir: Path, now: int) -> int:
     return len(times)
 
 
-class StuckPart:
+class StuckPart(Part):
     """Calls the chain's thread from a thread of its own, since the main one might be stuck as well."""
 
     def __init__(self, chain: ChainPart, data_dir: Path, second: Callable[[], int]) -> None:
+        super().__init__("watch", Ending.ENDS_PROGRAM)
         self._chain = chain
         self._data_dir = data_dir
         self._second = second
         self._is_ended = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread: RunningThread | None = None
 
     async def start(self) -> None:
         """Begin to call."""
-        self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
-        self._thread.start()
+        self._thread = self.work.thread("watch", self._watch, may_end=True)
 
     async def stop(self) -> None:
         """A stop has a limit of its own."""
         self._is_ended.set()
         if self._thread is not None:
-            await asyncio.to_thread(self._thread.join)
+            await in_thread(self._thread.join)
 
     def _watch(self) -> None:
         calls, answered = Calls(), threading.Event()
@@ -86,7 +89,9 @@ class StuckPart:
                 self._chain.call_soon(answered.set)
 
     def _end(self) -> None:
-        times = note_restart(self._data_dir, self._second())
+        times = 1
+        with suppress(OSError):  # whatever becomes of the note, the process ends
+            times = note_restart(self._data_dir, self._second())
         seconds = int(CALL_EVERY * MOST_UNANSWERED)
         sys.stderr.write(
             f"FATAL: database write lock held for {seconds} s: the chain's thread is stuck, the process ends "

@@ -16,11 +16,13 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.workers.api_worker import PARTS, WorkerSettings
+from ledgerd.node.workers.early_answers import EarlyAnswers
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
-from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, WAITING, Inclusion, Unsettled, packed_topic
+from ledgerd.rpc.link.topics import APPLIED_BLOCK, HEALTH, INCLUDED, WAITING, Inclusion, Unsettled, packed_topic
 from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -67,10 +69,14 @@ class WaitingTeller:
         self._part.publish(WAITING, b"")
 
 
-class WebserverPart:
+class WebserverPart(Part):
     """The API workers of this node."""
 
     def __init__(self, configuration: Configuration, chain: ChainPart, handlers: Mapping[str, Handler]) -> None:
+        super().__init__("webserver", is_needed=True)
+        options = configuration.webserver
+        self.early = EarlyAnswers(endpoints_of(options), options.thread_pool_size, options.limits, chain.network)
+        """Holds the sockets until the workers are started."""
         self._options = configuration.webserver
         self._chain = chain
         self._settings = worker_settings(configuration)
@@ -106,8 +112,10 @@ class WebserverPart:
             self._settings,
             count=self._options.thread_pool_size,
             limits=self._options.limits,
+            work=self.work,
         )
-        await self._workers.start()
+        self.early.hand_over()
+        await self._workers.start(self.early.sockets)
         for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
             kinds = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}[endpoint.speech]
             for kind in kinds:
@@ -139,6 +147,11 @@ class WebserverPart:
         """Tell the workers that something has happened; from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish, topic, payload)
+
+    def tell_health(self, down: Mapping[str, str]) -> None:
+        """Tell the workers which parts are down; from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.board.stand, HEALTH, packed_topic(down))
 
     async def stop(self) -> None:
         """Answer what was asked, and end."""

@@ -46,9 +46,9 @@ class Wishes(msgspec.Struct, frozen=True):
 class LocalNetwork:
     """Nodes on this machine, and nobody else."""
 
-    def __init__(self, plan: Plan, program: Sequence[str]) -> None:
+    def __init__(self, plan: Plan, program: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         self.plan = plan
-        self.processes = tuple(MemberProcess(member, program) for member in plan.members)
+        self.processes = tuple(MemberProcess(member, program, clock) for member in plan.members)
         self.watch = Watch(plan.members)
         self._lock = lock_writer(plan.folder)
 
@@ -58,11 +58,11 @@ class LocalNetwork:
             process.start()
 
     def restart_dead(self) -> list[MemberProcess]:
-        """Start again who has died; these."""
-        dead = [process for process in self.processes if process.has_died]
-        for process in dead:
-            process.start()
-        return dead
+        """Start again who has died, after a pause that grows with each time; these."""
+        for process, sight in zip(self.processes, self.watch.sights, strict=True):
+            if process.is_running and sight is not None:
+                process.works()
+        return [process for process in self.processes if process.restart()]
 
     def stop(self) -> None:
         """Stop every node, all at the same time."""

@@ -6,11 +6,13 @@ stops when the other end, which is here, is closed: even when this process is ki
 
 from __future__ import annotations
 
-import signal
-import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from ledgerd.supervision.processes import PIPE, Child
+from ledgerd.supervision.work import Ended, Work
 
 if TYPE_CHECKING:
     from ledgerd.node.testnet.plan import Member
@@ -24,10 +26,13 @@ LARGEST_LOG = 64 << 20
 class MemberProcess:
     """One node, which may be started again and again."""
 
-    def __init__(self, member: Member, program: Sequence[str]) -> None:
+    def __init__(self, member: Member, program: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         self.member = member
+        self._revival = Work("testnet", clock=clock).revival(member.name)
+        self._is_lost = False
+        """Whether its end has been taken note of, and the pause before its next start runs."""
         self._command = (*program, "--config-file", str(member.config), "--data-dir", str(member.folder))
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
         self.starts = 0
         self.is_wanted = False
         """Whether it should be running: what has ended nevertheless has died."""
@@ -45,7 +50,7 @@ class MemberProcess:
     @property
     def is_running(self) -> bool:
         """Whether there is a process."""
-        return self._process is not None and self._process.poll() is None
+        return self._process is not None and self._process.is_running
 
     @property
     def has_died(self) -> bool:
@@ -55,22 +60,47 @@ class MemberProcess:
     @property
     def exit_code(self) -> int | None:
         """What it has ended with."""
-        return None if self._process is None else self._process.poll()
+        return None if self._process is None else self._process.code
 
     def start(self) -> None:
         """Start it; what it says goes to its log."""
         self._release()
         self.is_wanted = True
-        self.starts += 1
         self._turn_log_over()
         with self.member.log.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - our own program
+            self._process = Child.start(
                 [*self._command, "--stop-with-stdin"],
-                stdin=subprocess.PIPE,
+                stdin=PIPE,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # Ctrl-C is for the one who started the network, and who stops its nodes
+                has_own_session=True,  # Ctrl-C is for the one who started the network, and who stops its nodes
             )
+        self.starts += 1
+        self._is_lost = False
+
+    def works(self) -> None:
+        """It answers."""
+        self._revival.working()
+
+    def restart(self) -> bool:
+        """Start it again if it has died and the pause after that is over; whether it was started.
+
+        Raises:
+            PartFailed: It has failed too often.
+        """
+        if not self.has_died:
+            return False
+        if not self._is_lost:
+            self._is_lost = True
+            self._revival.ended(Ended(f"exit code {self.exit_code}"))
+        if not self._revival.may_start:
+            return False
+        try:
+            self.start()
+        except OSError as problem:
+            self._revival.ended(problem)
+            return False
+        return True
 
     def ask_to_stop(self) -> None:
         """Begin a clean stop."""
@@ -82,19 +112,15 @@ class MemberProcess:
         """Wait for the end of a stop; one that takes too long is cut short."""
         if self._process is None:
             return None
-        try:
-            code = self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
+        code = self._process.wait_or_kill(STOP_SECONDS)
         self._release()
         return code
 
     def kill(self) -> None:
         """End it at once, as a loss of power would; it counts as dead until it is started again."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-            self._process.wait()
+            self._process.kill()
+            self._process.wait_or_kill(STOP_SECONDS)
 
     def last_words(self) -> str:
         """The end of its log."""
@@ -111,7 +137,5 @@ class MemberProcess:
 
     def _release(self) -> None:
         """Let go of the pipe of a process that has ended."""
-        leash: IO[bytes] | None = None if self._process is None else self._process.stdin
-        if leash is not None:
-            with suppress(OSError):
-                leash.close()
+        if self._process is not None:
+            self._process.release()

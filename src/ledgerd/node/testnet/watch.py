@@ -8,10 +8,10 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS
+from ledgerd.supervision.threads import thread_pool
 
 if TYPE_CHECKING:
     from ledgerd.node.testnet.plan import Member
@@ -94,7 +94,7 @@ class Watch:
 
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
-        self._pool = ThreadPoolExecutor(len(members), thread_name_prefix="watch")
+        self._pool = thread_pool(len(members), "watch")
         self._missed_before: dict[str, int] | None = None
         self.sights: list[Sight | None] = [None] * len(members)
         self.settled: dict[int, str] = {}

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,9 +31,9 @@ from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.view import Node
-from ledgerd.rpc.http.routes import routes_of
+from ledgerd.rpc.http.routes import PartsDown, routes_of
 from ledgerd.rpc.http.service import Service
-from ledgerd.rpc.link.topics import WAITING
+from ledgerd.rpc.link.topics import HEALTH, WAITING
 from ledgerd.rpc.link.waiting import WaitingReader
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import Reader
@@ -61,10 +60,6 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     """Empty where no history is kept."""
 
 
-_background: set[asyncio.Task[None]] = set()
-"""What runs as long as the worker does; a loop holds its tasks weakly."""
-
-
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     """A worker's service over the state of the node."""
     settings = msgspec.json.decode(order, type=WorkerSettings)
@@ -82,7 +77,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
         services[Subscriptions] = Subscriptions()
         plugins.append(HISTORY_API.name)
         if DEV_API.name in plugins:
-            _background.add(asyncio.get_running_loop().create_task(_forget_what_is_reverted(link, history)))
+            link.tasks.begin(_forget_what_is_reverted(link, history))
     waiting = WaitingReader(reader, STORED_TABLES)
     network = parameters_of(settings.chain)
     time = TimeSource(network.clock)
@@ -99,8 +94,10 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
         waiting.take(payload)
         dispatcher.cache.clear()
 
+    down = PartsDown()
     link.on(WAITING, more_waits)
-    return Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO))
+    link.on(HEALTH, down.take)
+    return Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
 
 
 async def _forget_what_is_reverted(link: Link, history: EmbeddedHistory) -> None:

@@ -1,32 +1,34 @@
 """Keys recovered beside the chain, on the processors that it leaves free (design decision 6).
 
 In processes: a recovery of 50 microseconds on a thread waits longer than that for the interpreter. They are started
-when there is something to recover, and end when there was nothing for a while. Whatever goes wrong with them costs
-only time: a key that was not recovered here is recovered by the rule that asks for it.
+when there is something to recover, and end when there was nothing for a while. When they are lost they come back
+after a pause; a key that was not recovered here is recovered by the rule that asks for it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import socket
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from itertools import cycle
 from typing import TYPE_CHECKING
 
 from ledgerd.node.workers.recovery_worker import COUNT, MOST_AT_ONCE
 from ledgerd.protocol.keys import KEY_SIZE, NULL_KEY, PublicKey
 from ledgerd.protocol.signers import remember_signers, signed_in
+from ledgerd.supervision.processes import NOTHING as NO_OUTPUT
+from ledgerd.supervision.processes import Child, module_command
+from ledgerd.supervision.tasks import Tasks, all_of
+from ledgerd.supervision.work import Work
 
 if TYPE_CHECKING:
     from ledgerd.protocol.block import Block
 
-log = logging.getLogger(__name__)
+COMMAND = module_command("ledgerd.node.workers.recovery_worker")
 
 MOST_PROCESSES = 2
 SILENT_SECONDS = 20.0
@@ -35,8 +37,6 @@ IDLE_SECONDS = 30.0
 ENDING_SECONDS = 2.0
 NOTHING = b""
 """The answer of a process that has ended."""
-MOST_FAILURES = 3
-"""After so many, it is left to the rules for good."""
 
 
 def spare_processors() -> int:
@@ -47,12 +47,6 @@ def spare_processors() -> int:
     return min(MOST_PROCESSES, count - 1)
 
 
-def begin_process(descriptor: int) -> subprocess.Popen[bytes]:
-    """Start a process that answers on this socket. Not with asyncio, whose processes want the main thread's loop."""
-    command = (sys.executable, "-m", "ledgerd.node.workers.recovery_worker")
-    return subprocess.Popen(command, stdin=descriptor, stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
-
-
 class HelperLost(Exception):
     """A process that recovers keys has ended, or hangs."""
 
@@ -60,7 +54,7 @@ class HelperLost(Exception):
 class Helper(asyncio.Protocol):
     """One process. What is asked for goes to it at once, and answers come in the same order."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: Child) -> None:
         self.process = process
         self.answers = 0
         self.waiting = 0
@@ -73,8 +67,10 @@ class Helper(asyncio.Protocol):
     async def start(cls) -> Helper:
         """Start the process; it takes a moment until it answers."""
         ours, theirs = socket.socketpair()
-        with theirs:
-            process = begin_process(theirs.fileno())
+        with theirs, ExitStack() as failing:
+            failing.callback(ours.close)
+            process = Child.start(COMMAND, stdin=theirs.fileno(), stdout=NO_OUTPUT)
+            failing.pop_all()
         ours.setblocking(False)
         _, helper = await asyncio.get_running_loop().create_connection(lambda: cls(process), sock=ours)
         return helper
@@ -130,25 +126,21 @@ class Helper(asyncio.Protocol):
         """Let it end, or see to it that it does."""
         if self._transport is not None:
             self._transport.abort()
-        try:
-            await asyncio.to_thread(self.process.wait, ENDING_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            await asyncio.to_thread(self.process.wait)
+        await self.process.stop(ENDING_SECONDS)
 
 
 class Recovery:
     """The processes of one node. Everything is asked for on one loop."""
 
-    def __init__(self, chain_id: bytes, processes: int, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(self, chain_id: bytes, processes: int, work: Work, idle_seconds: float = IDLE_SECONDS) -> None:
         self._chain_id = chain_id
         self._count = processes
         self._idle_seconds = idle_seconds
         self.helpers: list[Helper] = []
         """Those that run."""
         self._starting = asyncio.Lock()
-        self._ending: asyncio.Task[None] | None = None
-        self._failures = 0
+        self._idle = Tasks(work.fail)
+        self._revival = work.revival("key recovery")
 
     @property
     def processes(self) -> list[int]:
@@ -157,7 +149,7 @@ class Recovery:
 
     async def recover(self, blocks: Sequence[Block]) -> None:
         """Recover the keys that signed these blocks and their transactions, and put them where the rules look."""
-        if self._failures >= MOST_FAILURES:
+        if not self._revival.may_start:
             return
         signed = signed_in(blocks, self._chain_id)
         if not signed:
@@ -168,27 +160,35 @@ class Recovery:
             share = max(1, min(MOST_AT_ONCE, -(-len(signed) // len(self.helpers))))
             parts = [signed[start : start + share] for start in range(0, len(signed), share)]
             idlest = cycle(sorted(self.helpers, key=lambda helper: helper.waiting))
-            answers = await asyncio.gather(*(helper.recover(part) for helper, part in zip(idlest, parts, strict=False)))
+            answers = await all_of(helper.recover(part) for helper, part in zip(idlest, parts, strict=False))
         except (HelperLost, OSError) as problem:
             if self.helpers is helpers:  # of all that waited for it, one counts the loss
-                self._failures += 1
-                log.warning("%s; keys are recovered by the chain itself", problem)
-                await self.stop()
+                await self._lose(problem)
             return
+        self._revival.working()
         keys = b"".join(answers)
         each = (keys[at : at + KEY_SIZE] for at in range(0, len(keys), KEY_SIZE))
         remember_signers(blocks, self._chain_id, (None if key == NULL_KEY else PublicKey(key) for key in each))
         self._end_later()
 
+    async def _lose(self, problem: HelperLost | OSError) -> None:
+        """Until the pause is over, keys are recovered by the chain itself."""
+        helpers, self.helpers = self.helpers, []
+        try:
+            self._revival.ended(problem)
+        finally:
+            await all_of(helper.stop() for helper in helpers)
+
     async def _start(self) -> None:
         async with self._starting:
+            if not self._revival.may_start:
+                raise HelperLost("a process that recovers keys was lost meanwhile")
             while len(self.helpers) < self._count:
                 self.helpers.append(await Helper.start())
 
     def _end_later(self) -> None:
-        if self._ending is not None:
-            self._ending.cancel()
-        self._ending = asyncio.get_running_loop().create_task(self._end_when_idle())
+        self._idle.cancel()
+        self._idle.begin(self._end_when_idle())
 
     async def _end_when_idle(self) -> None:
         await asyncio.sleep(self._idle_seconds)
@@ -197,13 +197,9 @@ class Recovery:
 
     async def stop(self) -> None:
         """End all processes; they are started again when they are needed."""
-        ending, self._ending = self._ending, None
-        if ending is not None:
-            ending.cancel()
-            with suppress(asyncio.CancelledError):
-                await ending
+        await self._idle.stop()
         await self._stop_helpers()
 
     async def _stop_helpers(self) -> None:
         helpers, self.helpers = self.helpers, []
-        await asyncio.gather(*(helper.stop() for helper in helpers))
+        await all_of(helper.stop() for helper in helpers)

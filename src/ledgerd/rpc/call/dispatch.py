@@ -34,6 +34,7 @@ from ledgerd.rpc.call.envelope import (
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, Fault, PlainError, Unresolved, fault_of
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node
+from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +109,7 @@ class Dispatcher:
         What is read takes many times the room of the body, so one is read after the other.
         """
         async with self._reading:
-            reading = asyncio.get_running_loop().run_in_executor(None, partial(parse, body, unicode_escapes=True))
+            reading = in_thread(parse, body, unicode_escapes=True)
             await asyncio.wait([reading])
         answered = self._parsed(body, reading.result)
         if isinstance(answered, Later):

@@ -137,12 +137,16 @@ class HttpConnection(Connection):
         if isinstance(answer, Later):
             self._is_polling = answer.is_endless
             self._later_bytes = answer.held
-            self._later = self.service.loop.create_task(self._answer_later(request, answer))
+            self._later = self.service.tasks.begin(self._answer_later(request, answer))
         else:
             self._send_answer(request, answer)
 
     async def _answer_later(self, request: Request, later: Later) -> None:
-        answer = await later.first()
+        try:
+            answer = await later.first()
+        except Exception:
+            self.transport.abort()
+            raise
         self._later = None
         self._later_bytes = 0
         self._send_answer(request, answer)

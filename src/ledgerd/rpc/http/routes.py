@@ -17,6 +17,7 @@ from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.describe.openrpc import PLUGIN, document_of
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import Routes
+from ledgerd.rpc.link.topics import health_of
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 
 HTML = b"text/html; charset=utf-8"
@@ -27,16 +28,27 @@ LONGEST_SILENCE = 60
 LINKS = {
     "/openrpc.json": "every method with its types and examples, as OpenRPC",
     "/health": "whether the node answers",
-    "/ready": f"whether it is to be asked: its head block is less than {LONGEST_SILENCE} seconds old",
+    "/ready": f"whether it is to be asked: its head block is less than {LONGEST_SILENCE} seconds old and no part down",
 }
 
 STYLE = "body{font:16px/1.5 sans-serif;max-width:42em;margin:2em auto;padding:0 1em}pre{overflow:auto}"
 REQUEST = '{"jsonrpc":"2.0","id":1,"method":"database_api.get_dynamic_global_properties","params":[]}'
 
 
-def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float]) -> Routes:
+class PartsDown:
+    """The needed parts of the node that are down, each with the reason, as the main process has told last."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, str] = {}
+
+    def take(self, payload: bytes) -> None:
+        """The event of `HEALTH`."""
+        self.reasons = health_of(payload)
+
+
+def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown | None = None) -> Routes:
     """The pages of a worker; `clock` is that of the network."""
-    shown = Pages(apis, node, clock)
+    shown = Pages(apis, node, clock, down or PartsDown())
     return {
         b"/": shown.person,
         b"/health": shown.health,
@@ -53,10 +65,11 @@ def json_page(status: int = 200, **fields: Json) -> Page:
 class Pages:
     """The pages over what a worker reads."""
 
-    def __init__(self, apis: Sequence[Api], node: Node, clock: Callable[[], float]) -> None:
+    def __init__(self, apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown) -> None:
         self._apis = apis
         self._node = node
         self._clock = clock
+        self._down = down
 
     def _head(self) -> DynamicGlobalProperty | None:
         """The properties of the head; nothing where there is no state to read."""
@@ -78,6 +91,9 @@ class Pages:
         age = int(self._clock()) - head.time
         if age > LONGEST_SILENCE:
             reason = f"the head block is {age} seconds old"
+            return json_page(503, ready=False, head_block_number=head.head_block_number, reason=reason)
+        if self._down.reasons:
+            reason = "; ".join(f"{part} is down: {why}" for part, why in sorted(self._down.reasons.items()))
             return json_page(503, ready=False, head_block_number=head.head_block_number, reason=reason)
         return json_page(ready=True, head_block_number=head.head_block_number)
 

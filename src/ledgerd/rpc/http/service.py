@@ -7,6 +7,7 @@ at the same place for longer than that place allows, so a request costs nothing 
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -16,6 +17,9 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.addresses import Addresses
 from ledgerd.rpc.http.responses import Page
+from ledgerd.supervision.tasks import Tasks
+
+log = logging.getLogger(__name__)
 
 Routes = Mapping[bytes, Callable[[], Page]]
 """What is shown at a path to whoever asks for it without a body."""
@@ -106,6 +110,8 @@ class Service:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._left = asyncio.Event()
+        self.tasks = Tasks(_tell_fault)
+        """The answers that are not there yet. One that fails ends its connection, and nothing else."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -185,3 +191,7 @@ class Service:
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None
+
+
+def _tell_fault(problem: BaseException) -> None:
+    log.error("an answer has failed, because of a fault of its own", exc_info=problem)

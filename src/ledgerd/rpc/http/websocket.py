@@ -131,17 +131,21 @@ class WebSocketConnection(Connection):
         elif 0 < service.limits.late_answers <= len(self._late):
             self._send(answer.refused("Too many answers are waited for on this connection"))
         else:
-            task = service.loop.create_task(self._answer_later(answer))
+            task = service.tasks.begin(self._answer_later(answer))
             self._late[task] = answer
             task.add_done_callback(self._is_answered)
 
     async def _answer_later(self, later: Later) -> None:
-        async with aclosing(later.answers()) as answers:
-            async for answer in answers:
-                self._send(answer)
-                self._flush()
-                # A client that does not read is waited for here; meanwhile events queue where they are bounded.
-                await self._taken.wait()
+        try:
+            async with aclosing(later.answers()) as answers:
+                async for answer in answers:
+                    self._send(answer)
+                    self._flush()
+                    # A client that does not read is waited for here; meanwhile events queue where they are bounded.
+                    await self._taken.wait()
+        except Exception:
+            self.transport.abort()
+            raise
 
     def _is_answered(self, task: asyncio.Task[None]) -> None:
         del self._late[task]

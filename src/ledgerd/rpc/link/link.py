@@ -6,6 +6,7 @@ What is said stands in `frames`; the other end is `switchboard`.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
@@ -27,12 +28,12 @@ from ledgerd.rpc.link.frames import (
     Told,
     frame,
 )
+from ledgerd.supervision.tasks import Tasks
+
+log = logging.getLogger(__name__)
 
 HEAD = "head"
 """The topic of new heads; every worker hears of it, to drop the answers that it has kept."""
-
-RECOVERING = "recovering"
-"""The topic that says whether the state is being rebuilt: one byte."""
 
 STOP = "stop"
 """The topic by which a worker is asked to end."""
@@ -101,6 +102,12 @@ class Link(asyncio.Protocol):
         self._queues: dict[str, set[asyncio.Queue[bytes | None]]] = defaultdict(set)
         self._callbacks: dict[str, Callable[[bytes], None]] = {}
         self._beat: asyncio.TimerHandle | None = None
+        self.tasks = Tasks(self._failed)
+        """What runs for as long as the worker does. One that fails ends the worker, and the node starts another."""
+
+    def _failed(self, problem: BaseException) -> None:
+        log.error("an API worker stops, because of a fault of its own", exc_info=problem)
+        self.lost.set()
 
     # -- what a worker uses
 

@@ -26,14 +26,15 @@ from ledgerd.rpc.link.frames import (
     Told,
     frame,
 )
-from ledgerd.rpc.link.link import HEAD, RECOVERING, STOP
-from ledgerd.rpc.link.topics import WAITING
+from ledgerd.rpc.link.link import HEAD, STOP
+from ledgerd.rpc.link.topics import HEALTH, WAITING
+from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 
-HEARD_BY_ALL = frozenset((HEAD, RECOVERING, STOP, WAITING))
+HEARD_BY_ALL = frozenset((HEAD, HEALTH, STOP, WAITING))
 
 MAX_RUNNING = 256
 """Questions of one worker that are worked on at a time; more wait their turn in the worker's socket."""
@@ -52,7 +53,7 @@ class Line(asyncio.Protocol):
         self._board = board
         self._reader = FrameReader()
         self._transport: asyncio.Transport | None = None
-        self._running: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks(self._failed)
         self.topics = set(HEARD_BY_ALL)
         self.signs = 0
         """Grows with each sign of life."""
@@ -64,8 +65,7 @@ class Line(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whoever watches the worker sees more
         self._board.leave(self)
-        for task in self._running:
-            task.cancel()
+        self._tasks.cancel()
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -78,10 +78,8 @@ class Line(asyncio.Protocol):
     def _take(self, message: Message) -> None:
         match message:
             case Ask():
-                task = asyncio.get_running_loop().create_task(self._work(message))
-                self._running.add(task)
-                task.add_done_callback(self._worked)
-                if len(self._running) >= MAX_RUNNING and self._transport is not None:
+                self._tasks.begin(self._work(message)).add_done_callback(self._worked)
+                if len(self._tasks) >= MAX_RUNNING and self._transport is not None:
                     self._transport.pause_reading()
             case Listen(topic):
                 self.topics.add(topic)
@@ -105,9 +103,12 @@ class Line(asyncio.Protocol):
             answer = Refused(ask.number, 0, "exception", "unspecified", "the node's log says more")
         self.send(frame(answer))
 
-    def _worked(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        if self._transport is not None and not self._transport.is_closing() and len(self._running) < MAX_RUNNING:
+    def _failed(self, problem: BaseException) -> None:
+        log.error("the link to an API worker is cut, because of a fault of its own", exc_info=problem)
+        self.close()
+
+    def _worked(self, _: asyncio.Task[None]) -> None:
+        if self._transport is not None and not self._transport.is_closing() and len(self._tasks) < MAX_RUNNING:
             self._transport.resume_reading()
 
     def send(self, framed: bytes) -> None:
@@ -180,8 +181,7 @@ class Switchboard:
         else:
             self._waiting.clear()
 
-    def set_recovering(self, is_recovering: bool) -> None:
-        """Say whether the state is being rebuilt, to the workers that are there and to those that will come."""
-        payload = b"\1" if is_recovering else b"\0"
-        self._standing[RECOVERING] = payload
-        self.publish(RECOVERING, payload)
+    def stand(self, topic: str, payload: bytes) -> None:
+        """Say what holds from now on, to the workers that are there and to those that will come."""
+        self._standing[topic] = payload
+        self.publish(topic, payload)

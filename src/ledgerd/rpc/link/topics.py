@@ -5,6 +5,8 @@ The node answers the questions with handlers of its switchboard, and publishes t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 APPLIED_BLOCK = "applied block"
@@ -23,6 +25,10 @@ BROADCAST_BLOCK = "broadcast block"
 WAITING = "waiting transactions"
 """An event for each transaction that is accepted to wait for a block: an `Unsettled`; or nothing, when all that they
 have changed is taken back."""
+
+
+HEALTH = "health"
+"""An event with every change of what is down: the needed parts of the node that are, each with the reason."""
 
 
 class Broadcast(msgspec.Struct, frozen=True, array_like=True):
@@ -47,7 +53,7 @@ class Unsettled(msgspec.Struct, frozen=True, array_like=True):
     rows: list[tuple[int, int, bytes | None]]
 
 
-def packed_topic(value: Broadcast | Inclusion | Unsettled) -> bytes:
+def packed_topic(value: Broadcast | Inclusion | Unsettled | Mapping[str, str]) -> bytes:
     """The bytes of what is said."""
     return msgspec.msgpack.encode(value)
 
@@ -65,3 +71,8 @@ def inclusion_of(payload: bytes) -> Inclusion:
 def unsettled_of(payload: bytes) -> Unsettled:
     """What the main process tells of a transaction."""
     return msgspec.msgpack.decode(payload, type=Unsettled)
+
+
+def health_of(payload: bytes) -> dict[str, str]:
+    """What the main process tells of its parts."""
+    return msgspec.msgpack.decode(payload, type=dict[str, str])

@@ -1,0 +1,82 @@
+"""What clients hear while the node starts: its state is being opened, replayed or imported, which may take hours.
+
+The sockets are those that the API workers take over. Until then every request is put off, as by the reference while it
+rebuilds its state (spec 05, section 2.2).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.view import Node, nothing_to_read
+from ledgerd.rpc.http.connection import HttpConnection
+from ledgerd.rpc.http.listeners import listen
+from ledgerd.rpc.http.routes import json_page, routes_of
+from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.link.link import Link
+from ledgerd.supervision.part import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.rpc.call.limits import Limits
+    from ledgerd.rpc.http.responses import Page
+    from ledgerd.rpc.workers import Endpoint
+
+
+class EarlyAnswers(Part):
+    """Listens in the main process until the API workers do."""
+
+    def __init__(self, endpoints: Sequence[Endpoint], count: int, limits: Limits, network: ChainParameters) -> None:
+        super().__init__("early answers")
+        self._endpoints = endpoints
+        self._count = count
+        self._limits = limits
+        self._network = network
+        self._service: Service | None = None
+        self._servers: list[asyncio.Server] = []
+        self.sockets: list[list[socket.socket]] = []
+        """For each endpoint one for each worker."""
+
+    async def start(self) -> None:
+        """Listen, so that a port that is taken is told at once, and put off whoever asks."""
+        self.sockets = [listen(each.host, each.port, self._count) for each in self._endpoints]
+        node = Node(self._network, nothing_to_read, Link())
+        self._service = Service(Dispatcher((), node, time.time, limits=self._limits), self._limits)
+        self._service.is_recovering = True
+        self._service.routes = {**routes_of((), node, time.time), b"/ready": _not_ready}
+        loop = asyncio.get_running_loop()
+        for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):
+            for plug in dict.fromkeys(sockets):
+                make = partial(HttpConnection, self._service, endpoint.speech)
+                self._servers.append(await loop.create_server(make, sock=plug.dup()))
+
+    def hand_over(self) -> None:
+        """Accept nobody any more: the next connection waits for a worker. What has begun is answered beside that."""
+        self.work.begin(self._close())
+
+    async def _close(self) -> None:
+        for server in self._servers:
+            server.close()
+        self._servers.clear()
+        service, self._service = self._service, None
+        if service is not None:
+            await service.stop()
+
+    async def stop(self) -> None:
+        """Close what nobody has taken over."""
+        await self._close()
+        for sockets in self.sockets:
+            for plug in sockets:
+                plug.close()
+        self.sockets = []
+
+
+def _not_ready() -> Page:
+    return json_page(503, ready=False, reason="the node starts: its state is being opened, replayed or imported")

@@ -1,0 +1,230 @@
+"""What runs for one part of a program, and what becomes of it when it ends without being asked.
+
+It comes back, with growing pauses and a line in the log each time, or it ends the program with the reason: each part
+declares which. A start that has failed too often ends the program too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from enum import Enum
+from typing import Any, TypeVar
+
+from ledgerd.supervision.health import Health
+from ledgerd.supervision.policy import FAILURE_SECONDS, MOST_FAILURES, LineLimit, Restarts
+from ledgerd.supervision.tasks import Tasks
+from ledgerd.supervision.threads import RunningThread, begin_thread
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+Clock = Callable[[], float]
+Sleep = Callable[[float], Coroutine[Any, Any, None]]
+Working = Callable[[], None]
+Life = Callable[[Working], Coroutine[Any, Any, None]]
+"""Does the work from a start to its end, and calls what it is given once it works."""
+
+
+class Ending(Enum):
+    """What becomes of a task or process that ends without being asked."""
+
+    COMES_BACK = "back"
+    ENDS_PROGRAM = "end"
+
+
+class PartFailed(Exception):
+    """A part has ended that the program cannot go on without."""
+
+
+class Ended(Exception):
+    """Something has ended without being asked; the text says how."""
+
+
+def reason_of(problem: BaseException) -> str:
+    """A failure in the words of a log line."""
+    if isinstance(problem, OSError) and problem.strerror:
+        place = f"{problem.filename}: " if problem.filename else ""
+        return f"{place}{problem.strerror}"
+    return str(problem) or type(problem).__name__
+
+
+class Work:
+    """The tasks, threads and processes of one part."""
+
+    def __init__(
+        self,
+        part: str,
+        ending: Ending = Ending.COMES_BACK,
+        *,
+        is_needed: bool = False,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self.part = part
+        self.ending = ending
+        self.is_needed = is_needed
+        """Whether the program is not ready while something of this part is down."""
+        self._clock = clock
+        self._sleep = sleep
+        self._tasks = Tasks(self.fail)
+        self._health: Health | None = None
+        self._lines = LineLimit()
+        self._counting: asyncio.TimerHandle | None = None
+        self._lock = threading.Lock()
+        self._report: Callable[[BaseException], None] | None = None
+        self._unreported: BaseException | None = None
+
+    # -- whom it belongs to
+
+    def belong(self, report: Callable[[BaseException], None], health: Health) -> None:
+        """Have failures reported; one that came before is reported now."""
+        with self._lock:
+            self._report, self._health = report, health
+            problem, self._unreported = self._unreported, None
+        if problem is not None:
+            report(problem)
+
+    def fail(self, problem: BaseException) -> None:
+        """End the program for this reason; from any thread."""
+        with self._lock:
+            report = self._report
+            if report is None:
+                self._unreported = self._unreported or problem
+        if report is not None:
+            report(problem)
+
+    # -- what runs
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def begin(self, coroutine: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
+        """Run a task that may end; what it raises is a fault of the program, and ends it."""
+        return self._tasks.begin(coroutine, name)
+
+    def keep(self, name: str, life: Life, ending: Ending | None = None) -> asyncio.Task[None]:
+        """Run a task that is to go on until it is stopped; where it comes back, it is started again and again."""
+        if (ending or self.ending) is Ending.ENDS_PROGRAM:
+            return self._tasks.begin(self._once(name, life), name)
+        return self._tasks.begin(self._again_and_again(name, life), name)
+
+    def thread(self, name: str, work: Callable[[], None], *, may_end: bool = False) -> RunningThread:
+        """Run a thread; one that fails ends the program, and so does one that ends and may not."""
+
+        def ended(problem: BaseException | None) -> None:
+            if problem is None and not may_end:
+                problem = PartFailed(f"{self.part}: {name} has ended")
+            if problem is not None:
+                self.fail(problem)
+
+        return begin_thread(name, work, ended)
+
+    async def stop(self) -> None:
+        """End every task."""
+        await self._tasks.stop()
+        if self._counting is not None:
+            self._counting.cancel()
+            self._tell_count()
+
+    async def _once(self, name: str, life: Life) -> None:
+        await life(lambda: None)
+        raise PartFailed(f"{self.part}: {name} has ended")
+
+    async def _again_and_again(self, name: str, life: Life) -> None:
+        revival = self.revival(name)
+        while True:
+            problem: Exception = Ended("it has ended")
+            try:
+                await life(revival.working)
+            except Exception as raised:  # noqa: BLE001 - whatever it is, it is told and the task comes back
+                problem = raised
+            await self._sleep(revival.ended(problem))
+
+    def revival(self, name: str) -> Revival:
+        """The restarts of something that is started by hand."""
+        return Revival(self, name)
+
+    # -- what is told
+
+    def now(self) -> float:
+        """Seconds by the clock of this part."""
+        return self._clock()
+
+    def set_down(self, name: str, reason: str) -> None:
+        """Something of this part does not work."""
+        if self.is_needed and self._health is not None:
+            self._health.set_down(self.part, name, reason)
+
+    def set_up(self, name: str) -> None:
+        """Something of this part works."""
+        if self.is_needed and self._health is not None:
+            self._health.set_up(self.part, name)
+
+    def say(self, text: str) -> None:
+        """Write a line, unless there were too many: then they are counted, and the count is a line later."""
+        with self._lock:
+            may_write = self._lines.take(self._clock())
+        if may_write:
+            log.warning("%s", text)
+        elif self._counting is None:
+            with suppress(RuntimeError):  # without a loop, the next line brings the count
+                loop = asyncio.get_running_loop()
+                self._counting = loop.call_later(self._lines.wait(self._clock()), self._tell_count)
+
+    def _tell_count(self) -> None:
+        self._counting = None
+        with self._lock:
+            count = self._lines.take_count(self._clock())
+        if count:
+            log.warning("%s: %d more restarts in the last minute", self.part, count)
+
+
+class Revival:
+    """The restarts of one thing: told when it works and when it has ended, it says when to start it again."""
+
+    def __init__(self, work: Work, name: str) -> None:
+        self._work = work
+        self._name = name
+        self._restarts = Restarts()
+        self._may_start_at = 0.0
+
+    @property
+    def may_start(self) -> bool:
+        """Whether the pause after the last end is over."""
+        return self._work.now() >= self._may_start_at
+
+    def working(self) -> None:
+        """It does what it was started for."""
+        if not self._restarts.is_working:
+            self._restarts.working(self._work.now())
+            self._work.set_up(self._name)
+
+    def ended(self, problem: Exception) -> float:
+        """It has ended or could not be started; the seconds to wait before the next start.
+
+        Raises:
+            PartFailed: There is to be no next start.
+        """
+        now, has_worked = self._work.now(), self._restarts.is_working
+        pause = self._restarts.ended(now)
+        reason = reason_of(problem)
+        self._work.set_down(self._name, reason)
+        log.debug("%s: the end of %s in full", self._work.part, self._name, exc_info=problem)
+        if pause is None:
+            minutes = int(FAILURE_SECONDS // 60)
+            raise PartFailed(
+                f"{self._work.part}: {self._name} failed to start {MOST_FAILURES} times in {minutes} minutes: {reason}"
+            ) from problem
+        self._may_start_at = now + pause
+        whole_name = f"{self._work.part}: {self._name}"
+        if has_worked:
+            self._work.say(f"{whole_name} ended ({reason}), next start in {pause:g} s")
+        else:
+            self._work.say(f"{whole_name} failed to start ({reason}), next start in {pause:g} s")
+        return pause
