@@ -12,6 +12,7 @@ from ledgerd.chain.rules.markets.claims import defer_claim
 from ledgerd.chain.rules.markets.curve import priced, time_penalty_of
 from ledgerd.chain.rules.markets.frozen import COLLATERAL, STAKES, adjust_frozen, change_frozen, move_balance
 from ledgerd.chain.rules.markets.lazy_pool import credit, serve_queue
+from ledgerd.chain.rules.markets.leverage_ends import expect_end
 from ledgerd.chain.rules.markets.liquidation import accrue_funding, obligation_of, take_out, value_of
 from ledgerd.chain.rules.markets.market import market_of, require_active, require_markets_enabled
 from ledgerd.chain.rules.markets.stakes import count_stake
@@ -76,6 +77,7 @@ def pm_leverage_open(ledger: Ledger, operation: PmLeverageOpen) -> None:
             funding_due_time=uint32(now + FUNDING_PERIOD),
         ),
     )
+    expect_end(ledger, market)
 
 
 def _check_market(ledger: Ledger, operation: PmLeverageOpen, market: PmMarket) -> None:
