@@ -19,6 +19,7 @@ from ledgerd.chain.rules.markets.market import (
     require_markets_enabled,
     require_not_being_refunded,
 )
+from ledgerd.chain.rules.markets.stakes import count_stake
 from ledgerd.pricing.constant_product import cancel, instant_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
 from ledgerd.pricing.widths import mul_div
@@ -81,17 +82,8 @@ def _bet_on_side(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, accoun
     move_balance(ledger, account, -amount, STAKES, amount)
     with ledger.editing(market):
         market.reserve_a, market.reserve_b = fill.reserve_a, fill.reserve_b
-        _count_stake(market, side, amount)
+        count_stake(market, side, amount)
     _create(ledger, operation, market, fill.tokens, entry_liquidity=market.liquidity_sum)
-
-
-def _count_stake(market: PmMarket, side: int, amount: int) -> None:
-    """What is bet on a side of a market that is being edited; any side but 0 counts as 1."""
-    if side == 0:
-        market.a_bets_sum = share(market.a_bets_sum + amount)
-    else:
-        market.b_bets_sum = share(market.b_bets_sum + amount)
-    market.bets_sum = share(market.bets_sum + amount)
 
 
 def _bet_on_outcome(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, account: Account) -> None:
@@ -172,7 +164,7 @@ def _leave_side(ledger: Ledger, bet: PmBet, market: PmMarket) -> int:
     )
     with ledger.editing(market):
         market.reserve_a, market.reserve_b = left.reserve_a, left.reserve_b
-        _count_stake(market, bet.side, -bet.amount)
+        count_stake(market, bet.side, -bet.amount)
         market.forfeit_pool = share(market.forfeit_pool + left.residual)
     defer_claim(ledger, market, bet.account, CANCELLED_BET, bet.side, left.tail)
     return left.paid

@@ -137,6 +137,12 @@ def active_positions(ledger: Ledger, market: PmMarket) -> list[PmLeveragePositio
     return list(ledger.store.scan(LEVERAGE_BY_MARKET_STATUS, lower=standing, upper=standing))
 
 
+def has_active_position(ledger: Ledger, market: PmMarket) -> bool:
+    """Whether any position of a market still stands."""
+    standing = (market.id, ACTIVE)
+    return ledger.store.first(LEVERAGE_BY_MARKET_STATUS, lower=standing, upper=standing) is not None
+
+
 def cascade(ledger: Ledger, market: PmMarket, side: int, reason: int) -> None:
     """Close positions of a side that are worth no more than they owe, until none is left (spec 08, section 3.14).
 

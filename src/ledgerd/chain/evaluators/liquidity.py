@@ -1,0 +1,152 @@
+"""The rules of liquidity: tokens that providers put behind the prices of a market (spec 08, section 6)."""
+
+from __future__ import annotations
+
+from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.evaluation import evaluates
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.markets.frozen import LIQUIDITY, move_balance
+from ledgerd.chain.rules.markets.liquidation import ANY_SIDE, BY_OPPOSING_BET, cascade, has_active_position
+from ledgerd.chain.rules.markets.market import (
+    is_betting_open,
+    market_of,
+    require_active,
+    require_betting_open,
+    require_markets_enabled,
+)
+from ledgerd.pricing.constant_product import reserves_with, reserves_without
+from ledgerd.pricing.liquidity import depth_added, depth_removed
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmWithdrawLiquidity
+from ledgerd.protocol.operations.markets import BINARY, MULTI
+from ledgerd.state.objects.liquidity import ACTIVE, CLOSED, PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets import CLOSED as TAKES_NO_BETS
+from ledgerd.state.objects.markets import PmMarket
+
+
+@evaluates(PmAddLiquidity)
+def pm_add_liquidity(ledger: Ledger, operation: PmAddLiquidity) -> None:
+    """Put tokens into a market that takes bets, in a row of their own; prices stay (spec 08, section 6.1)."""
+    require_markets_enabled(ledger)
+    market = market_of(ledger, operation.market_id)
+    require_active(market)
+    require_betting_open(ledger, market, "Cannot add liquidity after betting ends")
+    amount = operation.amount.amount
+    require(operation.amount.is_token, "o.amount.symbol == TOKEN_SYMBOL: Amount must be VIZ")
+    require(amount > 0, "o.amount.amount > 0: Amount must be positive")
+    require(
+        amount >= ledger.median.pm_min_liquidity.amount,
+        "o.amount.amount >= mp.pm_min_liquidity.amount: Liquidity below the minimum (pm_min_liquidity); "
+        "the floor applies to topping up a market too",
+    )
+    provider = ledger.account(operation.provider)
+    require(provider.balance >= amount, "provider.balance >= o.amount: Insufficient balance")
+    move_balance(ledger, provider, -amount, LIQUIDITY, amount)
+    depth = _deepen(ledger, market, amount)
+    ledger.store.create(
+        PM_LIQUIDITY,
+        PmLiquidity(
+            market=market.id, provider=operation.provider, amount=amount, deposit_time=ledger.now, b_share=depth
+        ),
+    )
+
+
+def _deepen(ledger: Ledger, market: PmMarket, amount: int) -> int:
+    """Returns what a book of more outcomes than two gained in depth; a curve has none of that kind."""
+    depth, liquidity = 0, market.liquidity_sum
+    with ledger.editing(market):
+        if market.market_type == MULTI:
+            depth = depth_added(market.lmsr_b, amount, liquidity)
+            market.lmsr_b = share(market.lmsr_b + depth)
+            market.lmsr_subsidy = share(market.lmsr_subsidy + amount)
+        else:
+            reserves = reserves_with(market.reserve_a, market.reserve_b, liquidity, amount)
+            market.reserve_a, market.reserve_b, market.k = reserves
+        market.liquidity_sum = share(liquidity + amount)
+    return depth
+
+
+@evaluates(PmWithdrawLiquidity)
+def pm_withdraw_liquidity(ledger: Ledger, operation: PmWithdrawLiquidity) -> None:
+    """Take tokens out while bets are taken, or after the settlement (spec 08, section 6.2).
+
+    Before settlement so much must stay that there is a market. Prices then move more easily, so that positions with a
+    loan may fall.
+    """
+    require_markets_enabled(ledger)
+    row = ledger.store.get(PM_LIQUIDITY, operation.liquidity_id)
+    require(row.provider == operation.provider, "lp.provider == o.provider: Not your liquidity position")
+    require(row.status == ACTIVE, "lp.status == 0: Position already closed")
+    market = market_of(ledger, row.market)
+    require(
+        market.finalized_time != 0 or (market.status < TAKES_NO_BETS and is_betting_open(ledger, market)),
+        "mkt.finalized_time != time_point_sec() || (mkt.status < 2 && (mkt.betting_expiration == time_point_sec() || "
+        "now < mkt.betting_expiration)): LP positions are locked once betting closes or the market resolves, "
+        "until settlement",
+    )
+    amount = operation.amount.amount or row.amount
+    require(
+        0 < amount <= row.amount,
+        "withdraw.value > 0 && withdraw.value <= lp.amount.value: Invalid withdrawal amount",
+    )
+    if market.finalized_time == 0:
+        require(
+            market.liquidity_sum - amount >= _least_liquidity(ledger, market),
+            "mkt.liquidity_sum.value - withdraw.value >= floor: "
+            "Withdrawal would drop market liquidity below the minimum",
+        )
+    provider = ledger.account(operation.provider)
+    move_balance(ledger, provider, share(amount + row.earned_fee), LIQUIDITY, -amount)
+    depth = _depth_of(ledger, market, row, amount)
+    _thin(ledger, market, amount, depth)
+    _shrink(ledger, row, amount, depth)
+    if market.market_type == BINARY:
+        cascade(ledger, market, ANY_SIDE, BY_OPPOSING_BET)
+
+
+def _least_liquidity(ledger: Ledger, market: PmMarket) -> int:
+    """What must stay in a market; more where positions stand that were allowed for its depth."""
+    median = ledger.median
+    least = median.pm_min_liquidity.amount
+    if has_active_position(ledger, market):
+        least = max(least, median.pm_leverage_min_market_liquidity.amount)
+    return least
+
+
+def _depth_of(ledger: Ledger, market: PmMarket, row: PmLiquidity, amount: int) -> int:
+    """What of the depth of a book goes with an amount, which from hardfork 15 on must be there."""
+    if market.market_type != MULTI:
+        return 0
+    depth = depth_removed(row.b_share, amount, row.amount)
+    if ledger.hardfork(15) and row.b_share > 0:
+        require(
+            depth <= market.lmsr_b,
+            "!db.has_hardfork(CHAIN_PM_AUDIT_FIX_HARDFORK) || b_remove <= mkt.lmsr_b: Withdrawal would drain the LMSR "
+            "pricing curve: this position's b_share is larger than the market holds (pre-audit-fix "
+            "partial-withdraw bookkeeping)",
+        )
+    return depth
+
+
+def _thin(ledger: Ledger, market: PmMarket, amount: int, depth: int) -> None:
+    """Quirk: what a book was founded with, its subsidy, stays."""
+    liquidity = market.liquidity_sum
+    with ledger.editing(market):
+        market.liquidity_sum = share(liquidity - amount)
+        if market.market_type == MULTI:
+            market.lmsr_b = share(market.lmsr_b - depth)
+        elif liquidity > 0:
+            reserves = reserves_without(market.reserve_a, market.reserve_b, liquidity, amount)
+            market.reserve_a, market.reserve_b, market.k = reserves
+
+
+def _shrink(ledger: Ledger, row: PmLiquidity, amount: int, depth: int) -> None:
+    """Quirk: before hardfork 15 a row keeps its part of the depth, and takes it out again with its next amount."""
+    with ledger.editing(row):
+        row.earned_fee = 0
+        if amount == row.amount:
+            row.status = CLOSED
+        else:
+            row.amount = share(row.amount - amount)
+            if ledger.hardfork(15):
+                row.b_share = share(row.b_share - depth)
