@@ -100,9 +100,8 @@ def test_a_round_brings_14_and_the_next_one_15(network: Network) -> None:
 def make_voting(network: Network, vote: tuple[int, int] | None) -> Block:
     """The next block, with another vote in its header than a node would cast."""
     block = network.make()
-    extensions = tuple(each for each in block.extensions if not isinstance(each, HardforkVote))
-    if vote is not None:
-        extensions = (*extensions, HardforkVote(HardforkVersionVote(*vote)))
+    ours = () if vote is None else (HardforkVote(HardforkVersionVote(*vote)),)
+    extensions = (*(each for each in block.extensions if not isinstance(each, HardforkVote)), *ours)
     header = BlockHeader(block.previous, block.timestamp, block.validator, block.transaction_merkle_root, extensions)
     return sign_block(header, block.transactions, network.keys[AccountName(block.validator)])
 
