@@ -132,6 +132,8 @@ class Chain:
                     self.forks.start(block)
                 else:
                     self.forks.push(block)
+        if self.head_number and self.forks.head is None:
+            self.forks.anchor(self.head_id)
 
     # -- where it stands
 

@@ -230,7 +230,9 @@ class ForkChoice:
 
     def _start_at_head(self) -> None:
         head = self._blocks.at(self.trunk.head_number)
-        if head is not None:
+        if head is None:
+            self.forks.anchor(self.trunk.head_id)
+        else:
             self.forks.start(head)
 
     def _restart_at_head(self) -> None:
