@@ -162,6 +162,22 @@ def sign_empty(network: Network) -> Block:
     return sign_block(header, (), VIZ_KEY)
 
 
+def test_a_block_leaves_out_what_breaks_a_rule_by_then_and_says_so(
+    network: Network, caplog: pytest.LogCaptureFixture
+) -> None:
+    good = network.send(Transfer(VIZ, ALICE, tokens(1), ""))
+    bad = network.signed(Transfer(ALICE, VIZ, tokens(1), ""))
+    network.chain.pending.transactions.append(bad)
+
+    block = network.make()
+
+    assert block.transactions == (good,)
+    (line,) = (each.getMessage() for each in caplog.records if each.levelname == "WARNING")
+    assert line == (
+        f'left 1 waiting transactions out of a block, the first is {bad.id.hex()}: Missing Active Authority ["alice"]'
+    )
+
+
 def test_a_block_that_breaks_a_rule_leaves_all_as_it_was(network: Network) -> None:
     made = network.make()
     other_key = sign_block(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.create import create
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.export import Occasion, export
+from ledgerd.snapshot.read import Snapshot
 from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS
 from tests.chain.networks import SMALL, Network
 
@@ -138,3 +141,24 @@ def test_a_file_that_cannot_be_taken_leaves_nothing(source: Network, tmp_path: P
             build_state(tmp_path / "built", read_snapshot(each), source.chain.network, SMALL)
 
     assert not (tmp_path / "built").exists()
+
+
+def test_a_node_goes_on_from_a_snapshot_that_lacks_its_head_block(tmp_path: Path) -> None:
+    """Blocks that come in the wrong order too, and after a restart (spec 10, section 9.1)."""
+    source = Network(tmp_path / "source")
+    source.start()
+    file = io.BytesIO()
+    export(source.chain.store, file, Occasion(source.chain.network.chain_id, 0, None))
+    data = tmp_path / "data"
+    build_state(data / STATE_FOLDER, Snapshot.from_bytes(file.getvalue()), source.chain.network, SMALL)
+    head, blocks = source.chain.head_id, source.produce(4)
+    with opened(source, data) as chain:
+        assert chain.blocks.fetch(head) is None
+        assert not chain.push_block(blocks[1])
+        assert chain.push_block(blocks[0])
+        assert chain.head_id == blocks[1].id
+        assert chain.push_block(blocks[2])
+    with opened(source, data) as chain:
+        assert chain.push_block(blocks[3])
+        assert chain.head_id == source.chain.head_id
+    source.chain.close()

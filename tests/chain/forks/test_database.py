@@ -176,3 +176,79 @@ def test_all_blocks_of_a_number_are_found() -> None:
     forks = holding([*trunk, side])
     assert {item.id for item in forks.items_at(3)} == {trunk[2].id, side.id}
     assert forks.items_at(9) == []
+
+
+# -- an anchor: the head of the trunk by its id alone (spec 10, section 9.1)
+
+
+def anchored(blocks: Sequence[Block]) -> ForkDatabase:
+    """Stands on the first of these blocks without having it."""
+    forks = ForkDatabase()
+    forks.anchor(blocks[0].id)
+    for block in blocks[1:]:
+        forks.push(block)
+    return forks
+
+
+def test_blocks_follow_an_anchor_and_no_other_unknown_block() -> None:
+    blocks = line(4)
+    forks = anchored(blocks[1:3])
+    assert head_of(forks) == blocks[2].id
+    assert blocks[1].id in forks
+    assert forks.is_known(blocks[1].id)
+    assert forks.fetch(blocks[1].id) is None
+    with pytest.raises(UnlinkableBlock):
+        forks.push(line(3, salt=1)[2])
+    forks.push(blocks[3])
+    assert head_of(forks) == blocks[3].id
+
+
+def test_a_block_that_comes_too_early_waits_for_the_one_between_it_and_the_anchor() -> None:
+    blocks = line(3)
+    forks = anchored(blocks[:1])
+    with pytest.raises(UnlinkableBlock):
+        forks.push(blocks[2])
+    forks.push(blocks[1])
+    assert head_of(forks) == blocks[2].id
+
+
+def test_no_branch_leads_past_an_anchor_but_siblings_on_it_are_compared() -> None:
+    blocks = line(3)
+    forks = anchored(blocks)
+    other = line(1, blocks[0].id, salt=1)[0]
+    forks.push(other)
+    ones, twos = forks.branches(blocks[2].id, other.id)
+    assert ([item.id for item in ones], [item.id for item in twos]) == ([blocks[2].id, blocks[1].id], [other.id])
+    for first, second in ((blocks[2].id, blocks[0].id), (blocks[0].id, other.id)):
+        with pytest.raises(UnlinkableBlock):
+            forks.branches(first, second)
+
+
+def test_the_head_steps_back_to_an_anchor_and_no_further() -> None:
+    blocks = line(2)
+    forks = anchored(blocks)
+    forks.pop()
+    assert forks.head is None
+    with pytest.raises(RuleViolation, match="without a head"):
+        forks.pop()
+    forks.push(block_on(blocks[0].id, salt=1))
+    assert forks.head is not None
+
+
+def test_an_anchor_goes_with_the_window_and_with_everything() -> None:
+    blocks = line(5)
+    forks = anchored(blocks)
+    forks.narrow(4)
+    assert blocks[0].id in forks
+    forks.narrow(3)
+    assert blocks[0].id not in forks
+    again = anchored(blocks[:1])
+    again.reset()
+    assert blocks[0].id not in again
+
+
+def test_a_block_that_is_there_needs_no_anchor() -> None:
+    blocks = line(2)
+    forks = holding(blocks)
+    forks.anchor(blocks[1].id)
+    assert forks.fetch(blocks[1].id) == blocks[1]

@@ -9,7 +9,7 @@ from collections import deque
 
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 
 MAX_REACH = 2400
 """How far below its head the database looks at blocks at all, until the chain sets a narrower window."""
@@ -55,6 +55,9 @@ class ForkDatabase:
         self.head: ForkItem | None = None
         self.is_emergency = False
         """In an emergency, of two heads of the same number the one with the smaller id wins."""
+        self._anchor: BlockId | None = None
+        """The head of the trunk where its block is not to be had, as after some snapshots: blocks may follow it, and
+        no branch leads past it (spec 10, section 9.1)."""
         self._reach = MAX_REACH
         self._linked: dict[BlockId, ForkItem] = {}
         self._by_number: dict[int, list[ForkItem]] = {}
@@ -62,14 +65,14 @@ class ForkDatabase:
         self._waiting: dict[BlockId, list[BlockId]] = {}
 
     def __contains__(self, block_id: object) -> bool:
-        return block_id in self._linked
+        return block_id in self._linked or (block_id == self._anchor and self._anchor is not None)
 
     def __len__(self) -> int:
         return len(self._linked) + len(self._unlinked)
 
     def reset(self) -> None:
         """Forget everything."""
-        self.head = None
+        self.head = self._anchor = None
         self._linked.clear()
         self._by_number.clear()
         self._unlinked.clear()
@@ -80,6 +83,11 @@ class ForkDatabase:
         item = ForkItem(block)
         self._link(item)
         self.head = item
+
+    def anchor(self, block_id: BlockId) -> None:
+        """Let blocks follow one that is known by its id alone."""
+        if block_id not in self._linked:
+            self._anchor = block_id
 
     def insert_base(self, block: Block) -> None:
         """Take in a block of the main branch whose parent may be gone, and let its children find it."""
@@ -107,6 +115,9 @@ class ForkDatabase:
     def pop(self) -> None:
         """Step the head back to its parent."""
         parent = None if self.head is None else self.parent_of(self.head)
+        if parent is None and self.head is not None and self.head.block.previous == self._anchor:
+            self.head = None
+            return
         if parent is None:
             raise RuleViolation("popping would leave the fork database without a head")
         self.head = parent
@@ -123,6 +134,8 @@ class ForkDatabase:
         if self.head is None:
             return
         lowest = max(0, self.head.number - reach)
+        if self._anchor is not None and block_number_of(self._anchor) < lowest:
+            self._anchor = None
         for number in sorted(number for number in self._by_number if number < lowest):
             for item in self._by_number.pop(number):
                 del self._linked[item.id]
@@ -132,8 +145,8 @@ class ForkDatabase:
     # -- looking up
 
     def is_known(self, block_id: BlockId) -> bool:
-        """Whether a block is here, linked or waiting."""
-        return block_id in self._linked or block_id in self._unlinked
+        """Whether a block is here, linked or waiting, or is the anchor."""
+        return block_id in self or block_id in self._unlinked
 
     def fetch(self, block_id: BlockId) -> Block | None:
         """A block, linked or waiting."""
@@ -196,11 +209,12 @@ class ForkDatabase:
         self._link_waiting(item)
 
     def _admit(self, item: ForkItem) -> None:
-        if self.head is not None:
-            if item.number <= max(0, self.head.number - self._reach):
-                raise BlockTooOld(f"block {item.number} is too far below the head {self.head.number}")
+        if self.head is not None or self._anchor is not None:
+            top = block_number_of(self._anchor or NO_BLOCK) if self.head is None else self.head.number
+            if item.number <= max(0, top - self._reach):
+                raise BlockTooOld(f"block {item.number} is too far below the head {top}")
             if item.block.previous != NO_BLOCK:
-                if item.block.previous not in self._linked:
+                if item.block.previous not in self:
                     raise UnlinkableBlock("block does not link to known chain")
                 item.parent = item.block.previous
         self._link(item)

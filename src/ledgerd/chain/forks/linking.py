@@ -30,6 +30,8 @@ class Linking:
                     forks.start(block)
                 else:
                     forks.push(block)
+        if trunk.head_number and forks.head is None:
+            forks.anchor(trunk.head_id)
 
     def follow_trunk(self) -> None:
         """The head may have moved: look no further down than to the irreversible block."""
@@ -102,6 +104,9 @@ class Linking:
             self._forks.start(head)
 
     def _start_at_head(self) -> None:
+        """Where the head block itself is not to be had, its id is enough for others to follow (spec 10, section 9.1)."""
         head = self._blocks.at(self._trunk.head_number)
-        if head is not None:
+        if head is None:
+            self._forks.anchor(self._trunk.head_id)
+        else:
             self._forks.start(head)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ledgerd.protocol.names import AccountName
     from ledgerd.protocol.transaction import Transaction
     from ledgerd.state.objects.validators import Validator
+
+log = logging.getLogger(__name__)
 
 EMPTY_BLOCK_SIZE = 115
 """A header without anything, and room for the count of transactions."""
@@ -66,6 +69,7 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
     A few that do not fit are passed over; after too many of them the block counts as full.
     """
     chosen: list[Transaction] = []
+    refused: list[str] = []
     size, limit, postponed = EMPTY_BLOCK_SIZE, ledger.globals.maximum_block_size, 0
     pending.drop_session()
     ledger.is_reporting = False
@@ -84,12 +88,15 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
                     with ledger.store.begin() as attempt:
                         apply_transaction(ledger, transaction, skip)
                         attempt.squash()
-                except RuleViolation:
+                except RuleViolation as broken:
+                    refused.append(f"{transaction.id.hex()}: {broken.message}")
                     continue
                 size += len(transaction.packed)
                 chosen.append(transaction)
     finally:
         ledger.is_reporting = True
+    if refused:
+        log.warning("left %d waiting transactions out of a block, the first is %s", len(refused), refused[0])
     return tuple(chosen)
 
 
