@@ -32,6 +32,7 @@ from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.store import Store
 
@@ -103,7 +104,7 @@ class Chain(ChainView):
         folder = data_dir / STATE_FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         space = space or Space()
-        store = Store.open(space.folder or folder, STORED_TABLES, space=space)
+        store = Store.open(space.folder or folder, STORED_TABLES, space=space, formers=FORMERS)
         try:
             standing = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0) or DynamicGlobalProperty()
             head, irreversible = standing.head_block_number, standing.last_irreversible_block_num

@@ -21,6 +21,8 @@ REVISION_KEY = b"revision"
 COUNTERS = b"counters:"
 VALUE = b"value:"
 FORMAT = b"ledgerd state 1"
+UNDER_CONVERSION = "under conversion\n"
+"""Stands before the former layout while the file is being converted."""
 
 Counters = tuple[int, ...]
 """The next id of a table, then the next rank of each of its ordered indexes."""
@@ -46,8 +48,8 @@ def check_header(transaction: Transaction, database: Database, tables: tuple[Tab
         return False
     if found != FORMAT or transaction.get(LAYOUT_KEY, db=database) != layout(tables).encode():
         raise StoreOutdated(
-            f"the state in {folder} was written by another version of this program: remove it, then replay the "
-            "block log or import a snapshot"
+            f"the state in {folder} was written by another version of this program: start the node, which converts "
+            "that of an earlier one; else remove it, then replay the block log or import a snapshot"
         )
     return True
 

@@ -18,6 +18,7 @@ from ledgerd.state.disk import DATA_FILE, Space
 from ledgerd.state.errors import StorageError
 from ledgerd.state.lock import lock_writer
 from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.store import Store
@@ -58,7 +59,7 @@ class StateFiles:
         if not self.exists:
             return 0
         try:
-            with Store.open(self.folder, STORED_TABLES, space=self.space) as store:
+            with Store.open(self.folder, STORED_TABLES, space=self.space, formers=FORMERS) as store:
                 found = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         except StorageError:
             return 0
@@ -169,7 +170,7 @@ class StateFiles:
         aside = self.folder / REPLACED
         if not (aside / DATA_FILE).exists():
             return
-        with Store.open(aside, STORED_TABLES, space=self.space) as store:
+        with Store.open(aside, STORED_TABLES, space=self.space, formers=FORMERS) as store:
             yield from [kept.packed for kept in store.scan(REVERSIBLE_BY_NUMBER)]
 
     def forget_set_aside(self) -> None:
