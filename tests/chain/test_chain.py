@@ -167,7 +167,7 @@ def test_a_block_leaves_out_what_breaks_a_rule_by_then_and_says_so(
 ) -> None:
     good = network.send(Transfer(VIZ, ALICE, tokens(1), ""))
     bad = network.signed(Transfer(ALICE, VIZ, tokens(1), ""))
-    network.chain.pending.transactions.append(bad)
+    network.chain.parts.pending.transactions.append(bad)
 
     block = network.make()
 

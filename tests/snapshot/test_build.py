@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.forks.outcome import Applied, Unlinked
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.snapshot.build import build_state, read_snapshot
@@ -148,17 +149,17 @@ def test_a_node_goes_on_from_a_snapshot_that_lacks_its_head_block(tmp_path: Path
     source = Network(tmp_path / "source")
     source.start()
     file = io.BytesIO()
-    export(source.chain.store, file, Occasion(source.chain.network.chain_id, 0, None))
+    export(source.chain.parts.store, file, Occasion(source.chain.network.chain_id, 0, None))
     data = tmp_path / "data"
     build_state(data / STATE_FOLDER, Snapshot.from_bytes(file.getvalue()), source.chain.network, SMALL)
     head, blocks = source.chain.head_id, source.produce(4)
     with opened(source, data) as chain:
-        assert chain.blocks.fetch(head) is None
-        assert not chain.push_block(blocks[1])
-        assert chain.push_block(blocks[0])
+        assert chain.parts.blocks.fetch(head) is None
+        assert isinstance(chain.push_block(blocks[1]), Unlinked)
+        assert isinstance(chain.push_block(blocks[0]), Applied)
         assert chain.head_id == blocks[1].id
-        assert chain.push_block(blocks[2])
+        assert chain.push_block(blocks[2]).has_moved
     with opened(source, data) as chain:
-        assert chain.push_block(blocks[3])
+        assert chain.push_block(blocks[3]).has_moved
         assert chain.head_id == source.chain.head_id
     source.chain.close()

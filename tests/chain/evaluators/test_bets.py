@@ -330,3 +330,17 @@ def test_a_bet_closes_positions_that_the_one_before_it_left_too_low(markets: Led
     assert (market.reserve_b, bet_of(markets, 1).amount) == (110_001_000, 1_000)
     assert market.reserve_a == 2_500_000_000_000_000 // 110_001_000
     assert markets.store.count(PM_DEFERRED_CLAIMS) == 0
+
+
+@pytest.mark.parametrize("hardfork", [14, 15])
+def test_a_batch_bet_on_an_outcome_is_filled_at_once_before_hardfork_15(tmp_path: Path, hardfork: int) -> None:
+    ledger = market_ledger(tmp_path, hardfork)
+    create_multi_market(ledger)
+    batch = replace(ON_OUTCOME, mode=1)
+
+    if hardfork == 15:
+        refuses_without_trace(ledger, batch, "o.mode == 0: Batch bets must use commit and reveal")
+    else:
+        carry_out(ledger, batch)
+        assert (bet_of(ledger).mode, bet_of(ledger).status) == (1, ACTIVE)
+        assert bet_of(ledger).weight == tokens_for_amount([0, 0, 0], 91_023, 0, 10_000)

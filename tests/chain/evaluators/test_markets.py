@@ -455,3 +455,29 @@ def test_the_time_for_an_answer_ends_within_32_bits(markets: Ledger, oracle: PmO
     carry_out(markets, near_the_end)
 
     assert created(markets).accept_deadline == 3_600 - 501
+
+
+def test_the_sum_of_fee_and_liquidity_wraps(markets: Ledger, oracle: PmOracle) -> None:
+    """Spec 08, section 4.3, step 8, has it in 64 bits, unchecked: beyond them no balance is too small."""
+    assert oracle
+    most = 2**63 - 1
+
+    refuses_without_trace(
+        markets,
+        replace(CREATE, liquidity=tokens(most - FEE)),
+        "creator.balance.amount >= total_need: Insufficient balance",
+    )
+    carry_out(markets, replace(CREATE, liquidity=tokens(most - FEE + 1)))
+
+    alice = markets.account(ALICE)
+    assert alice.balance == RICH - most - 1
+    assert alice.pm_liquidity_committed == created(markets).liquidity_sum == most - FEE + 1
+
+
+def test_a_balance_stays_within_the_width_of_amounts(markets: Ledger, oracle: PmOracle) -> None:
+    assert oracle
+    change(markets, markets.account(ALICE), balance=FEE - 2)
+
+    refusal = refuses_without_trace(markets, replace(CREATE, liquidity=tokens(2**63 - 1)), "")
+
+    assert refusal.code == 20

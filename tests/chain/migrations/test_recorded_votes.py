@@ -32,4 +32,4 @@ def test_our_headers_say_what_the_recorded_ones_say(name: str, tmp_path: Path) -
             votes += [each.vote.version for each in block.extensions if isinstance(each, HardforkVote)]
             chain.push_block(block, LIKE_THE_RECORDING, commit=False)
         assert set(votes) == {hardfork.version for hardfork in chain.network.hardforks[1:]}
-        assert chain.ledger.hardforks.last_hardfork == 15
+        assert chain.parts.ledger.hardforks.last_hardfork == 15

@@ -104,7 +104,7 @@ class Linking:
             self._forks.start(head)
 
     def _start_at_head(self) -> None:
-        """Where the head block itself is not to be had, its id is enough for others to follow (spec 10, section 9.1)."""
+        """Where the head block is not to be had, its id is enough for others to follow (spec 10, section 9.1)."""
         head = self._blocks.at(self._trunk.head_number)
         if head is None:
             self._forks.anchor(self._trunk.head_id)
