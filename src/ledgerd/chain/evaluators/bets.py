@@ -13,13 +13,13 @@ from ledgerd.chain.rules.markets.curve import find_outcome, outcomes_of, priced,
 from ledgerd.chain.rules.markets.frozen import STAKES, adjust_frozen, move_balance
 from ledgerd.chain.rules.markets.liquidation import BY_CANCELLED_BET, BY_OPPOSING_BET, cascade
 from ledgerd.chain.rules.markets.market import (
+    count_stake,
     market_of,
     require_active,
     require_betting_open,
     require_markets_enabled,
     require_not_being_refunded,
 )
-from ledgerd.chain.rules.markets.stakes import count_stake
 from ledgerd.pricing.constant_product import cancel, instant_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
 from ledgerd.pricing.widths import mul_div

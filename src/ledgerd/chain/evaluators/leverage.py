@@ -14,8 +14,7 @@ from ledgerd.chain.rules.markets.frozen import COLLATERAL, STAKES, adjust_frozen
 from ledgerd.chain.rules.markets.lazy_pool import credit, serve_queue
 from ledgerd.chain.rules.markets.leverage_ends import expect_end
 from ledgerd.chain.rules.markets.liquidation import accrue_funding, obligation_of, take_out, value_of
-from ledgerd.chain.rules.markets.market import market_of, require_active, require_markets_enabled
-from ledgerd.chain.rules.markets.stakes import count_stake
+from ledgerd.chain.rules.markets.market import count_stake, market_of, require_active, require_markets_enabled
 from ledgerd.pricing.constant_product import Fill, Reserves, buy
 from ledgerd.pricing.leverage import FUNDING_PERIOD, Limits, conversion_fee, safe_threshold, threshold, worst_value
 from ledgerd.pricing.widths import mul_div

@@ -1,4 +1,7 @@
-"""The lazy pool: its queue, its income, and what it puts into a market (spec 08, sections 3.8 to 3.10)."""
+"""The lazy pool: its queue, its income, what it puts into a market and what it takes out again.
+
+Spec 08, sections 3.8 to 3.10; spec 09, sections 7.7 to 7.10.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import TYPE_CHECKING
 from ledgerd.chain.ledger.arithmetic import share, uint32, uint128
 from ledgerd.chain.rules.markets.gauges import find_oracle
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.pricing.constant_product import reserves_with_halves
+from ledgerd.pricing.constant_product import reserves_with_halves, reserves_without
 from ledgerd.pricing.lazy_pool import MAX_HALVINGS, allocation, reward_growth
-from ledgerd.pricing.liquidity import depth_added
+from ledgerd.pricing.liquidity import depth_added, depth_removed
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.markets import MULTI
 from ledgerd.state.objects.lazy_pool import (
@@ -23,7 +26,8 @@ from ledgerd.state.objects.lazy_pool import (
     PmLazyAllocation,
     PmLazyPool,
 )
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.liquidity import ACTIVE as PROVIDED
+from ledgerd.state.objects.liquidity import CLOSED, LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
 from ledgerd.state.objects.markets import ACTIVE as TAKES_BETS
 from ledgerd.state.objects.markets import MARKET_BY_ORACLE
 
@@ -165,3 +169,35 @@ def _put_in(ledger: Ledger, market: PmMarket, pool: PmLazyPool, amount: int) -> 
             last_check_time=ledger.now,
         ),
     )
+
+
+def recall(ledger: Ledger, market: PmMarket, amount: int) -> int:
+    """Take an amount out of a market before it ends, or what there is of it; returns what was taken.
+
+    Spec 09, section 7.9.
+    """
+    row = _row_of_pool(ledger, market) if amount > 0 else None
+    if row is None:
+        return 0
+    taken = min(amount, row.amount)
+    depth = depth_removed(row.b_share, taken, row.amount) if market.market_type == MULTI else 0
+    liquidity = market.liquidity_sum
+    with ledger.editing(market, row):
+        market.liquidity_sum = share(liquidity - taken)
+        if market.market_type == MULTI:
+            market.lmsr_b = share(market.lmsr_b - depth)
+        elif liquidity > 0:
+            reserves = reserves_without(market.reserve_a, market.reserve_b, liquidity, taken)
+            market.reserve_a, market.reserve_b, market.k = reserves
+        if taken == row.amount:
+            row.status = CLOSED
+        else:
+            row.amount = share(row.amount - taken)
+            row.b_share = share(row.b_share - depth)
+    return_to_pool(ledger, taken, 0)
+    return taken
+
+
+def _row_of_pool(ledger: Ledger, market: PmMarket) -> PmLiquidity | None:
+    rows = ledger.store.scan(LIQUIDITY_BY_MARKET, lower=(market.id,), upper=(market.id,))
+    return next((row for row in rows if row.status == PROVIDED and not row.provider), None)

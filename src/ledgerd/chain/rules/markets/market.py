@@ -1,9 +1,13 @@
-"""What operations ask of a market first: that there are any, that it is active, takes bets (spec 08, section 1)."""
+"""What operations ask of a market first: that there are any, that it is active, takes bets (spec 08, section 1).
+
+And the sums of what is bet on its sides.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.markets import ACTIVE, BEING_PAID, PM_MARKETS
 
@@ -43,3 +47,15 @@ def require_betting_open(ledger: Ledger, market: PmMarket, text: str) -> None:
 def require_not_being_refunded(market: PmMarket) -> None:
     """No refund is under way, which may take several blocks (spec 08, section 1.5)."""
     require(market.payout_status != BEING_PAID, "mkt.payout_status != 4: Market is being refunded")
+
+
+def count_stake(market: PmMarket, side: int, amount: int) -> None:
+    """A stake on a side comes, or goes, in a binary market that is being edited; any side but 0 counts as 1.
+
+    Spec 08, sections 5.1, 5.4 and 9.3.
+    """
+    if side == 0:
+        market.a_bets_sum = share(market.a_bets_sum + amount)
+    else:
+        market.b_bets_sum = share(market.b_bets_sum + amount)
+    market.bets_sum = share(market.bets_sum + amount)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import int64, share, truncated, uint32
-from ledgerd.chain.rules.markets.recall import recall
+from ledgerd.chain.rules.markets.lazy_pool import recall
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
