@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ledgerd.state.disk import Database, Disk, Transaction, put_all
 from ledgerd.state.errors import NotUnique
@@ -19,6 +19,8 @@ from ledgerd.state.view import searched_key
 
 if TYPE_CHECKING:
     from ledgerd.state.cache import ObjectCache
+
+T = TypeVar("T")
 
 CHUNK_GROWTH = 4
 LARGEST_CHUNK = 256
@@ -33,6 +35,7 @@ class OpenIndex(Generic[E]):
         "_disk",
         "_first_entries",
         "_first_entries_version",
+        "_fronts",
         "_has_restored_keys",
         "_pending",
         "_version",
@@ -65,6 +68,8 @@ class OpenIndex(Generic[E]):
         self._first_entries: dict[bytes, bytes | None] = {}
         """The first entry at or behind a key, as it was found in this version of the entries."""
         self._first_entries_version = 0
+        self._fronts: dict[tuple[bytes, bytes | None, int], Any] = {}
+        """What was made of the objects at the front of ranges that were asked for, until an entry changes."""
         self._has_restored_keys = False
         """Whether an undo has given keys back to objects since the last flush: hints need not know these keys."""
         self._disk = disk
@@ -114,6 +119,7 @@ class OpenIndex(Generic[E]):
         self._has_restored_keys = False
         if removed or added:
             self._version += 1
+            self._fronts.clear()
             added.sort()
             self._disk.put_all(self._database, removed, added)
 
@@ -188,6 +194,21 @@ class OpenIndex(Generic[E]):
             first = first_entry(self._disk.transaction, self._database, Range(low))
             entry = self._first_entries[low] = None if first is None else first[0]
         return entry is None or (high is not None and entry >= high)
+
+    def front(self, low: bytes, high: bytes | None, count: int, derive: Callable[[list[E]], T]) -> T:
+        """What a function makes of the first objects of a range. Blocks may ask again and again: it is remembered."""
+        if self._pending:
+            self.flush()
+        asked = (low, high, count)
+        if asked not in self._fronts:
+            if len(self._fronts) >= REMEMBERED_SEARCHES:
+                self._fronts.clear()
+            is_by_id = self.index is self.index.table.by_id
+            first = islice(entries(self._disk.transaction, self._database, Range(low, high)), count)
+            ids = [integer_of(entry if is_by_id else object_id) for entry, object_id in first]
+            self._fronts[asked] = derive([self.cache.present(object_id) for object_id in ids])
+        found: T = self._fronts[asked]
+        return found
 
     def walk(self, span: Range, position: bytes | None = None) -> Iterator[E]:
         """The objects of a range. What the loop's body changes is seen: see `View.scan`."""

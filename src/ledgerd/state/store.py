@@ -6,10 +6,10 @@ A store belongs to one thread. Changes between commits are in memory; the file i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import lmdb
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from ledgerd.state.cache import ObjectCache
     from ledgerd.state.disk import Transaction
     from ledgerd.state.former import Former
+
+T = TypeVar("T")
 
 CACHED_OBJECTS = 100_000
 
@@ -161,6 +163,17 @@ class Store(View):
             return iter(())
         position = None if after is None else opened.entry(after)
         return opened.walk(Range(low, high, reverse), position)
+
+    def front(
+        self, source: Source[E], count: int, derive: Callable[[list[E]], T], *, lower: Key = (), upper: Key = ()
+    ) -> T:
+        """What a function makes of the first objects of a scan, so many at most.
+
+        It is remembered until an entry of the index changes, so it may depend on nothing of these objects that
+        changes while their keys stay, and must be the same function each time.
+        """
+        opened: OpenIndex[E] = self._indexes[source]
+        return opened.front(*span(opened.index, lower, upper), count, derive)
 
     def position(self, source: Source[E], entity: E) -> bytes:
         return self._indexes[source].entry(entity)

@@ -20,6 +20,7 @@ from ledgerd.chain.steps.markets.missed_resolution import refund_unresolved
 from ledgerd.chain.steps.markets.positions import charge_funding, close_after_betting
 from ledgerd.chain.steps.markets.recalls import recall_idle
 from ledgerd.chain.steps.markets.settlement import settle_resolved
+from ledgerd.state.objects.markets import PM_MARKETS
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.progress import Progress
@@ -50,12 +51,16 @@ SECTIONS: tuple[Section, ...] = (
     pay_withdrawals,
 )
 
+SECTIONS_OF_THE_POOL: tuple[Section, ...] = (finish_voted, pay_withdrawals)
+"""The first of them weighs the pool whether or not a dispute is due."""
+
 
 def process_markets(ledger: Ledger, progress: Progress) -> None:
     """Do what is due in markets. A section that runs out of rows ends; those behind it run."""
     _seed(ledger, progress.parent_time)
     budget = Budget(ledger.median)
-    for section in SECTIONS:
+    # Without a market that ever was, only the pool can have something to do.
+    for section in SECTIONS if ledger.store.next_id(PM_MARKETS) else SECTIONS_OF_THE_POOL:
         section(ledger, budget)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from bisect import insort
-from itertools import islice
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.ledger.arithmetic import int64, share, truncated, uint32
 from ledgerd.chain.rules.markets.lazy_pool import recall
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
+from ledgerd.protocol.times import LATEST
+from ledgerd.state.objects import markets
 from ledgerd.state.objects.lazy_pool import (
     ACTIVE,
     LAZY_ALLOCATION_BY_CHECK,
@@ -18,14 +20,28 @@ from ledgerd.state.objects.lazy_pool import (
     RETURNED,
     PmLazyAllocation,
 )
-from ledgerd.state.objects.markets import CLOSED, DELETED, PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets import DELETED, PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.state.store import Store
 
 STEPS = 10
 """After so many of them the pool stays where it is, and between two a tenth of the market's time passes."""
+
+
+LIVING = (markets.WAITING, markets.ACTIVE)
+
+
+class Front(NamedTuple):
+    """The allocations that a block looks at if nothing is to be done with any of them."""
+
+    ids: tuple[int, ...]
+    limits: tuple[tuple[int, int], ...]
+    """Their markets, each with what may have been bet there without anything to do."""
+    until: int
+    """When the time for a step comes for the first of them."""
 
 
 def recall_idle(ledger: Ledger, budget: Budget) -> None:
@@ -35,20 +51,55 @@ def recall_idle(ledger: Ledger, budget: Budget) -> None:
     it is looked at again if the cursor comes by. The cursor stands on the allocation behind the one that is looked
     at, and has passed the place behind that.
     """
-    if not ledger.median.pm_lazy_pool_enabled or budget.turns <= 0:
+    store, left = ledger.store, budget.turns
+    if not ledger.median.pm_lazy_pool_enabled or left <= 0:
         return
-    rows = ledger.store.scan(LAZY_ALLOCATION_BY_CHECK, lower=(ACTIVE,), upper=(ACTIVE,))
-    ahead = [(row.last_check_time, row.id) for row in islice(rows, budget.turns)]
+    span = (ACTIVE,)
+    front = store.front(LAZY_ALLOCATION_BY_CHECK, left, partial(_front_of, store), lower=span, upper=span)
+    if _is_quiet(store, front, ledger.now):
+        budget.done += len(front.ids)
+        return
+    rows = [store.get(PM_LAZY_ALLOCATIONS, row_id) for row_id in front.ids]
     place = 0
-    while place < len(ahead) and budget.turns > 0:
-        time, row_id = ahead[place]
+    while place < len(rows) and place < left:
+        row = rows[place]
         place += 1
-        row = ledger.store.get(PM_LAZY_ALLOCATIONS, row_id)
-        budget.take_turn()
+        before = row.last_check_time
         _look_at(ledger, row)
-        has_moved = row.status == ACTIVE and row.last_check_time != time
-        if has_moved and place < len(ahead) and (row.last_check_time, row_id) > ahead[place]:
-            insort(ahead, (row.last_check_time, row_id), lo=place + 1)
+        has_moved = row.status == ACTIVE and row.last_check_time != before
+        if has_moved and place < len(rows) and _place_of(row) > _place_of(rows[place]):
+            insort(rows, row, lo=place + 1, key=_place_of)
+    budget.done += place
+
+
+def _place_of(row: PmLazyAllocation) -> tuple[int, int]:
+    return row.last_check_time, row.id
+
+
+def _front_of(store: Store, rows: list[PmLazyAllocation]) -> Front:
+    """Whatever changes in an allocation, the time of its last check or its status does too."""
+    limits = tuple([(row.market, row.bets_sum_at_check) for row in rows])
+    until = min([_next_step(row, store.find(PM_MARKETS, row.market)) for row in rows], default=LATEST)
+    return Front(tuple([row.id for row in rows]), limits, until)
+
+
+def _next_step(row: PmLazyAllocation, market: PmMarket | None) -> int:
+    """When the pool takes its next step out of a market in which nobody bets; 0 if there is none to wait for."""
+    if market is None or row.check_step >= STEPS or row.amount <= 0:
+        return 0
+    return row.last_check_time + max(0, market.result_expiration - market.created_time) // STEPS
+
+
+def _is_quiet(store: Store, front: Front, now: int) -> bool:
+    """Whether a look at all of these shows nothing to do; a time of result moves only where a status does."""
+    if now >= front.until:
+        return False
+    found = store.objects(PM_MARKETS)
+    for market_id, limit in front.limits:
+        market = found.get(market_id) or store.find(PM_MARKETS, market_id)
+        if market is None or market.bets_sum > limit or market.status not in LIVING:
+            return False
+    return True
 
 
 def _look_at(ledger: Ledger, row: PmLazyAllocation) -> None:
@@ -57,7 +108,7 @@ def _look_at(ledger: Ledger, row: PmLazyAllocation) -> None:
         if market is not None:
             _recall(ledger, market, row.amount)
         _give_up(ledger, row)
-    elif market.status >= CLOSED:
+    elif market.status not in LIVING:
         if row.last_check_time != ledger.now:
             with ledger.editing(row):
                 row.last_check_time = ledger.now
@@ -68,12 +119,8 @@ def _look_at(ledger: Ledger, row: PmLazyAllocation) -> None:
             row.check_step = 0
     elif row.check_step >= STEPS or row.amount <= 0:
         _give_up(ledger, row)
-    elif ledger.now >= row.last_check_time + _step_of(market):
+    elif ledger.now >= _next_step(row, market):
         _take_step(ledger, market, row)
-
-
-def _step_of(market: PmMarket) -> int:
-    return max(0, market.result_expiration - market.created_time) // STEPS
 
 
 def _take_step(ledger: Ledger, market: PmMarket, row: PmLazyAllocation) -> None:
