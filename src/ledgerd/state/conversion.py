@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import lmdb
 import msgspec
 
-from ledgerd.state.disk import Cursor, Database, Disk, Transaction
+from ledgerd.state.disk import Cursor, Disk, Transaction
 from ledgerd.state.errors import unreadable
 from ledgerd.state.former import Former, TableConversion, conversions
 from ledgerd.state.header import COUNTERS, HEADER, LAYOUT_KEY, UNDER_CONVERSION

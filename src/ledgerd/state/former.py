@@ -68,7 +68,7 @@ class Change(NamedTuple):
     """What changed in a table besides its unique indexes, which are made anew from the objects."""
 
     splice: Callable[[], Splice] = lambda: Splice(b"", 0)
-    ranks: Mapping[str, str] = {}  # noqa: RUF012 - never changed
+    ranks: Mapping[str, str] = {}
     """Which former index gives a new ordered one its ranks."""
 
 

@@ -27,9 +27,7 @@ UNTIL_HARDFORK_13 = Former(
             )
         ),
         ACCOUNTS: Change(
-            partial(
-                added_fields, Account, "pm_liquidity_committed", "pm_bets_staked", "pm_leverage_collateral"
-            ),
+            partial(added_fields, Account, "pm_liquidity_committed", "pm_bets_staked", "pm_leverage_collateral"),
             {ACCOUNT_BY_AUCTION_START.title: "Account.by_account_on_auction"},
         ),
         VALIDATORS: Change(partial(added_within, Validator, "props", ChainPropertiesHf13)),
