@@ -16,15 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bench.bench_chain import (
-    ACCOUNTS_A_COMMIT,
-    GROWTH,
-    network,
-    packed_blocks,
-    recovery_seconds,
-    replay_seconds,
-    verdict,
-)
+from bench.bench_chain import GROWTH, network, packed_blocks, recovery_seconds, replay_seconds, verdict
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import Skip
@@ -51,6 +43,7 @@ from ledgerd.state.objects.markets import (
     PmMarket,
     PmOutcome,
 )
+from tests.chain.crowds import ACCOUNTS_A_COMMIT
 from tests.chain.networks import VIZ, Network
 
 ROWS, MOST_ROWS = 2_000, 100_000
@@ -105,7 +98,7 @@ def set_rows(ledger: Ledger, rows: int) -> None:
 
 def write_market(net: Network, work: Work, count: int) -> None:
     """A market of many bets, each of another account, a third of which has won."""
-    ledger, store = net.chain.ledger, net.chain.store
+    ledger, store = net.chain.parts.ledger, net.chain.parts.store
     due = ledger.now - LONG_AGO
     market = PmMarket(
         creator=VIZ,
@@ -150,7 +143,7 @@ def step_seconds(ledger: Ledger) -> tuple[float, float]:
 def market_network() -> Iterator[Network]:
     """A network past hardfork 15."""
     with network() as net:
-        while not net.chain.ledger.hardfork(15):
+        while net.chain.last_hardfork < 15:
             net.produce()
         net.produce(2)
         yield net
@@ -159,9 +152,9 @@ def market_network() -> Iterator[Network]:
 def bench_rows(rows: int) -> None:
     """One market whose rows are exactly those of a block."""
     with market_network() as net:
-        ledger = net.chain.ledger
-        while net.chain.store.undoable:
-            net.chain.store.irreversible(net.chain.store.revision)
+        ledger = net.chain.parts.ledger
+        while ledger.store.undoable:
+            ledger.store.irreversible(ledger.store.revision)
         set_rows(ledger, rows)
         for work in works(ledger.now):
             write_market(net, work, rows // work.rows_a_bet)
@@ -176,7 +169,7 @@ def bench_rows(rows: int) -> None:
 
 def open_markets(net: Network, count: int) -> None:
     """Markets that take bets, each with liquidity of its creator and of the pool, and none with anything to do."""
-    ledger, store = net.chain.ledger, net.chain.store
+    ledger, store = net.chain.parts.ledger, net.chain.parts.store
     now = ledger.now
     for number in range(count):
         market = PmMarket(
@@ -216,7 +209,7 @@ def bench_open_markets() -> None:
             source.produce(BLOCKS)
 
             def push(block: Block, node: Network = node) -> None:
-                node.chain.push_block(block, commit=False)
+                node.chain.push_block(block, commit=False).or_raise()
 
             blocks = packed_blocks(source, first)
             replay_seconds(push, node.chain.commit, blocks[:20])

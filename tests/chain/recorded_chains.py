@@ -39,6 +39,9 @@ MARKET_STATES = {
 }
 """The heights at which the complete state was recorded."""
 
+LATER_STATES = (2742, 2852, 3002, 3152)
+"""Those of the chain that began with a state of another."""
+
 LIKE_THE_RECORDING = Skip.TRANSACTION_DUPES
 """The recording nodes had replayed, and so knew no transactions of before (spec 03, section 26.3)."""
 

@@ -3,17 +3,49 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
+from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
 from ledgerd.chain.offline.invariants import check
 from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.time_text import time_text
-from tests.chain.recorded_chains import STATES, advance, difference, exported_state, open_chain, recorded_state
-from tests.recorded import CHAINS, recorded_answers
+from ledgerd.snapshot.load import load
+from ledgerd.snapshot.read import Snapshot
+from ledgerd.state import Store
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
+from tests.additions import METADATA
+from tests.chain.recorded_chains import (
+    LATER_STATES,
+    MARKET_STATES,
+    STATES,
+    advance,
+    difference,
+    exported_state,
+    open_chain,
+    recorded_state,
+)
+from tests.recorded import (
+    ALL_CHAINS,
+    ANSWERED,
+    CHAINS,
+    FIRST_LATER,
+    LAST_LATER,
+    LATER_CHAIN,
+    later_blocks,
+    recorded_answers,
+    recorded_sections,
+)
+from tests.snapshot.recorded import packed
+
+ALL_STATES = {**STATES, **MARKET_STATES}
 
 
 def as_answered(applied: AppliedOperation) -> dict[str, object]:
@@ -33,21 +65,7 @@ def in_order_of_history(applied: AppliedOperation) -> tuple[int, int, int]:
     return applied.transaction_in_block, applied.operation_in_transaction, applied.virtual_operation
 
 
-BEFORE_MARKETS = {"open-pm": (13, 14), "open-main15": (40, 314, 315)}
-"""The recorded heights up to which nothing but the activation of hardfork 14 has to do with markets."""
-
-
-@pytest.mark.parametrize("name", BEFORE_MARKETS)
-def test_a_recorded_chain_comes_to_hardfork_14_with_the_recorded_states(name: str, tmp_path: Path) -> None:
-    with open_chain(name, tmp_path) as chain:
-        for height in BEFORE_MARKETS[name]:
-            advance(chain, name, height)
-            found = difference(exported_state(chain), recorded_state(name, height), f"{name} at {height}: ")
-            assert found is None, found
-        assert chain.last_hardfork == 14
-
-
-@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("name", ALL_CHAINS)
 def test_a_recorded_chain_replays_to_its_states_and_operations(name: str, tmp_path: Path) -> None:
     happened: dict[int, list[AppliedOperation]] = {}
 
@@ -57,13 +75,38 @@ def test_a_recorded_chain_replays_to_its_states_and_operations(name: str, tmp_pa
 
     with open_chain(name, tmp_path) as chain:
         chain.subscribe(note)
-        for height in STATES[name]:
+        for height in ALL_STATES[name]:
             advance(chain, name, height)
             found = difference(exported_state(chain), recorded_state(name, height), f"{name} at {height}: ")
             assert found is None, found
-        assert check(chain) == []
-    answers = recorded_answers(name, CHAINS[name])["get_ops_in_block"]
-    for number, applied in happened.items():
+        assert name not in CHAINS or check(chain) == []
+    answers = recorded_answers(name, ANSWERED[name])["get_ops_in_block"]
+    for number in range(1, ANSWERED[name] + 1):
         recorded = json.loads(answers[number, False])
-        found = difference([as_answered(each) for each in applied], recorded, f"{name}, operations of {number}: ")
+        ours = [as_answered(each) for each in happened[number]]
+        found = difference(ours, recorded, f"{name}, operations of {number}: ")
         assert found is None, found
+
+
+def test_a_snapshot_of_hardfork_13_lives_on_through_14_and_15_to_the_recorded_states(tmp_path: Path) -> None:
+    blocks = [codec_of(Block).decode(packed) for packed in later_blocks()]
+    snapshot = packed(recorded_sections(f"open-1/state-{FIRST_LATER}"))
+    folder = tmp_path / STATE_FOLDER
+    folder.mkdir()
+    with Store.open(folder, STORED_TABLES) as store:
+        load(store, Snapshot.from_bytes(snapshot), TESTNET)
+        store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=FIRST_LATER, packed=blocks[0].packed))
+        store.commit()
+
+    with Chain.open(tmp_path, TESTNET, clock=time.monotonic) as chain:
+        for height in LATER_STATES:
+            for block in blocks[chain.head_number - FIRST_LATER + 1 : height - FIRST_LATER + 1]:
+                chain.push_block(block, commit=False).or_raise()
+            chain.commit()
+            recorded = recorded_sections(f"{LATER_CHAIN}/state-{height}")
+            recorded.pop(METADATA)
+            found = difference(exported_state(chain), recorded, f"{LATER_CHAIN} at {height}: ")
+            assert found is None, found
+        for block in blocks[chain.head_number - FIRST_LATER + 1 :]:
+            chain.push_block(block, commit=False).or_raise()
+        assert chain.head_number == LAST_LATER
