@@ -161,6 +161,23 @@ def test_each_version_of_properties_waits_for_its_hardfork(
         refuses(before, operation, f"_db.has_hardfork(CHAIN_HARDFORK_{since}): chain_properties_hf{since}")
 
 
+def test_the_fifth_version_waits_for_hardfork_14_and_the_fourth_leaves_its_fields(ledger_at: LedgerAt) -> None:
+    fifth = msgspec.structs.replace(DEFAULTS, pm_min_bet=tokens(7_000), committee_votes_per_request=5)
+    before, ledger = ledger_at(13), ledger_at(14)
+    for each in (before, ledger):
+        create_account(each, ALICE)
+    refuses(
+        before, VersionedChainPropertiesUpdate(ALICE, fifth), "_db.has_hardfork(CHAIN_HARDFORK_14): chain_properties_pm"
+    )
+    assert before.find_validator(ALICE) is None
+
+    carry_out(ledger, VersionedChainPropertiesUpdate(ALICE, fifth))
+    assert ledger.validator(ALICE).props == fifth
+    carry_out(ledger, VersionedChainPropertiesUpdate(ALICE, version(ChainPropertiesHf13)))
+    assert ledger.validator(ALICE).props == version(ChainPropertiesHf13).apply_to(fifth)
+    assert ledger.validator(ALICE).props.pm_min_bet == tokens(7_000)
+
+
 def test_a_validator_sets_the_part_that_it_shares(ledger: Ledger) -> None:
     create_account(ledger, ALICE)
     create_validator(ledger, ALICE)

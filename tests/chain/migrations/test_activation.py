@@ -118,7 +118,7 @@ def produce_round(network: Network, voters: int) -> list[Block]:
 
 def make_voting_and_push(network: Network, vote: tuple[int, int] | None) -> Block:
     block = make_voting(network, vote)
-    assert network.chain.push_block(block)
+    assert network.chain.push_block(block).has_moved
     return block
 
 

@@ -166,3 +166,17 @@ def test_auctions_that_end_together_end_in_the_order_of_their_index(ledger: Ledg
 
     assert [each.account for each in sales if isinstance(each, AccountSale)] == [names[1], names[2], names[0]]
     assert money(ledger) == (150, 0, 50)
+
+
+def test_an_account_that_was_recovered_comes_first(ledger: Ledger) -> None:
+    """Recovery sets the start to zero and leaves the bid (spec 02, section 6.5, quirk; spec 10, section 7.4)."""
+    change(ledger, ledger.account(CAROL), reserved_balance=100)
+    auctioned(ledger, AccountName("earlier"), account_on_sale_start_time=NOW - 9)
+    auctioned(ledger, AccountName("recovered"), account_on_sale=False, account_on_sale_start_time=0)
+
+    told = run(ledger, end_auctions)
+
+    assert told == [
+        Outbid(AccountName("recovered"), CAROL, tokens(50)),
+        AccountSale(AccountName("earlier"), tokens(50), CAROL, BOB),
+    ]

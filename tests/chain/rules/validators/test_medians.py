@@ -65,6 +65,26 @@ def test_a_property_is_voted_on_from_its_hardfork_on(
         assert old.median == DEFAULTS
 
 
+@pytest.mark.parametrize(
+    ("wishes", "median"), [([False] * 10 + [True] * 11, True), ([False] * 11 + [True] * 10, False)]
+)
+def test_a_switch_is_on_when_no_more_than_half_are_against_it(
+    ledger_at: Callable[[int], Ledger], wishes: list[bool], *, median: bool
+) -> None:
+    """The vectors of spec 07, section 14.5."""
+    ledger = ledger_at(14)
+    put_to_vote(ledger, *(wanting(pm_lazy_pool_enabled=wish) for wish in reversed(wishes)))
+    assert ledger.median.pm_lazy_pool_enabled is median
+
+
+def test_a_switch_of_four_is_on_for_two_and_an_amount_is_the_middle_one(ledger_at: Callable[[int], Ledger]) -> None:
+    four, five = ledger_at(14), ledger_at(15)
+    put_to_vote(four, *(wanting(pm_lazy_pool_enabled=wish) for wish in (True, False, False, True)))
+    assert four.median.pm_lazy_pool_enabled is True
+    put_to_vote(five, *(wanting(pm_min_bet=tokens(wish)) for wish in (9_000, 1_000, 5_000, 1_000, 2_000)))
+    assert five.median.pm_min_bet == tokens(2_000)
+
+
 def changed(value: object) -> object:
     if isinstance(value, Asset):
         return msgspec.structs.replace(value, amount=7)
