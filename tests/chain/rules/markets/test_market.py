@@ -8,10 +8,21 @@ from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.codec import codec_of
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.operations import Operation, bets, commitments, disputes, markets, oracles
+from ledgerd.protocol.operations import (
+    Operation,
+    bets,
+    commitments,
+    disputes,
+    lazy_pool,
+    leverage,
+    liquidity,
+    markets,
+    oracles,
+)
 from tests.chain.market_scenes import NOT_ENABLED, market_ledger, refuses_without_trace
 
-OPERATIONS = [kind for family in (oracles, markets, bets, commitments, disputes) for kind in family.OPERATIONS]
+FAMILIES = (oracles, markets, bets, commitments, disputes, liquidity, lazy_pool, leverage)
+OPERATIONS = [kind for family in FAMILIES for kind in family.OPERATIONS]
 
 
 @pytest.mark.parametrize("kind", OPERATIONS)
@@ -31,4 +42,4 @@ def refusal_of(ledger: Ledger, operation: Operation) -> str:
 
 
 def test_these_are_all_of_their_families() -> None:
-    assert len(OPERATIONS) == 16
+    assert len(OPERATIONS) == 23
