@@ -36,8 +36,8 @@ from tests.recorded import CHAINS, recorded_blocks
 OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "10000"))
 """How many random operations are tried."""
 
-PLACES = (("open-1", 1200), ("open-hf0", 336), ("open-main", 900))
-"""Chains and heights at which they are: after hardfork 13, and before hardfork 1."""
+PLACES = (("open-1", 1200), ("open-hf0", 336), ("open-main", 900), ("open-pm", 1200), ("open-main15", 1216))
+"""Chains and heights at which they are: after hardfork 13, before hardfork 1, and with markets."""
 
 KEPT, TAKEN_BACK = 15, 25
 """Operations of a round."""
@@ -118,7 +118,13 @@ def test_waiting_transactions_leave_no_trace_once_they_are_dropped(name: str, he
 
 @pytest.mark.parametrize(
     ("name", "first", "last"),
-    [("open-1", 600, 1200), ("open-2", 120, 617), ("open-hf0", 120, 336), ("open-main", 40, 900)],
+    [
+        ("open-1", 600, 1200),
+        ("open-2", 120, 617),
+        ("open-hf0", 120, 336),
+        ("open-main", 40, 900),
+        ("open-pm2", 12, 463),
+    ],
 )
 def test_blocks_leave_no_trace_once_they_are_undone_and_do_the_same_again(
     name: str, first: int, last: int, tmp_path: Path

@@ -16,14 +16,15 @@ from ledgerd.protocol.assets import MAX_AMOUNT, Asset
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.transaction import Transaction
-from tests.recorded import recorded_blocks, recorded_probe
+from tests.recorded import MARKET_CHAINS, recorded_blocks, recorded_probe
 
 ODD_NUMBERS = (0, 1, -1, 2, 100, 9_999, 10_000, 10_001, 2**15, 2**16 - 1, 2**31, 2**32 - 1, MAX_AMOUNT)
 
 
 def recorded_operations(name: str, probe: int, blocks: range) -> list[Operation]:
     """The operations that a probe sent, and those of some blocks."""
-    sent = [parse(json.dumps(fact["trx"]).encode()) for fact in recorded_probe(f"{name}/probe-{probe}")]
+    facts = [fact["trx"] for fact in recorded_probe(f"{name}/probe-{probe}") if "trx" in fact]
+    sent = [parse(json.dumps(fact).encode(), unicode_escapes=name in MARKET_CHAINS) for fact in facts]
     transactions: list[Transaction] = list(map(codec_of(Transaction).from_json, sent))
     for packed in recorded_blocks(name)[blocks.start - 1 : blocks.stop - 1]:
         transactions.extend(codec_of(Block).decode(packed).transactions)
