@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.state.objects.discrepancies import DISCREPANCIES, DISCREPANCY_BY_OWNER, Discrepancy, Sum
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def note(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
         ledger.store.create(DISCREPANCIES, Discrepancy(kind=kind, of=of, amount=amount))
         return
     with ledger.editing(known):
-        known.amount = share(known.amount + amount)
+        known.amount = fits_int64(known.amount + amount)
 
 
 def forget(ledger: Ledger, kind: Sum) -> None:

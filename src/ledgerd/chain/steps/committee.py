@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import fits_uint64, share, truncated, uint128
+from ledgerd.chain.ledger.arithmetic import fits_uint64, truncated, uint128
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import (
     CommitteeApproveRequest,
@@ -63,14 +63,14 @@ def _count_votes(ledger: Ledger, request: CommitteeRequest) -> tuple[int, int]:
     number = request.request_id
     for vote in ledger.store.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
         effective = ledger.account(vote.voter).effective_shares
-        turnout = share(turnout + effective)
-        approval = share(approval + truncated(share(effective * vote.vote_percent), HUNDRED_PERCENT))
+        turnout = fits_int64(turnout + effective)
+        approval = fits_int64(approval + truncated(fits_int64(effective * vote.vote_percent), HUNDRED_PERCENT))
     return turnout, approval
 
 
 def _least_turnout(ledger: Ledger) -> int:
     percent = ledger.median.committee_request_approve_min_percent
-    return share(ledger.globals.total_vesting_shares * percent) // HUNDRED_PERCENT
+    return fits_int64(ledger.globals.total_vesting_shares * percent) // HUNDRED_PERCENT
 
 
 def _payment(request: CommitteeRequest, turnout: int, approval: int) -> int | None:
@@ -104,11 +104,11 @@ def _pay_part(ledger: Ledger, request: CommitteeRequest, part: int) -> None:
     globals_ = ledger.globals
     adjust_balance(ledger, ledger.account(request.worker), part)
     with ledger.editing(globals_):
-        globals_.committee_fund = share(globals_.committee_fund - part)
+        globals_.committee_fund = fits_int64(globals_.committee_fund - part)
     ledger.emit(CommitteePayRequest(request.worker, request.request_id, tokens(part)))
     with ledger.editing(request):
-        request.payout_amount = share(request.payout_amount + part)
-        request.remain_payout_amount = share(request.remain_payout_amount - part)
+        request.payout_amount = fits_int64(request.payout_amount + part)
+        request.remain_payout_amount = fits_int64(request.remain_payout_amount - part)
         request.last_payout_time = ledger.now
         if request.remain_payout_amount <= 0:
             request.status = PAID

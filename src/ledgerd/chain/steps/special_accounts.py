@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.progress import Progress
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
 from ledgerd.protocol.names import AccountName
 
@@ -25,14 +25,14 @@ def claim_committee_account(ledger: Ledger, _progress: Progress) -> None:
     if taken > 0:
         globals_ = ledger.globals
         with ledger.editing(globals_):
-            globals_.committee_fund = share(globals_.committee_fund + taken)
+            globals_.committee_fund = fits_int64(globals_.committee_fund + taken)
 
 
 def _burn(ledger: Ledger, taken: int) -> None:
     if taken > 0:
         globals_ = ledger.globals
         with ledger.editing(globals_):
-            globals_.current_supply = share(globals_.current_supply - taken)
+            globals_.current_supply = fits_int64(globals_.current_supply - taken)
 
 
 def _take_all(ledger: Ledger, name: AccountName) -> int:
@@ -46,8 +46,8 @@ def _take_all(ledger: Ledger, name: AccountName) -> int:
     if account.vesting_shares > 0:
         converted = globals_.tokens_for(account.vesting_shares)
         with ledger.editing(globals_, account):
-            globals_.total_vesting_shares = share(globals_.total_vesting_shares - account.vesting_shares)
-            globals_.total_vesting_fund = share(globals_.total_vesting_fund - converted)
+            globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares - account.vesting_shares)
+            globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund - converted)
             account.vesting_shares = 0
-        taken = share(taken + converted)
+        taken = fits_int64(taken + converted)
     return taken
