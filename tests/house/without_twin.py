@@ -115,7 +115,7 @@ GROUPS = (
         ("chain/evaluators", "chain/steps", "chain/test_undo_is_identity.py", "chain/test_recorded_chains.py"),
         """
         chain/ledger/arithmetic chain/ledger/discrepancies chain/ledger/evaluation chain/ledger/ledger
-        chain/ledger/progress chain/ledger/skip chain/rules/transactions/transactions chain/steps/applying
+        chain/ledger/block_context chain/ledger/skip chain/rules/transactions/transactions chain/steps/applying
         chain/steps/transactions
         """,
     ),

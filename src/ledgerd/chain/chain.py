@@ -21,7 +21,7 @@ from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.chain.log.keeping import ROLLING_BLOCKS, open_log, trim, write_settled
+from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, open_log, trim
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.pending.generation import generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
@@ -132,7 +132,7 @@ class Chain(ChainView):
             )
         elif self.irreversible and self._trunk.reversible(self.irreversible) is not None:
             # Right after an import: the log begins with the head block of the snapshot (spec 06, section 12.4).
-            self._settle()
+            self._log_irreversible()
             self._store.commit()
         mend_schedule(self._ledger)
         self._linking.begin()
@@ -224,7 +224,7 @@ class Chain(ChainView):
         """The log first: the state may forget an irreversible block only when the log is sure to have it."""
         if not self._trunk.happened:
             return
-        self._settle()
+        self._log_irreversible()
         for record in self._recorders:
             record(self._trunk.happened)
         self._store.commit()
@@ -234,8 +234,8 @@ class Chain(ChainView):
             for listener in self._listeners:
                 listener(event)
 
-    def _settle(self) -> None:
-        write_settled(self._block_log, self._trunk.take_settled(), self._rolling_blocks, self.irreversible)
+    def _log_irreversible(self) -> None:
+        append_irreversible(self._block_log, self._trunk.take_irreversible(), self._rolling_blocks, self.irreversible)
 
     def close(self) -> None:
         """Let the files go; what was not committed is lost."""

@@ -158,4 +158,4 @@ def _earliest_end(ledger: Ledger) -> int:
     The reference reads its wall clock here, so that a node which replays comes to another state. Ours is the time that
     every node agrees on: the timestamp of the block which takes the bid. It matters only to bids in the last minutes.
     """
-    return uint32(ledger.place.time + ACCOUNT_AUCTION_EXTENSION_TIME)
+    return uint32(ledger.cursor.time + ACCOUNT_AUCTION_EXTENSION_TIME)

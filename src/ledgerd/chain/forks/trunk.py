@@ -55,18 +55,18 @@ class Trunk:
     def apply(self, block: Block, skip: SkipFlags) -> None:
         """Put a block on; when it breaks a rule, nothing of it stays."""
         skip = self._skipped_by_checkpoint(block, skip)
-        irreversible = self.irreversible
+        irreversible_before = self.irreversible
         with self.store.begin() as session:
             apply_block(self.ledger, block, skip)
             self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
             session.push()
         now = self.ledger.globals
-        settled = now.last_irreversible_block_num
+        irreversible = now.last_irreversible_block_num
         operations = tuple(self.ledger.operations)
-        self.happened.append(BlockApplied(block, operations, now.average_block_size, now.current_aslot, settled))
-        if settled > irreversible:
-            self.store.irreversible(settled)
-            self.happened.append(IrreversibleAdvanced(settled))
+        self.happened.append(BlockApplied(block, operations, now.average_block_size, now.current_aslot, irreversible))
+        if irreversible > irreversible_before:
+            self.store.irreversible(irreversible)
+            self.happened.append(IrreversibleAdvanced(irreversible))
 
     def can_pop(self) -> bool:
         """Whether the block on top may still be taken off."""
@@ -86,7 +86,7 @@ class Trunk:
         kept = self.store.lookup(REVERSIBLE_BY_NUMBER, number)
         return None if kept is None else codec_of(Block).decode_exactly(kept.packed)
 
-    def take_settled(self) -> Iterator[tuple[int, bytes]]:
+    def take_irreversible(self) -> Iterator[tuple[int, bytes]]:
         """The irreversible blocks that have not gone to the log yet, packed, each with its number, oldest first.
 
         Whoever comes back for the next one has the last one in the log, and from then on only the log has it. Call it

@@ -37,7 +37,7 @@ tables of its own; no rule depends on it. Transactions that wait for a block are
 Followers = Mapping[type[Operation], Follower]
 
 
-class Place:
+class BlockCursor:
     """Where in the block things happen now; it numbers the operations that are reported."""
 
     __slots__ = (
@@ -92,7 +92,7 @@ class Ledger:
             regular=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).regular,
         )
         """Where the authority check looks accounts up."""
-        self.place = Place()
+        self.cursor = BlockCursor()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
         self.is_producing = False
@@ -184,13 +184,13 @@ class Ledger:
         """An operation takes effect at the current place; one of a transaction has no virtual number."""
         if not self.is_reporting:
             return
-        place = self.place
+        cursor = self.cursor
         self.operations.append(
             AppliedOperation(
-                place.transaction_id,
-                place.block,
-                place.transaction_in_block,
-                place.operation_in_transaction,
+                cursor.transaction_id,
+                cursor.block,
+                cursor.transaction_in_block,
+                cursor.operation_in_transaction,
                 virtual_operation,
                 self.now,
                 operation,
@@ -199,5 +199,5 @@ class Ledger:
 
     def emit(self, operation: Operation) -> None:
         """The chain did something by itself: a virtual operation, numbered from one through all of a transaction."""
-        self.place.virtual_operation += 1
-        self.report(operation, self.place.virtual_operation)
+        self.cursor.virtual_operation += 1
+        self.report(operation, self.cursor.virtual_operation)

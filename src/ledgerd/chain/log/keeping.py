@@ -42,8 +42,8 @@ def _goes_on_from(log: RollingBlockLog, head: int, head_id: BlockId) -> bool:
     return packed is not None and codec_of(Block).decode_exactly(packed).previous == head_id
 
 
-def write_settled(
-    log: BlockLog, settled: Iterable[tuple[int, bytes]], rolling_blocks: int, irreversible: int = 0
+def append_irreversible(
+    log: BlockLog, blocks: Iterable[tuple[int, bytes]], rolling_blocks: int, irreversible: int = 0
 ) -> None:
     """Append blocks that became irreversible, and see to it that they are on the disk.
 
@@ -51,9 +51,9 @@ def write_settled(
     kept, the blocks are passed over up to the last: that one stays with its giver, since branches may leave it.
     """
     if isinstance(log, RollingBlockLog) and rolling_blocks == 0:
-        any(number >= irreversible for number, _ in settled)
+        any(number >= irreversible for number, _ in blocks)
         return
-    for number, packed in settled:
+    for number, packed in blocks:
         if number <= log.head_number:
             continue
         if isinstance(log, RollingBlockLog) and log.head_number and number > log.head_number + 1:

@@ -69,7 +69,7 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
     size, limit, postponed = EMPTY_BLOCK_SIZE, ledger.globals.maximum_block_size, 0
     pending.drop_session()
     ledger.is_reporting = False
-    ledger.place.time = when
+    ledger.cursor.time = when
     try:
         with ledger.store.begin():
             for transaction in pending.transactions:

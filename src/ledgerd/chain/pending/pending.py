@@ -129,7 +129,7 @@ class Pending:
         if self._session is None:
             self._session = ledger.store.begin()
         ledger.is_reporting = False
-        ledger.place.time = slot_time(ledger, 1)
+        ledger.cursor.time = slot_time(ledger, 1)
         try:
             with ledger.store.begin() as session:
                 apply_transaction(ledger, transaction, skip, keys)

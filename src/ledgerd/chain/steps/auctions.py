@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.accounts.account_sales import clear_auction, close_offer, give_to_buyer, return_bid
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import fits_int64, tokens
@@ -13,7 +13,7 @@ from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_END, ACCOUNT_BY_ON
 from ledgerd.state.objects.recovery import RECOVERY_REQUEST_BY_ACCOUNT
 
 
-def end_auctions(ledger: Ledger, _progress: Progress) -> None:
+def end_auctions(ledger: Ledger, _progress: BlockContext) -> None:
     """Sell what was bid enough for; other bids go back."""
     for account in _due(ledger):
         _end(ledger, account)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import fits_uint64, truncated, uint128
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
@@ -27,7 +27,7 @@ from ledgerd.state.objects.committee import (
 )
 
 
-def process_committee_requests(ledger: Ledger, _progress: Progress) -> None:
+def process_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:
     """Decide what is due, and every now and then pay a part of what was decided."""
     store = ledger.store
     due = sorted(

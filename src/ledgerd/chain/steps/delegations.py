@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
 from ledgerd.protocol.assets import fits_int64, shares
 from ledgerd.protocol.operations.virtual import ReturnVestingDelegation
 from ledgerd.state.objects.vesting import RETURN_BY_EXPIRATION
 
 
-def return_delegations(ledger: Ledger, _progress: Progress) -> None:
+def return_delegations(ledger: Ledger, _progress: BlockContext) -> None:
     """Since hardfork 10 shares come back without energy, which whoever borrowed them may have used."""
     for due in ledger.store.scan(RETURN_BY_EXPIRATION):
         if due.expiration >= ledger.now:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
 from ledgerd.protocol.names import AccountName
 
 
-def clear_null_account(ledger: Ledger, _progress: Progress) -> None:
+def clear_null_account(ledger: Ledger, _progress: BlockContext) -> None:
     """What `null` has is burned."""
     _burn(ledger, _take_all(ledger, NULL_ACCOUNT))
 
 
-def clear_anonymous_account(ledger: Ledger, _progress: Progress) -> None:
+def clear_anonymous_account(ledger: Ledger, _progress: BlockContext) -> None:
     """What made no account is burned."""
     _burn(ledger, _take_all(ledger, ANONYMOUS_ACCOUNT))
 
 
-def claim_committee_account(ledger: Ledger, _progress: Progress) -> None:
+def claim_committee_account(ledger: Ledger, _progress: BlockContext) -> None:
     """What `committee` has goes to the committee's fund."""
     taken = _take_all(ledger, COMMITTEE_ACCOUNT)
     if taken > 0:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual import CancelPaidSubscription, PaidSubscriptionAction
@@ -19,7 +19,7 @@ from ledgerd.state.objects.paid_subscriptions import (
 SECONDS_PER_DAY = 86_400
 
 
-def renew_subscriptions(ledger: Ledger, _progress: Progress) -> None:
+def renew_subscriptions(ledger: Ledger, _progress: BlockContext) -> None:
     """One a block: the walk goes on from the subscription's new place, behind all others that are due.
 
     Those wait for the blocks to come (spec 03, section 15.31, quirk).

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes
 from ledgerd.protocol.assets import Asset, fits_int64, shares, tokens
@@ -17,7 +17,7 @@ from ledgerd.state.objects.accounts import ACCOUNT_BY_NEXT_WITHDRAWAL, ACCOUNTS,
 from ledgerd.state.objects.vesting import ROUTE_BY_ACCOUNTS, WithdrawVestingRoute
 
 
-def withdraw_vesting(ledger: Ledger, _progress: Progress) -> None:
+def withdraw_vesting(ledger: Ledger, _progress: BlockContext) -> None:
     """One part for each account that is due, its routes first.
 
     The next account is chosen before this one is paid: where parts are due again at once, that decides who is met

@@ -34,7 +34,7 @@ def apply_transaction(
     keys: Iterable[PublicKey] | None = None,
 ) -> None:
     """Apply a transaction on top of all before it. `keys` are those that signed, where they are known already."""
-    ledger.place.begin_transaction(transaction.id)
+    ledger.cursor.begin_transaction(transaction.id)
     if not skip & Skip.TRANSACTION_DUPES:
         require(
             ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None,
@@ -51,7 +51,7 @@ def apply_transaction(
     for operation in transaction.operations:
         apply_operation(ledger, operation)
         # Not the number of the operation: the trial of a proposal resets this count (spec 02, section 18.1, quirk).
-        ledger.place.operation_in_transaction += 1
+        ledger.cursor.operation_in_transaction += 1
 
 
 def check_transaction(

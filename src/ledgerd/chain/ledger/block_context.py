@@ -10,7 +10,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.state.objects.validators import Validator
 
 
-class Progress:
+class BlockContext:
     """The block that is being applied, what may be skipped of it, and its producer once that is known."""
 
     __slots__ = ("_producer", "block", "number", "skip")
@@ -33,4 +33,4 @@ class Progress:
         self._producer = validator
 
 
-Step = Callable[[Ledger, Progress], None]
+Step = Callable[[Ledger, BlockContext], None]
