@@ -9,7 +9,7 @@ from typing import Any
 from ledgerd.p2p.shared.budget import Budget
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
-from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.sync.intake import Intake
 from ledgerd.p2p.sync.serving import serve_block, serve_gap, serve_probe, serve_range
 from ledgerd.p2p.sync.watch import BEHIND_BLOCKS
@@ -109,7 +109,7 @@ class Dialogue:
         peer.exchange, peer.is_aligned = reply.exchange_enabled, reply.fork_alignment
         core.send(peer, reply)
         if may_go_on(core, hello, is_aligned=reply.fork_alignment):
-            peer.step(Step.WELCOMED, core.now)
+            peer.advance(LifeEvent.WELCOMED, core.now)
         core.good(peer)
         self._ask()
 
@@ -119,7 +119,7 @@ class Dialogue:
         peer.exchange |= reply.exchange_enabled
         peer.is_aligned |= reply.fork_alignment
         if peer.life is not Life.SYNCING:
-            peer.step(Step.ANSWERED, core.now)
+            peer.advance(LifeEvent.ANSWERED, core.now)
         core.good(peer)
         if peer.exchange and core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
             self._intake.turn(Cause.ANSWERED_FROM_AHEAD)

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ledgerd.p2p.network_state import TICK_SECONDS
-from ledgerd.p2p.shared.actions import Close, Dial, Recover, Send
+from ledgerd.p2p.shared.actions import Close, Dial, RecoverKeys, Send
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.supervision.tasks import Tasks
@@ -41,9 +41,9 @@ CLOSING_SECONDS = 2
 BLOCKS_AT_ONCE = 0.02
 """Seconds of work on blocks between two looks at the sockets."""
 SYNC_SECONDS = 1
-RECOVERY_SECONDS = 0.25
+KEY_RECOVERY_SECONDS = 0.25
 
-Recovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
+KeyRecovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
 """Recovers the keys that signed blocks, somewhere beside, and puts them where the rules find them."""
 
 
@@ -51,7 +51,7 @@ Sleep = Callable[[float], Awaitable[None]]
 """Waits so many seconds by the clock of the network."""
 
 
-class Connection(asyncio.Protocol):
+class PeerConnection(asyncio.Protocol):
     """One socket, and the peer it belongs to."""
 
     def __init__(self, driver: Driver, peer: int | None = None) -> None:
@@ -129,15 +129,15 @@ class Driver:
         self,
         network: NetworkState,
         clock: Callable[[], float],
-        recovery: Recovery | None = None,
+        key_recovery: KeyRecovery | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.network = network
-        self.network.core.recovers_ahead = recovery is not None
+        self.network.core.recovers_keys_ahead = key_recovery is not None
         self._clock = clock
-        self._recovery = recovery
+        self._key_recovery = key_recovery
         self._sleep = sleep
-        self._connections: dict[int, Connection] = {}
+        self._connections: dict[int, PeerConnection] = {}
         self._dials: dict[int, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
         self._tasks = Tasks(self._fail)
@@ -151,7 +151,7 @@ class Driver:
         if listen is not None and listen.port:
             try:
                 self._server = await asyncio.get_running_loop().create_server(
-                    lambda: Connection(self), listen.host, listen.port
+                    lambda: PeerConnection(self), listen.host, listen.port
                 )
                 log.info("listening for peers at %s", listen)
             except OSError as error:
@@ -186,19 +186,19 @@ class Driver:
             await self._server.wait_closed()
         self._server = None
         if is_well:
-            self.network.intake.settling.settle()
+            self.network.intake.commits.commit()
 
     async def _tick(self) -> None:
         while True:
             self.network.tick(self._clock())
-            self.settle()
+            self.run_actions()
             await self._sleep(TICK_SECONDS)
 
     async def _watch_sync(self) -> None:
         while True:
             await asyncio.sleep(SYNC_SECONDS)
             self.network.watch_sync(self._clock())
-            self.settle()
+            self.run_actions()
 
     async def _work(self) -> None:
         """Blocks are applied in short turns, with the sockets looked after in between."""
@@ -211,12 +211,12 @@ class Driver:
                     break
             else:
                 self._work_asked.clear()
-            self.settle()
+            self.run_actions()
             await asyncio.sleep(0)
 
     # -- what sockets tell
 
-    def made(self, connection: Connection) -> None:
+    def made(self, connection: PeerConnection) -> None:
         """A connection stands, dialled by us or by somebody else."""
         now = self._clock()
         with self._telling_failures():
@@ -229,22 +229,22 @@ class Driver:
                 self._connections[connection.peer] = connection
             elif connection.transport is not None:
                 connection.transport.abort()
-            self.settle()
+            self.run_actions()
 
-    def received(self, connection: Connection, data: bytes) -> None:
+    def received(self, connection: PeerConnection, data: bytes) -> None:
         """Bytes of a peer."""
         if connection.peer not in self._connections:
             return
         with self._telling_failures():
             self.network.received(self._clock(), connection.peer, data)
-            self.settle()
+            self.run_actions()
 
-    def gone(self, connection: Connection) -> None:
+    def gone(self, connection: PeerConnection) -> None:
         """A connection has ended."""
         if connection.peer is not None and self._connections.pop(connection.peer, None) is not None:
             with self._telling_failures():
                 self.network.lost(self._clock(), connection.peer)
-                self.settle()
+                self.run_actions()
 
     @contextlib.contextmanager
     def _telling_failures(self) -> Iterator[None]:
@@ -261,7 +261,7 @@ class Driver:
 
     # -- what the state machine asks for
 
-    def settle(self) -> None:
+    def run_actions(self) -> None:
         """Carry out what has been asked for; to be called after anything was told to the state machine."""
         while actions := self.network.actions():
             for action in actions:
@@ -272,8 +272,8 @@ class Driver:
                         self._dials[peer] = self._tasks.begin(self._dial(peer, endpoint))
                     case Close(peer, _):
                         self._close(peer)
-                    case Recover(batch):
-                        self._recover(batch)
+                    case RecoverKeys(batch):
+                        self._recover_keys(batch)
         if self.network.intake.is_busy:
             self._work_asked.set()
 
@@ -285,41 +285,41 @@ class Driver:
             log.info("%s: reads too slowly", connection.remote)
             connection.transport.abort()
 
-    def _is_too_much(self, connection: Connection, size: int) -> bool:
+    def _is_too_much(self, connection: PeerConnection, size: int) -> bool:
         """Whether so many peers are slow that this one, being slow too, has to go."""
         if connection.waiting + size <= SPARED_BYTES or connection.waiting == 0:
             return False
         return size + self.queued > ALL_QUEUED_BYTES
 
-    def _recover(self, batch: Batch) -> None:
+    def _recover_keys(self, batch: Batch) -> None:
         """Whoever recovers may be slower than the chain would be by itself: the batch does not wait for ever."""
-        if self._recovery is None:
-            self.network.recovered(self._clock(), batch)
+        if self._key_recovery is None:
+            self.network.keys_recovered(self._clock(), batch)
             return
-        patience = asyncio.get_running_loop().call_later(RECOVERY_SECONDS, self._recovered, batch)
+        patience = asyncio.get_running_loop().call_later(KEY_RECOVERY_SECONDS, self._keys_recovered, batch)
 
         def end(task: asyncio.Task[None]) -> None:
             patience.cancel()
             if not task.cancelled() and task.exception() is None:
-                self._recovered(batch)
+                self._keys_recovered(batch)
 
-        self._tasks.begin(self._recovery(tuple(batch.blocks))).add_done_callback(end)
+        self._tasks.begin(self._key_recovery(tuple(batch.blocks))).add_done_callback(end)
 
-    def _recovered(self, batch: Batch) -> None:
-        if not batch.is_recovered:
+    def _keys_recovered(self, batch: Batch) -> None:
+        if not batch.are_keys_recovered:
             with self._telling_failures():
-                self.network.recovered(self._clock(), batch)
-                self.settle()
+                self.network.keys_recovered(self._clock(), batch)
+                self.run_actions()
 
     async def _dial(self, peer: int, endpoint: Endpoint) -> None:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(DIAL_SECONDS):
-                await loop.create_connection(lambda: Connection(self, peer), endpoint.host, endpoint.port)
+                await loop.create_connection(lambda: PeerConnection(self, peer), endpoint.host, endpoint.port)
         except (OSError, TimeoutError) as error:
             log.debug("%s: cannot be reached: %s", endpoint, error)
             self.network.lost(self._clock(), peer)
-            self.settle()
+            self.run_actions()
         finally:
             self._dials.pop(peer, None)
 

@@ -14,7 +14,7 @@ from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
-from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.sync.intake import Intake
 from ledgerd.p2p.talk.contacts import Contacts
@@ -109,7 +109,7 @@ class NetworkState:
         self._bury()
 
     def _greet(self, peer: Peer) -> None:
-        peer.step(Step.OPENED, self.core.now)
+        peer.advance(LifeEvent.OPENED, self.core.now)
         peer.heard_at = self.core.now
         self.core.send(peer, our_hello(self.core))
 
@@ -239,10 +239,10 @@ class NetworkState:
         self._bury()
         return is_more
 
-    def recovered(self, now: float, batch: Batch) -> None:
-        """What a `Recover` asked for is done, or has failed: then the rules recover the keys."""
+    def keys_recovered(self, now: float, batch: Batch) -> None:
+        """What a `RecoverKeys` asked for is done, or has failed: then the rules recover the keys."""
         self.core.now = now
-        self.intake.recovered(batch)
+        self.intake.keys_recovered(batch)
 
     def watch_sync(self, now: float) -> None:
         """To be called every second or so while there is a sync: who stalls is noticed sooner than by `tick`."""

@@ -30,10 +30,10 @@ class Close(NamedTuple):
     reason: str
 
 
-class Recover(NamedTuple):
+class RecoverKeys(NamedTuple):
     """Recover the keys that signed these blocks, beside the chain, and tell when that is done."""
 
     batch: Batch
 
 
-Action = Send | Dial | Close | Recover
+Action = Send | Dial | Close | RecoverKeys

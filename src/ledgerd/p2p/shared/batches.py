@@ -29,7 +29,7 @@ class Batch:
         self.count = len(blocks)
         self.size = sum(len(block.packed) for block in blocks)
         self.is_last = is_last
-        self.is_recovered = True
+        self.are_keys_recovered = True
         """Whether nobody is still recovering the keys that signed it."""
         self.applied = 0
         self.forked = 0

@@ -113,9 +113,9 @@ class ChainAccess(Standing, Protocol):
         """Whether a transaction refers to a block of the best chain."""
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
-        """Take a block in; while syncing it may become durable only with `settle`."""
+        """Take a block in; while syncing it may become durable only with `commit`."""
 
-    def settle(self) -> None:
+    def commit(self) -> None:
         """Make durable, and servable, what was accepted."""
 
     def accept_transaction(self, transaction: Transaction) -> bool:
@@ -255,7 +255,7 @@ class ChainPeers:
         outcome = self._chain.push_block(block, commit=not is_syncing)
         return acceptance_of(outcome, now - self._started)
 
-    def settle(self) -> None:
+    def commit(self) -> None:
         """One commit for all blocks since the last."""
         self._chain.commit()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
 from ledgerd.protocol.constants import BLOCK_INTERVAL
@@ -49,8 +49,8 @@ class Core:
         self.bans = Bans()
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
-        self.recovers_ahead = False
-        """Whether somebody recovers the keys of blocks that wait: `Recover` is carried out."""
+        self.recovers_keys_ahead = False
+        """Whether somebody recovers the keys of blocks that wait: `RecoverKeys` is carried out."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []
@@ -105,7 +105,7 @@ class Core:
 
     def drop(self, peer: Peer) -> bool:
         """Forget a peer; whether it was still there."""
-        peer.step(Step.ENDED, self.now)
+        peer.advance(LifeEvent.ENDED, self.now)
         return self._peers.pop(peer.id, None) is not None
 
     # -- what is to be done
@@ -137,7 +137,7 @@ class Core:
     def close(self, peer: Peer, reason: str) -> None:
         """End a connection; whoever keeps the books asks `take_closed`."""
         if peer.life is not Life.CLOSED:
-            peer.step(Step.ENDED, self.now)
+            peer.advance(LifeEvent.ENDED, self.now)
             self._actions.append(Close(peer.id, reason))
             self._closed.append(peer)
             log.info("%s: closing: %s", peer.endpoint, reason)

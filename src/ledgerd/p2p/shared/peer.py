@@ -33,7 +33,7 @@ class Life(Enum):
     CLOSED = auto()
 
 
-class Step(Enum):
+class LifeEvent(Enum):
     """What moves a connection on."""
 
     OPENED = auto()
@@ -46,19 +46,19 @@ class Step(Enum):
     ENDED = auto()
 
 
-LIFE: dict[tuple[Life, Step], Life] = {
-    (Life.CONNECTING, Step.OPENED): Life.HANDSHAKING,
-    (Life.CONNECTING, Step.ENDED): Life.CLOSED,
-    (Life.HANDSHAKING, Step.WELCOMED): Life.ACTIVE,
-    (Life.HANDSHAKING, Step.ANSWERED): Life.ACTIVE,
-    (Life.HANDSHAKING, Step.ENDED): Life.CLOSED,
-    (Life.ACTIVE, Step.ASKED): Life.SYNCING,
-    (Life.ACTIVE, Step.ENDED): Life.CLOSED,
-    (Life.SYNCING, Step.DELIVERED): Life.ACTIVE,
-    (Life.SYNCING, Step.ANSWERED): Life.ACTIVE,
-    (Life.SYNCING, Step.ENDED): Life.CLOSED,
+LIFE: dict[tuple[Life, LifeEvent], Life] = {
+    (Life.CONNECTING, LifeEvent.OPENED): Life.HANDSHAKING,
+    (Life.CONNECTING, LifeEvent.ENDED): Life.CLOSED,
+    (Life.HANDSHAKING, LifeEvent.WELCOMED): Life.ACTIVE,
+    (Life.HANDSHAKING, LifeEvent.ANSWERED): Life.ACTIVE,
+    (Life.HANDSHAKING, LifeEvent.ENDED): Life.CLOSED,
+    (Life.ACTIVE, LifeEvent.ASKED): Life.SYNCING,
+    (Life.ACTIVE, LifeEvent.ENDED): Life.CLOSED,
+    (Life.SYNCING, LifeEvent.DELIVERED): Life.ACTIVE,
+    (Life.SYNCING, LifeEvent.ANSWERED): Life.ACTIVE,
+    (Life.SYNCING, LifeEvent.ENDED): Life.CLOSED,
 }
-"""All moves; a step that is not here for a state changes nothing."""
+"""All moves; an event that is not here for a state changes nothing."""
 
 
 class Peer:
@@ -141,15 +141,15 @@ class Peer:
         began = self._frames.waiting_since
         return 0.0 if began is None else now - began
 
-    def step(self, step: Step, now: float) -> bool:
+    def advance(self, event: LifeEvent, now: float) -> bool:
         """Move on in life; whether that changed anything."""
-        following = LIFE.get((self.life, step))
+        following = LIFE.get((self.life, event))
         if following is None:
             return False
         self.life, self.since = following, now
-        if step is Step.OPENED:
+        if event is LifeEvent.OPENED:
             self.connected_at = now
-        if step is Step.ENDED:
+        if event is LifeEvent.ENDED:
             self._frames.clear()
         return True
 

@@ -14,11 +14,11 @@ from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import TRANSITIONS, Cause, Mode
 from ledgerd.p2p.shared.peer import Life, Peer
 from ledgerd.p2p.sync.admission import Admission
+from ledgerd.p2p.sync.commits import CommitSchedule
 from ledgerd.p2p.sync.fork_tracking import ForkTracking
 from ledgerd.p2p.sync.gap_fill import GapFill
 from ledgerd.p2p.sync.range_sync import RangeSync
 from ledgerd.p2p.sync.report import SyncReport
-from ledgerd.p2p.sync.settling import Settling
 from ledgerd.p2p.sync.watch import Watch
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
@@ -44,7 +44,7 @@ class Intake:
         self._batch: Batch | None = None
         self._batches: deque[Batch] = deque()
         self._warned = False
-        self.settling = Settling(core)
+        self.commits = CommitSchedule(core)
         self._report = SyncReport()
 
     # -- the mode
@@ -68,7 +68,7 @@ class Intake:
         """Everybody is told: from now on transactions are wanted (spec 04, section 9.1)."""
         core = self._core
         self.ranges.stop()
-        self.settling.settle()
+        self.commits.commit()
         for peer in core.peers():
             is_unsure = peer.life is Life.ACTIVE and not peer.exchange and peer.head_number > 0
             if is_unsure and core.chain.is_known(peer.head_id):
@@ -195,9 +195,9 @@ class Intake:
         if self.gaps.receive(peer, reply) and reply.blocks:
             self.enqueue(Batch(Origin.GAP, peer.id, reply.blocks))
 
-    def recovered(self, batch: Batch) -> None:
+    def keys_recovered(self, batch: Batch) -> None:
         """The keys that signed a batch are known, as far as there are any."""
-        batch.is_recovered = True
+        batch.are_keys_recovered = True
         self._next_ready()
 
     def enqueue(self, batch: Batch) -> None:
@@ -283,17 +283,17 @@ class Intake:
     def _finish(self, batch: Batch) -> None:
         core = self._core
         peer = core.find(batch.peer)
-        self.settling.note(batch)
+        self.commits.note(batch)
         if batch.origin is Origin.RANGE:
             self.ranges.ended(batch, peer)
-            if not self.ranges.has_more or self.settling.is_due:
-                self.settling.settle()
+            if not self.ranges.has_more or self.commits.is_due:
+                self.commits.commit()
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
             if not (is_end and self.turn(Cause.RANGE_ENDED)):
                 self.ranges.plan()
             self.hear_of_height()
             return
-        self.settling.settle()
+        self.commits.commit()
         if batch.origin is Origin.GAP:
             self.gaps.follow_up(batch, peer)
             self.turn(self.watch.caught_up())

@@ -17,7 +17,7 @@ class Piece(NamedTuple):
     start: int
     end: int
     asked_at: float
-    is_settled: bool = False
+    is_delivered: bool = False
     """Whether another peer has delivered it since: what comes is dropped."""
 
 
@@ -45,7 +45,7 @@ class Pieces:
     @property
     def outstanding(self) -> int:
         """Pieces that may still come."""
-        return sum(not piece.is_settled for piece in self.asked.values())
+        return sum(not piece.is_delivered for piece in self.asked.values())
 
     def clear(self) -> None:
         """Forget everything."""
@@ -72,20 +72,20 @@ class Pieces:
     def unanswered(self, peer: int) -> None:
         """A peer will not answer: its piece is free for others, unless one of them has been asked already."""
         piece = self.asked.pop(peer, None)
-        if piece is None or piece.is_settled:
+        if piece is None or piece.is_delivered:
             return
         if not any(other[:2] == piece[:2] for other in self.asked.values()):
             self.hole(piece.start, piece.end)
 
-    def settle(self, piece: Piece) -> None:
+    def delivered(self, piece: Piece) -> None:
         """A piece has come: nobody else need send it."""
         for peer, other in self.asked.items():
             if other[:2] == piece[:2]:
-                self.asked[peer] = other._replace(is_settled=True)
+                self.asked[peer] = other._replace(is_delivered=True)
 
     def overdue(self, now: float, patience: float) -> Piece | None:
         """The lowest piece that one peer alone has been asked for, and that is not here after all this time."""
-        waited = [piece for piece in self.asked.values() if not piece.is_settled]
+        waited = [piece for piece in self.asked.values() if not piece.is_delivered]
         lowest = min(waited, key=lambda piece: piece.start, default=None)
         if lowest is None or now - lowest.asked_at <= patience:
             return None

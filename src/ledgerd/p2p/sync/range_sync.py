@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import logging
 
-from ledgerd.p2p.shared.actions import Recover
+from ledgerd.p2p.shared.actions import RecoverKeys
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.peer import Peer, Step
+from ledgerd.p2p.shared.peer import LifeEvent, Peer
 from ledgerd.p2p.sync.pieces import Piece, Pieces
 from ledgerd.p2p.wire.messages import BlockRangeReply, GetBlockRange
 from ledgerd.protocol.block import Block
@@ -75,7 +75,7 @@ class RangeSync:
         for number in self._pieces.asked:
             peer = self._core.find(number)
             if peer is not None:
-                peer.step(Step.DELIVERED, self._core.now)
+                peer.advance(LifeEvent.DELIVERED, self._core.now)
         self._pieces.clear()
         self._is_back = False
 
@@ -104,7 +104,7 @@ class RangeSync:
             piece = self._piece_for(peer)
             if piece is not None:
                 self._pieces.asked[peer.id] = Piece(*piece, core.now)
-                peer.step(Step.ASKED, core.now)
+                peer.advance(LifeEvent.ASKED, core.now)
                 core.send(peer, GetBlockRange(*piece, core.chain.head_id))
 
     @property
@@ -197,8 +197,8 @@ class RangeSync:
         piece = pieces.asked.pop(peer.id, None)
         if piece is None:
             return False
-        peer.step(Step.DELIVERED, core.now)
-        if piece.is_settled:
+        peer.advance(LifeEvent.DELIVERED, core.now)
+        if piece.is_delivered:
             peer.doubt(core.now)
             return True
         if not reply.blocks:
@@ -220,7 +220,7 @@ class RangeSync:
         run = linked_run(reply.blocks)
         batch = Batch(Origin.RANGE, peer.id, run, is_last=reply.is_last and len(run) == len(reply.blocks))
         first, last = batch.first, batch.last
-        pieces.settle(piece)
+        pieces.delivered(piece)
         self._piece_bytes = (self._piece_bytes + batch.size) // 2
         self._piece_seconds = (self._piece_seconds + self._core.now - piece.asked_at) / 2
         if first > max(piece.start, self._core.chain.head_number + 1):
@@ -235,9 +235,9 @@ class RangeSync:
             pieces.hole(first, last)
             return
         pieces.ready[first] = batch
-        if self._core.recovers_ahead:
-            batch.is_recovered = False
-            self._core.ask(Recover(batch))
+        if self._core.recovers_keys_ahead:
+            batch.are_keys_recovered = False
+            self._core.ask(RecoverKeys(batch))
 
     def _pass(self, peer: Peer, start: int, end: int) -> None:
         """Ask others for these."""
@@ -257,7 +257,7 @@ class RangeSync:
         """The batch whose turn it is."""
         ready = self._pieces.ready
         first = min(ready, default=None)
-        if first is None or first > self._next_turn or not ready[first].is_recovered:
+        if first is None or first > self._next_turn or not ready[first].are_keys_recovered:
             return None
         self._applying = batch = ready.pop(first)
         self._turn = batch.last + 1
@@ -308,7 +308,7 @@ class RangeSync:
                 peer = self._core.find(number)
                 if peer is not None:
                     log.info("%s: sends no blocks %d to %d", peer.endpoint, piece.start, piece.end)
-                    peer.step(Step.DELIVERED, self._core.now)
+                    peer.advance(LifeEvent.DELIVERED, self._core.now)
                     peer.doubt(self._core.now)
         is_waiting = bool(pieces.ready) and not self.has_more and self._applying is None
         if is_waiting and not pieces.outstanding:
