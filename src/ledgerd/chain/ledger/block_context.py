@@ -1,4 +1,4 @@
-"""A block on its way into the state: what one step finds out and a later one needs."""
+"""The context of the block that is being applied: what one step finds out and a later one needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noting what the reference's rules put out of balance, where they do it; `audit` compares it with the state."""
+"""Notes of what the reference's rules put out of balance; `audit` compares them with the state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def note(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
-    """A rule has just added so much to one side only."""
+    """Note that a rule has added this amount to one side only."""
     if not amount:
         return
     known = ledger.store.lookup(DISCREPANCY_BY_OWNER, kind, of)
@@ -24,7 +24,7 @@ def note(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
 
 
 def forget(ledger: Ledger, kind: Sum) -> None:
-    """All of this kind has just been counted anew."""
+    """Drop all notes of a kind, after it was counted anew."""
     for known in ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,)):
         ledger.store.remove(known)
 

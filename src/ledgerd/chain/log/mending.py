@@ -1,7 +1,8 @@
-"""What opening a block log for writing does about files that a crash or an operator left torn (spec 03, section 24).
+"""Repair of a block log when it is opened for writing, after a crash or an operator left its files torn (spec 03,
+section 24).
 
-The data decides. Whole blocks stay, the index is made to agree with them, and what an interrupted append left at the
-end goes. A block that is damaged while whole ones follow it is no torn end: that is for the operator to decide.
+The data decides. Whole blocks stay, the index is made to agree with them, and an unfinished append at the end is
+truncated. A damaged block that whole ones follow is no torn end: what to do then is for the operator to decide.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ WINDOW = 4 * LARGEST_ENTRY
 
 
 class Mended(NamedTuple):
-    """What a log holds once it is open for writing, and what had to be done for that."""
+    """What a log holds after its repair, and what the repair did."""
 
     head: int
     end: int
     """Where the last block's entry ends."""
     cut: int = 0
-    """Bytes of an unfinished append that were dropped."""
+    """Bytes of an unfinished append that were truncated."""
     indexed: int = 0
     """Blocks whose entry in the index was missing or wrong."""
 

@@ -1,4 +1,4 @@
-"""A block of our own: which transactions it takes, what its header says (spec 03, section 22)."""
+"""Block generation: which transactions it takes, and its header (spec 03, section 22)."""
 
 from __future__ import annotations
 

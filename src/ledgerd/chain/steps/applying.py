@@ -1,4 +1,4 @@
-"""A block becomes state: the steps of its story, in the order that is the consensus (spec 03, section 14)."""
+"""Applying a block: its steps, in the order that is consensus (spec 03, section 14)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from ledgerd.protocol.block import Block
 
 
 def since(hardfork: int, *steps: Step) -> Step:
-    """Steps that exist from a hardfork on."""
+    """Steps that run from a hardfork on."""
 
     def guarded(ledger: Ledger, context: BlockContext) -> None:
         if ledger.hardfork(hardfork):

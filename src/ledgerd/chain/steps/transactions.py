@@ -43,7 +43,7 @@ def remember_block(ledger: Ledger, context: BlockContext) -> None:
 
 
 def expire_transactions(ledger: Ledger, _progress: BlockContext) -> None:
-    """A transaction that can no longer come again need not be known."""
+    """Forget expired transactions: they can no longer be included again."""
     now = ledger.now
     for known in ledger.store.scan(TRANSACTION_BY_EXPIRATION):
         if known.expiration >= now:

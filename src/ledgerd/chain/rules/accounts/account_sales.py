@@ -26,7 +26,7 @@ def reserve_bid(ledger: Ledger, bidder: Account, bid: int) -> None:
 
 
 def return_bid(ledger: Ledger, account: Account) -> None:
-    """Give the bid for an account back to who made it."""
+    """Return the bid for an account to its bidder."""
     bidder, bid = ledger.account(account.current_bidder), account.current_bid
     reserve_bid(ledger, bidder, -bid)
     ledger.emit(Outbid(account=account.name, bidder=bidder.name, bid=tokens(bid)))

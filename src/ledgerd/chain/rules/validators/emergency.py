@@ -1,4 +1,4 @@
-"""Emergency consensus (hardfork 12): when validators fall silent, the committee account keeps the chain going.
+"""Emergency consensus (hardfork 12): when validators stop producing, the committee account makes the blocks.
 
 It ends when enough validators have set a key again (spec 03, section 20).
 """
