@@ -137,7 +137,7 @@ GROUPS = (
         (
             "chain/log/test_block_log.py",
             "chain/log/test_rolling.py",
-            "chain/log/test_mending.py",
+            "chain/log/test_repair.py",
             "chain/test_kills.py",
         ),
         "chain/log/files",

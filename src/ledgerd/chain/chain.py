@@ -25,7 +25,7 @@ from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, open_
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.pending.generation import generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
-from ledgerd.chain.rules.validators.emergency import mend_schedule
+from ledgerd.chain.rules.validators.emergency import repair_schedule
 from ledgerd.chain.view import ChainView, Parts
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import BlockId
@@ -135,7 +135,7 @@ class Chain(ChainView):
             # Right after an import: the log begins with the head block of the snapshot (spec 06, section 12.4).
             self._log_irreversible()
             self._store.commit()
-        mend_schedule(self._ledger)
+        repair_schedule(self._ledger)
         self._linking.begin()
 
     # -- in

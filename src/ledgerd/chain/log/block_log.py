@@ -25,7 +25,7 @@ from ledgerd.chain.log.files import (
     sync_folder,
     write_at,
 )
-from ledgerd.chain.log.mending import Mended, mend
+from ledgerd.chain.log.repair import Repaired, repair
 from ledgerd.protocol.constants import BLOCK_SIZE
 from ledgerd.protocol.errors import OperatorError
 
@@ -177,7 +177,7 @@ class BlockLog(BlockLogReader):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.mended = Mended(0, 0)
+        self.repaired = Repaired(0, 0)
         """What the last opening found, truncated and indexed again."""
         self._end = 0
         self._is_synced = True
@@ -224,11 +224,11 @@ class BlockLog(BlockLogReader):
     def _load(self) -> None:
         """Open the files, and repair them."""
         files = LogFiles(self._folder, self.KIND, writable=True)
-        self.mended = mend(files)
+        self.repaired = repair(files)
         files.sync()  # what was truncated stays truncated, and what was kept stays, after a loss of power
         sync_folder(self._folder)
         self._is_synced = True
-        self._files, self._head, self._end = files, self.mended.head, self.mended.end
+        self._files, self._head, self._end = files, self.repaired.head, self.repaired.end
 
     def _opened(self) -> LogFiles:
         if self._files is None:

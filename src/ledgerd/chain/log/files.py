@@ -1,6 +1,6 @@
 """The two files of a block log, and their layout (spec 03, sections 24 and 25).
 
-What is done about torn files is in `mending`.
+What is done about torn files is in `repair`.
 """
 
 from __future__ import annotations

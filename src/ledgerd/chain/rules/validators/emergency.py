@@ -111,7 +111,7 @@ def _is_ready(ledger: Ledger, name: AccountName) -> bool:
     return validator is not None and validator.is_active
 
 
-def mend_schedule(ledger: Ledger) -> None:
+def repair_schedule(ledger: Ledger) -> None:
     """At the start of the node: a schedule with an empty place, which no block could follow, becomes the committee's.
 
     It happens outside of any block, on this node alone (spec 03, section 20.5).
