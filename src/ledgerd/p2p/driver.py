@@ -1,7 +1,7 @@
 """Sockets for the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
 
-It decides nothing: bytes and time go to `NetworkState`, and what that asks for is carried out. Everything runs on one
-event loop; a peer that does not read is dropped, and never waited for.
+It decides nothing: bytes and time go to `NetworkState`, and the actions that it returns are carried out. Everything
+runs on one event loop; a peer that does not read is disconnected, and never waited for.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ log = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 16
 QUEUED_BYTES = 8 << 20
-"""What may wait to be sent to one peer; one that reads more slowly is dropped."""
+"""The largest send buffer of one peer; one that reads more slowly is disconnected."""
 SPARED_BYTES = 1 << 20
-"""From here on, what a slow peer can do without is left out."""
+"""From this size of its send buffer on, a peer is sent no messages that it can do without (`SPARED`)."""
 ALL_QUEUED_BYTES = 128 << 20
-"""What may wait to be sent to all peers together; from there on, who is slow is dropped sooner."""
+"""The largest size of all send buffers together; beyond it a slow peer is disconnected sooner."""
 UNREAD_BYTES = 2 << 20
-"""While so much waits to be sent to a peer, nothing more is read from it."""
+"""Back-pressure: while a send buffer is larger, nothing is read from that peer."""
 SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
 DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
 BLOCKS_AT_ONCE = 0.02
-"""Seconds of work on blocks between two looks at the sockets."""
+"""Seconds that blocks are applied for before the sockets have a turn."""
 SYNC_SECONDS = 1
 KEY_RECOVERY_SECONDS = 0.25
 
 KeyRecovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
-"""Recovers the keys that signed blocks, somewhere beside, and puts them where the rules find them."""
+"""Recovers the keys that signed blocks, in other processes, and stores them where the rules look keys up."""
 
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -61,7 +61,7 @@ class PeerConnection(asyncio.Protocol):
         self._is_reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection stands."""
+        """Tell the driver."""
         if not isinstance(transport, asyncio.Transport):
             return
         self.transport = transport
@@ -74,20 +74,20 @@ class PeerConnection(asyncio.Protocol):
         self._driver.made(self)
 
     def data_received(self, data: bytes) -> None:
-        """The peer speaks."""
+        """Pass the bytes on."""
         self._driver.received(self, data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is no more."""
+        """Tell the driver."""
         _ = exc
         self._driver.gone(self)
 
     def pause_writing(self) -> None:
-        """It does not read what we send: do not let it ask for more."""
+        """The send buffer is full: stop reading, so that the peer cannot ask for more."""
         self._set_reading(reads=False)
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """The send buffer has drained: read again."""
         self._set_reading(reads=True)
 
     def _set_reading(self, *, reads: bool) -> None:
@@ -100,17 +100,17 @@ class PeerConnection(asyncio.Protocol):
 
     @property
     def remote(self) -> Endpoint:
-        """Where the other side is."""
+        """The address and port of the peer."""
         name = None if self.transport is None else self.transport.get_extra_info("peername")
         return Endpoint(str(name[0]), int(name[1])) if name else Endpoint("", 0)
 
     @property
     def waiting(self) -> int:
-        """The bytes that wait to be sent."""
+        """The size of the send buffer."""
         return 0 if self.transport is None else self.transport.get_write_buffer_size()
 
     def send(self, number: int, frame: bytes) -> bool:
-        """Send a frame, or leave it out if the peer is slow; whether the peer is still worth it."""
+        """Send a frame, or omit it when the peer is slow; `False` when the peer is to be disconnected."""
         transport, waiting = self.transport, self.waiting
         if transport is None or transport.is_closing():
             return True
@@ -160,7 +160,7 @@ class Driver:
             self._tasks.begin(each)
 
     async def ended(self) -> None:
-        """Run until something fails that no peer can be blamed for, such as the disk, and raise that."""
+        """Wait until something fails that no peer caused, such as the disk, and raise that error."""
         await asyncio.shield(self._failure)
 
     @property
@@ -170,11 +170,11 @@ class Driver:
 
     @property
     def queued(self) -> int:
-        """The bytes that wait to be sent to anybody."""
+        """The size of all send buffers together."""
         return sum(connection.waiting for connection in self._connections.values())
 
     async def stop(self) -> None:
-        """Close everything; what was applied is made durable, unless that is what has failed."""
+        """Close everything, and commit what was applied, unless a failed commit is the reason to stop."""
         is_well = not self._failure.done()
         await self._tasks.stop()
         if self._server is not None:
@@ -201,7 +201,7 @@ class Driver:
             self.run_actions()
 
     async def _work(self) -> None:
-        """Blocks are applied in short turns, with the sockets looked after in between."""
+        """Apply blocks in short turns, with turns of the sockets in between."""
         loop = asyncio.get_running_loop()
         while True:
             await self._work_asked.wait()
@@ -214,10 +214,10 @@ class Driver:
             self.run_actions()
             await asyncio.sleep(0)
 
-    # -- what sockets tell
+    # -- events of sockets
 
     def made(self, connection: PeerConnection) -> None:
-        """A connection stands, dialled by us or by somebody else."""
+        """A connection is established, dialled by us or by the peer."""
         now = self._clock()
         with self._telling_failures():
             if connection.peer is None:
@@ -232,7 +232,7 @@ class Driver:
             self.run_actions()
 
     def received(self, connection: PeerConnection, data: bytes) -> None:
-        """Bytes of a peer."""
+        """A peer has sent bytes."""
         if connection.peer not in self._connections:
             return
         with self._telling_failures():
@@ -240,7 +240,7 @@ class Driver:
             self.run_actions()
 
     def gone(self, connection: PeerConnection) -> None:
-        """A connection has ended."""
+        """A connection has closed."""
         if connection.peer is not None and self._connections.pop(connection.peer, None) is not None:
             with self._telling_failures():
                 self.network.lost(self._clock(), connection.peer)
@@ -248,7 +248,7 @@ class Driver:
 
     @contextlib.contextmanager
     def _telling_failures(self) -> Iterator[None]:
-        """A failure in a callback of the loop would be heard by nobody."""
+        """Pass an exception on to `ended`: in a callback of the event loop it would only be logged."""
         try:
             yield
         except BaseException as error:
@@ -259,10 +259,10 @@ class Driver:
         if not self._failure.done():
             self._failure.set_exception(problem)
 
-    # -- what the state machine asks for
+    # -- actions of the state machine
 
     def run_actions(self) -> None:
-        """Carry out what has been asked for; to be called after anything was told to the state machine."""
+        """Carry out the actions of the state machine; to be called after each of its events."""
         while actions := self.network.actions():
             for action in actions:
                 match action:
@@ -286,13 +286,13 @@ class Driver:
             connection.transport.abort()
 
     def _is_too_much(self, connection: PeerConnection, size: int) -> bool:
-        """Whether so many peers are slow that this one, being slow too, has to go."""
+        """Whether all send buffers together are so large that this peer, which is slow, is disconnected."""
         if connection.waiting + size <= SPARED_BYTES or connection.waiting == 0:
             return False
         return size + self.queued > ALL_QUEUED_BYTES
 
     def _recover_keys(self, batch: Batch) -> None:
-        """Whoever recovers may be slower than the chain would be by itself: the batch does not wait for ever."""
+        """Start the recovery of a batch's keys. After a timeout the batch goes on without: the chain may be faster."""
         if self._key_recovery is None:
             self.network.keys_recovered(self._clock(), batch)
             return
@@ -324,7 +324,7 @@ class Driver:
             self._dials.pop(peer, None)
 
     def _close(self, peer: int) -> None:
-        """What was to be sent goes out, if the peer takes it soon."""
+        """Close a connection once its send buffer is empty, or after a timeout."""
         dial = self._dials.pop(peer, None)
         if dial is not None and dial is not asyncio.current_task():
             dial.cancel()

@@ -1,4 +1,4 @@
-"""When blocks of ranges become durable: together, since a commit costs the same for one as for many."""
+"""When blocks of ranges are committed: together, since one commit costs the same for one block as for many."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CommitSchedule:
         self._since = core.now
 
     def note(self, batch: Batch) -> None:
-        """A batch has been applied."""
+        """Count a batch that was applied."""
         if not self._blocks:
             self._since = self._core.now
         self._blocks += batch.count

@@ -1,5 +1,5 @@
-"""Blocks on their way in: pushed singly, in ranges, in filled gaps; and the mode of the node, which follows from them
-(spec 04, sections 9 to 13).
+"""Blocks of peers on their way to the chain: pushed, in ranges, and from gap fills; and the mode of the node, which
+follows from them (spec 04, sections 9 to 13).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class Intake:
-    """Takes blocks in, asks for those that are missing, and keeps the mode."""
+    """Accepts blocks, requests missing ones, and changes the mode."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -65,7 +65,7 @@ class Intake:
         return True
 
     def _enter_forward(self) -> None:
-        """Everybody is told: from now on transactions are wanted (spec 04, section 9.1)."""
+        """Tell every peer that we are in FORWARD: from now on transactions are wanted (spec 04, section 9.1)."""
         core = self._core
         self.ranges.stop()
         self.commits.commit()
@@ -80,7 +80,7 @@ class Intake:
         self.mempool.confirm()
 
     def look_after(self) -> None:
-        """The part of the periodic task that watches over progress (spec 04, section 21, steps 6 to 10)."""
+        """The part of the periodic task that watches the sync (spec 04, section 21, steps 6 to 10)."""
         core, watch = self._core, self.watch
         for block in self.admission.early():
             self.enqueue(Batch(Origin.EARLY, 0, (block,)))
@@ -96,7 +96,7 @@ class Intake:
             log.warning("no peer has block %d: a snapshot may be needed", core.chain.head_number + 1)
 
     def report(self) -> None:
-        """Tell the operator from time to time how far it is."""
+        """Log the progress of a sync from time to time."""
         core = self._core
         ahead = [reach for peer in core.trusted() if (reach := core.reach_of(peer)) > core.chain.head_number]
         target = max(ahead, default=core.chain.head_number)
@@ -134,7 +134,7 @@ class Intake:
             self._ask_below(peer, block)
 
     def _ask_below(self, peer: Peer, block: Block) -> None:
-        """A block whose parent is missing: of its branch not all is known here, whatever was thought before."""
+        """Request the parents of an unlinked block: not all of its branch is known here."""
         core = self._core
         if core.chain.is_linked(block.id):
             return
@@ -144,7 +144,7 @@ class Intake:
         self.hear_of_height()
 
     def hear_of_height(self) -> None:
-        """Somebody is higher than thought: ask at once, unless ranges are under way."""
+        """A peer is higher than known before: ask at once, unless ranges are under way."""
         if self.ranges.is_idle and not self.is_busy:
             self.gaps.ask()
 
@@ -196,12 +196,12 @@ class Intake:
             self.enqueue(Batch(Origin.GAP, peer.id, reply.blocks))
 
     def keys_recovered(self, batch: Batch) -> None:
-        """The keys that signed a batch are known, as far as there are any."""
+        """The keys that signed a batch are recovered, as far as possible."""
         batch.are_keys_recovered = True
         self._next_ready()
 
     def enqueue(self, batch: Batch) -> None:
-        """Let a batch wait for its turn. There are few: one gap at a time, and blocks that came early."""
+        """Queue a batch. The queue is short: one gap at a time, and blocks that came early."""
         self._batches.append(batch)
 
     def _next_ready(self) -> None:
@@ -222,7 +222,7 @@ class Intake:
         return len(self._batches)
 
     def work(self) -> bool:
-        """Apply one block that waits; whether others still do."""
+        """Apply one block that waits; `True` if others wait."""
         if self._batch is None:
             self._next_ready()
         if self._batch is None and self._batches:
@@ -257,7 +257,7 @@ class Intake:
             self._dead_fork(batch, peer, block)
 
     def _refused(self, batch: Batch, peer: Peer | None, block: Block) -> None:
-        """In a range, nothing behind a block that breaks a rule can follow: others are asked for it."""
+        """A block broke a rule. In a range nothing after it can be valid: other peers are asked for that."""
         if batch.origin is Origin.RANGE:
             batch.give_up()
             batch.refused_at = block.number
@@ -299,6 +299,6 @@ class Intake:
             self.turn(self.watch.caught_up())
 
     def forget(self, peer: Peer) -> None:
-        """A peer is gone."""
+        """A peer has disconnected."""
         self.ranges.forget(peer)
         self.gaps.forget(peer)

@@ -25,12 +25,11 @@ PIECES_AHEAD = 16
 BYTES_AHEAD = 8 << 20
 ANSWER_SECONDS = 30
 IMPATIENT_SECONDS, IMPATIENT_TIMES = 3, 3
-"""After so long, or after so many times what a piece usually takes, if that is longer, a piece that everything waits
-for is asked of a second peer as well."""
+"""The lowest piece is requested from a second peer after this time, or after this multiple of the usual time."""
 
 
 class RangeSync:
-    """Which pieces are asked for, which have come, and where the next begins."""
+    """Requests pieces, and hands the batches on in order."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -48,9 +47,9 @@ class RangeSync:
         self._disputed = 0
         """The number for which somebody sent a block that did not link, or that broke a rule."""
         self._piece_bytes = BYTES_AHEAD // PIECES_AHEAD
-        """What a piece has come to lately."""
+        """The average size of recent pieces."""
         self._piece_seconds = 0.0
-        """What it has taken lately."""
+        """The average time of recent pieces."""
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -71,7 +70,7 @@ class RangeSync:
         return bool(self._pieces.ready) and min(self._pieces.ready) <= self._next_turn
 
     def stop(self) -> None:
-        """Ask no more, and drop what is not in its turn."""
+        """Stop requesting, and drop the batches that are not next."""
         for number in self._pieces.asked:
             peer = self._core.find(number)
             if peer is not None:
@@ -80,12 +79,12 @@ class RangeSync:
         self._is_back = False
 
     def go_back(self) -> None:
-        """What came does not link to our head: begin again at the irreversible block."""
+        """A batch did not link to our head: start again at the irreversible block."""
         self.stop()
         self._goes_back = True
 
     def forget(self, peer: Peer) -> None:
-        """A peer is gone: others are asked for its piece."""
+        """A peer has disconnected: its piece is requested from others."""
         self._ends.pop(peer.id, None)
         self._passed.pop(peer.id, None)
         self._pieces.unanswered(peer.id)
@@ -240,7 +239,7 @@ class RangeSync:
             self._core.ask(RecoverKeys(batch))
 
     def _pass(self, peer: Peer, start: int, end: int) -> None:
-        """Ask others for these."""
+        """Make a range a hole: other peers are asked for it."""
         if start <= end:
             self._passed[peer.id] = start
             self._pieces.hole(start, end)
@@ -300,7 +299,7 @@ class RangeSync:
         self._pass(peer, number, batch.last)
 
     def expire(self) -> None:
-        """Who does not answer is passed over for a time."""
+        """Ignore peers that did not answer in time."""
         pieces = self._pieces
         for number, piece in list(pieces.asked.items()):
             if self._core.now - piece.asked_at > ANSWER_SECONDS:
