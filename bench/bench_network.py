@@ -185,7 +185,7 @@ class Maker:
         signed_at = perf_counter()
         self.net.chain.push_block(block).or_raise()
         self.driver.network.broadcast_block(time(), block)
-        self.driver.settle()
+        self.driver.run_actions()
         return block.id, signed_at
 
 

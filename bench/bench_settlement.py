@@ -17,8 +17,8 @@ from typing import NamedTuple
 import msgspec
 
 from bench.bench_chain import GROWTH, network, packed_blocks, recovery_seconds, replay_seconds, verdict
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.codec import codec_of
@@ -75,7 +75,7 @@ def works(now: int) -> tuple[Work, ...]:
     )
 
 
-def empty_block(ledger: Ledger) -> Progress:
+def empty_block(ledger: Ledger) -> BlockContext:
     """A block of nothing, for the step to be in."""
     block = Block(
         previous=NO_BLOCK,
@@ -86,7 +86,7 @@ def empty_block(ledger: Ledger) -> Progress:
         validator_signature=Signature(bytes(65)),
         transactions=(),
     )
-    return Progress(block, Skip.NOTHING, ledger.now)
+    return BlockContext(block, Skip.NOTHING, ledger.now)
 
 
 def set_rows(ledger: Ledger, rows: int) -> None:
@@ -128,8 +128,8 @@ def step_seconds(ledger: Ledger) -> tuple[float, float]:
     """The market step alone, and with the commit of what it did."""
     gc.collect()
     ledger.operations.clear()
-    ledger.place.begin_block(ledger.head_number, ledger.now)
-    ledger.place.end_transactions()
+    ledger.cursor.begin_block(ledger.head_number, ledger.now)
+    ledger.cursor.end_transactions()
     started = process_time()
     with ledger.store.begin() as session:
         process_markets(ledger, empty_block(ledger))

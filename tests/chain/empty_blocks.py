@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.protocol.block import Block, BlockHeader, HeaderExtensions, sign_block
 from ledgerd.protocol.hashing import sha256
@@ -43,8 +43,8 @@ def block_after(
     return sign_block(header, (), PrivateKey(sha256((producer if signer is None else signer).encode())))
 
 
-def on_its_way(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> Progress:
+def on_its_way(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> BlockContext:
     """A block whose header was checked."""
-    progress = Progress(block, skip)
-    progress.producer = ledger.validator(AccountName(block.validator))
-    return progress
+    context = BlockContext(block, skip)
+    context.producer = ledger.validator(AccountName(block.validator))
+    return context

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from ledgerd.chain.evaluators import FAMILIES
+from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress, Step
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
@@ -151,7 +151,7 @@ def metadata_of(ledger: Ledger, name: str) -> str | None:
 def carry_out(ledger: Ledger, operation: Operation) -> list[Operation]:
     """Apply an operation, and give the virtual ones that it caused."""
     ledger.operations.clear()
-    ledger.place.begin_transaction(TransactionId(bytes(20)))
+    ledger.cursor.begin_transaction(TransactionId(bytes(20)))
     with ledger.store.begin() as session:
         apply_operation(ledger, operation)
         session.squash()
@@ -170,7 +170,7 @@ def refuses(ledger: Ledger, operation: Operation, message: str) -> RuleViolation
 def run(ledger: Ledger, step: Step) -> list[Operation]:
     """Run a step of a block that is at the head already, and give the virtual operations that it caused."""
     ledger.operations.clear()
-    ledger.place.end_transactions()
+    ledger.cursor.end_transactions()
     block = Block(
         previous=NO_BLOCK,
         timestamp=ledger.now,
@@ -181,6 +181,6 @@ def run(ledger: Ledger, step: Step) -> list[Operation]:
         transactions=(),
     )
     with ledger.store.begin() as session:
-        step(ledger, Progress(block, Skip.NOTHING))
+        step(ledger, BlockContext(block, Skip.NOTHING))
         session.squash()
     return [each.operation for each in ledger.operations]

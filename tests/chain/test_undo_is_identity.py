@@ -13,8 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.steps import applying
@@ -154,7 +154,7 @@ def test_blocks_that_are_popped_leave_no_trace(name: str, tmp_path: Path) -> Non
         for number in range(last - 39, last + 1):
             chain.push_block(block_of(name, number), Skip.TRANSACTION_DUPES).or_raise()
             states[number] = whole_state(chain.parts.store, TABLES, head=number)
-        settled = chain.irreversible
+        irreversible = chain.irreversible
         while chain.parts.trunk.can_pop():
             chain.pop_block()
             chain.parts.pending.drop_session()
@@ -163,7 +163,7 @@ def test_blocks_that_are_popped_leave_no_trace(name: str, tmp_path: Path) -> Non
             if head in states:
                 changed = first_change(states[head], whole_state(chain.parts.store, TABLES, head=head))
                 assert changed is None, f"{head}: {changed}"
-        assert chain.head_number == settled
+        assert chain.head_number == irreversible
         advance(chain, name, last)
         assert first_change(states[last], whole_state(chain.parts.store, TABLES, head=last)) is None
 
@@ -209,7 +209,7 @@ def test_a_block_that_fails_between_any_two_steps_leaves_no_trace(
 ) -> None:
     """Block 189 of `open-main` brings a hardfork."""
 
-    def fail(_ledger: Ledger, _progress: Progress) -> None:
+    def fail(_ledger: Ledger, _progress: BlockContext) -> None:
         raise RuleViolation("no further")
 
     with open_chain(name, tmp_path) as chain:
@@ -225,7 +225,7 @@ def test_a_block_that_fails_between_any_two_steps_leaves_no_trace(
 def test_a_failure_that_is_no_broken_rule_leaves_no_trace_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_ledger: Ledger, _progress: Progress) -> None:
+    def fail(_ledger: Ledger, _progress: BlockContext) -> None:
         raise MemoryError
 
     with open_chain("open-2", tmp_path) as chain:

@@ -26,7 +26,7 @@ STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("block"), PLANS),
         st.tuples(st.just("undo"), st.integers(1, 4)),
-        st.tuples(st.sampled_from(["settle", "commit", "reopen"]), st.integers(0, 5)),
+        st.tuples(st.sampled_from(["advance", "commit", "reopen"]), st.integers(0, 5)),
     ),
     min_size=5,
     max_size=60,
@@ -79,7 +79,7 @@ class Teller:
             head = self.trunk[-1].id if self.trunk else NO_BLOCK
             self._tell(BlocksUndone(len(self.trunk), head))
 
-    def settle(self, kept: int) -> None:
+    def advance(self, kept: int) -> None:
         """All blocks but the newest few become irreversible."""
         number = len(self.trunk) - kept
         if number > self.irreversible:
@@ -128,9 +128,9 @@ def test_a_history_is_that_of_plain_lists(steps: list[tuple[str, object]], optio
     with TemporaryDirectory() as name:
         folder = Path(name)
         with Teller(folder, options) as teller:
-            for step, value in steps:
-                getattr(teller, step)(value)
-                if step in {"commit", "reopen"}:
+            for commit, value in steps:
+                getattr(teller, commit)(value)
+                if commit in {"commit", "reopen"}:
                     teller.check()
             teller.commit()
         with closed_view(folder) as view:
@@ -143,7 +143,7 @@ def test_what_is_told_twice_counts_once(plans: list[Plan], kept: int, told_again
     with TemporaryDirectory() as name, Teller(Path(name), HistorySettings()) as teller:
         for plan in plans:
             teller.block(plan)
-        teller.settle(kept)
+        teller.advance(kept)
         events = list(teller.happened)
         teller.commit()
         teller.store.record(events[-told_again:])
@@ -165,7 +165,7 @@ def test_an_account_keeps_its_order_through_many_entries(tmp_path: Path) -> None
     with Teller(tmp_path, HistorySettings(count_blocks=40, purge_interval=7)) as teller:
         for number in range(200):
             teller.block([[number] * 3, [35] * 5])
-            teller.settle(5)
+            teller.advance(5)
             if number % 9 == 0:
                 teller.commit()
         teller.check()

@@ -115,7 +115,7 @@ GROUPS = (
         ("chain/evaluators", "chain/steps", "chain/test_undo_is_identity.py", "chain/test_recorded_chains.py"),
         """
         chain/ledger/arithmetic chain/ledger/discrepancies chain/ledger/evaluation chain/ledger/ledger
-        chain/ledger/progress chain/ledger/skip chain/rules/transactions/transactions chain/steps/applying
+        chain/ledger/block_context chain/ledger/skip chain/rules/transactions/transactions chain/steps/applying
         chain/steps/transactions
         """,
     ),
@@ -137,7 +137,7 @@ GROUPS = (
         (
             "chain/log/test_block_log.py",
             "chain/log/test_rolling.py",
-            "chain/log/test_mending.py",
+            "chain/log/test_repair.py",
             "chain/test_kills.py",
         ),
         "chain/log/files",
@@ -209,7 +209,7 @@ GROUPS = (
         """
         p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches p2p/shared/budget
         p2p/shared/core p2p/shared/peer p2p/sync/admission p2p/sync/fork_tracking p2p/sync/intake
-        p2p/sync/pieces p2p/sync/settling p2p/sync/watch p2p/talk/contacts p2p/talk/mempool p2p/talk/peer_exchange
+        p2p/sync/pieces p2p/sync/commits p2p/sync/watch p2p/talk/contacts p2p/talk/mempool p2p/talk/peer_exchange
         p2p/talk/relay p2p/wire/endpoints
         """,
     ),

@@ -103,7 +103,7 @@ class Hostile:
         cut = self.random.randrange(len(data) + 1)
         for piece in (data[:cut], data[cut:]) if self.random.random() < 0.3 else (data,):
             self.talk.network.received(self.talk.now, peer, piece)
-        self.talk.settle()
+        self.talk.run_actions()
 
     def _frame(self) -> bytes:
         random = self.random

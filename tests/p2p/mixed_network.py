@@ -113,7 +113,7 @@ class MixedNetwork:
 
     def _tick(self, host: str) -> None:
         self.nodes[host].network.tick(self.now)
-        self._settle(host)
+        self._run_actions(host)
         self._after(TICK_SECONDS, lambda: self._tick(host))
 
     def _slot(self) -> None:
@@ -126,7 +126,7 @@ class MixedNetwork:
                 block = maker.chain.generate_block(slot_time(ledger, slot), name, self.keys[name])
                 assert maker.chain.push_block(block).has_moved
                 maker.push(block, self.now)
-                self._settle(self.host_of(maker))
+                self._run_actions(self.host_of(maker))
         self._after(3 - self.now % 3, self._slot)
 
     # -- connections
@@ -141,14 +141,14 @@ class MixedNetwork:
         if found is None:
             return False
         self._ends[host, number], self._ends[other, found] = (other, found), (host, number)
-        self._settle(other)
-        self._settle(host)
+        self._run_actions(other)
+        self._run_actions(host)
         return True
 
-    def _settle(self, host: str) -> None:
+    def _run_actions(self, host: str) -> None:
         node = self.nodes[host]
         if isinstance(node, Ours):
-            self._settle_ours(host, node)
+            self._run_actions_of_ours(host, node)
             return
         sent, node.network.out = node.network.out, []
         for number, frame in sent:
@@ -157,7 +157,7 @@ class MixedNetwork:
         for number, reason in closed:
             self._close(host, number, reason)
 
-    def _settle_ours(self, host: str, node: Ours) -> None:
+    def _run_actions_of_ours(self, host: str, node: Ours) -> None:
         while True:
             for action in node.network.actions():
                 match action:
@@ -176,7 +176,7 @@ class MixedNetwork:
             node.network.lost(self.now, number)
         else:
             assert node.network.connected(self.now, number, endpoint.host)
-            self._settle(host)
+            self._run_actions(host)
 
     def _send(self, host: str, number: int, frame: bytes) -> None:
         self._after(DELAY, lambda: self._arrive(self._ends.get((host, number)), frame))
@@ -184,7 +184,7 @@ class MixedNetwork:
     def _arrive(self, end: tuple[str, int] | None, frame: bytes) -> None:
         if end is not None:
             self.nodes[end[0]].network.received(self.now, end[1], frame)
-            self._settle(end[0])
+            self._run_actions(end[0])
 
     def _close(self, host: str, number: int, reason: str) -> None:
         self.closed.append(f"{host}: {reason}")
@@ -203,4 +203,4 @@ class MixedNetwork:
             node.network.lost(self.now, number)
         else:
             node.network.lost(number)
-        self._settle(host)
+        self._run_actions(host)

@@ -77,7 +77,7 @@ class Talk:
 
     def send_bytes(self, peer: int, data: bytes) -> None:
         self.network.received(self.now, peer, data)
-        self.settle()
+        self.run_actions()
 
     def wait(self, seconds: float) -> None:
         """Time goes by, and the periodic task runs in it."""
@@ -85,9 +85,9 @@ class Talk:
         while self.now < end:
             self.now = min(end, self.now + 5)
             self.network.tick(self.now)
-            self.settle()
+            self.run_actions()
 
-    def settle(self) -> None:
+    def run_actions(self) -> None:
         """Let all work be done."""
         while self.network.work(self.now):
             self.look()

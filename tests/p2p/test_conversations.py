@@ -84,7 +84,7 @@ class Role:
     def now(self, at: float) -> float:
         return self._epoch + (at - self._zero) * SPEED
 
-    def settle(self, at: float) -> None:
+    def run_actions(self, at: float) -> None:
         """Let our side do all it wants to."""
         while self.network.work(self.now(at)):
             pass
@@ -100,7 +100,7 @@ class Role:
             self.network.tick(self.now(at))
         peer = next(peer for peer in self.network.core.peers() if peer.endpoint == endpoint)
         assert self.network.connected(self.now(at), peer.id, endpoint.host)
-        self.settle(at)
+        self.run_actions(at)
         return peer.id
 
     def accept(self) -> int:
@@ -108,12 +108,12 @@ class Role:
         at = self.said[0].at
         peer = self.network.accepted(self.now(at), Endpoint("10.0.0.9", 50_000))
         assert peer is not None
-        self.settle(at)
+        self.run_actions(at)
         return peer
 
     def hear(self, at: float, peer: int, frame: bytes) -> None:
         self.network.received(self.now(at), peer, frame)
-        self.settle(at)
+        self.run_actions(at)
 
     def meet_equal(self) -> int:
         """Another peer that stands where we do; its id."""
@@ -134,7 +134,7 @@ class Role:
             with suppress(RuleViolation):  # the reference tells peers all the same
                 self.chain.push_transaction(message.trx)
             self.network.broadcast_transaction(self.now(said.at), message.trx)
-        self.settle(said.at)
+        self.run_actions(said.at)
 
     def recorded(self, *left_out: int) -> list[bytes]:
         """What the reference said in this role."""

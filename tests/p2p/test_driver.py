@@ -68,7 +68,7 @@ def test_a_fresh_node_syncs_over_a_socket_and_is_pushed_what_is_new(others: Netw
 
         for block in others.produce():
             first.network.broadcast_block(GENESIS + 400, block)
-        first.settle()
+        first.run_actions()
         await asyncio.wait_for(pushed.wait(), PATIENCE)
         assert fresh.head_id == others.chain.head_id
         assert second.network.core.mode is Mode.FORWARD
@@ -113,7 +113,7 @@ def test_a_peer_that_does_not_read_is_dropped(others: Network) -> None:
         sent = 0
         while driver.network.core.find(peer.id) is not None and sent < 100 * QUEUED_BYTES:
             driver.network.core.send_frame(peer, 5105, bytes(1 << 20))
-            driver.settle()
+            driver.run_actions()
             sent += 1 << 20
             await asyncio.sleep(0)
         assert driver.network.core.find(peer.id) is None
@@ -142,7 +142,7 @@ def test_many_peers_that_do_not_read_are_dropped_sooner(others: Network, monkeyp
         for _ in range(20):
             for peer in peers:
                 driver.network.core.send_frame(peer, 5105, bytes(1 << 20))
-            driver.settle()
+            driver.run_actions()
             assert driver.queued <= limit + (1 << 20)
             await asyncio.sleep(0)
         assert len(driver.network.core.peers()) < len(peers)
@@ -190,7 +190,7 @@ def test_a_failure_of_the_node_itself_is_told_to_whoever_runs_it(others: Network
         await driver.start(None)
         driver.network.work = fail  # type: ignore[method-assign]
         driver.network.intake.enqueue(Batch(Origin.EARLY, 0, ()))
-        driver.settle()
+        driver.run_actions()
         with pytest.raises(OSError, match="no space"):
             await asyncio.wait_for(driver.ended(), PATIENCE)
         await driver.stop()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION, Guards, decide
 from ledgerd.producer.facts import Facts, read_facts
-from ledgerd.producer.outcome import Outcome
+from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.operations.validators import ValidatorUpdate
@@ -42,7 +42,7 @@ def facts_of(network: Network) -> Facts:
     return read_facts(network.chain, (VIZ, *OTHERS))
 
 
-def outcome(network: Network, facts: Facts) -> Outcome:
+def outcome(network: Network, facts: Facts) -> TickOutcome:
     settings = ProducerSettings(names=(VIZ, *OTHERS), keys=keyring(network.keys.values()))
     return decide(facts.first_slot * 1_000_000, facts, settings, Guards(allows_stale=False)).outcome
 
@@ -52,7 +52,7 @@ def test_those_who_came_back_go_on_at_once(network: Network) -> None:
 
     assert participation(network.chain.globals.recent_slots_filled) < HEALTHY_PARTICIPATION
     assert facts.participation == 10_000
-    assert outcome(network, facts._replace(recent_producers=())) is Outcome.PRODUCED
+    assert outcome(network, facts._replace(recent_producers=())) is TickOutcome.PRODUCED
 
 
 def test_whoever_stays_away_after_it_counts(network: Network) -> None:
@@ -62,7 +62,7 @@ def test_whoever_stays_away_after_it_counts(network: Network) -> None:
 
     filled = network.chain.head_number - network.chain.globals.emergency_consensus_start_block
     assert facts.participation == 10_000 * filled // (filled + 40)
-    assert outcome(network, facts._replace(recent_producers=())) is Outcome.LOW_PARTICIPATION
+    assert outcome(network, facts._replace(recent_producers=())) is TickOutcome.LOW_PARTICIPATION
 
 
 def test_long_after_it_all_slots_that_are_remembered_count(network: Network) -> None:

@@ -7,7 +7,7 @@ import pytest
 from ledgerd.producer.clock import SECOND
 from ledgerd.producer.decision import Guards, decide
 from ledgerd.producer.facts import Facts, OwnSlot, Rival, next_own_slot
-from ledgerd.producer.outcome import Decision, Duty, Outcome
+from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.identifiers import BlockId
@@ -50,22 +50,22 @@ def look(
 
 
 def test_our_slot_is_filled() -> None:
-    assert look() == Decision(Outcome.PRODUCED, duty=Duty(SLOT, OURS))
+    assert look() == Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS))
 
 
 @pytest.mark.parametrize(
     ("offset", "outcome"),
     [
-        (-SECOND, Outcome.NOT_TIME_YET),
-        (-SECOND // 4 - 1, Outcome.NOT_TIME_YET),
-        (-SECOND // 4, Outcome.PRODUCED),
-        (SECOND * 3 // 4 - 1, Outcome.PRODUCED),
-        (SECOND * 3 // 4, Outcome.LAG),
-        (SECOND * 11 // 4 - 1, Outcome.LAG),
-        (SECOND * 11 // 4, Outcome.NOT_MY_TURN),
+        (-SECOND, TickOutcome.NOT_TIME_YET),
+        (-SECOND // 4 - 1, TickOutcome.NOT_TIME_YET),
+        (-SECOND // 4, TickOutcome.PRODUCED),
+        (SECOND * 3 // 4 - 1, TickOutcome.PRODUCED),
+        (SECOND * 3 // 4, TickOutcome.LAG),
+        (SECOND * 11 // 4 - 1, TickOutcome.LAG),
+        (SECOND * 11 // 4, TickOutcome.NOT_MY_TURN),
     ],
 )
-def test_the_window_of_a_slot_is_a_second(offset: int, outcome: Outcome) -> None:
+def test_the_window_of_a_slot_is_a_second(offset: int, outcome: TickOutcome) -> None:
     assert look(SLOT * SECOND + offset).outcome is outcome
 
 
@@ -77,18 +77,18 @@ def test_too_few_validators_stop_production_unless_it_may_be_stale() -> None:
     few = FACTS._replace(participation=3299)
 
     refused = look(facts=few)
-    assert refused.outcome is Outcome.LOW_PARTICIPATION
+    assert refused.outcome is TickOutcome.LOW_PARTICIPATION
     assert refused.reason.endswith("with only 32% validator participation")
-    assert look(facts=few, guards=Guards(allows_stale=True)).outcome is Outcome.PRODUCED
-    assert look(facts=few._replace(is_emergency=True)).outcome is Outcome.PRODUCED
-    assert look(facts=few._replace(max_validators=1)).outcome is Outcome.PRODUCED
+    assert look(facts=few, guards=Guards(allows_stale=True)).outcome is TickOutcome.PRODUCED
+    assert look(facts=few._replace(is_emergency=True)).outcome is TickOutcome.PRODUCED
+    assert look(facts=few._replace(max_validators=1)).outcome is TickOutcome.PRODUCED
 
 
 def test_before_hardfork_12_participation_is_looked_at_in_our_slot_alone() -> None:
     few = FACTS._replace(participation=3299, is_hardfork12=False)
 
-    assert look(facts=few).outcome is Outcome.LOW_PARTICIPATION
-    assert look(SLOT * SECOND - SECOND, few).outcome is Outcome.NOT_TIME_YET
+    assert look(facts=few).outcome is TickOutcome.LOW_PARTICIPATION
+    assert look(SLOT * SECOND - SECOND, few).outcome is TickOutcome.NOT_TIME_YET
 
 
 def test_a_healthy_network_takes_the_leave_to_be_stale_away_for_good() -> None:
@@ -97,7 +97,7 @@ def test_a_healthy_network_takes_the_leave_to_be_stale_away_for_good() -> None:
     look(facts=FACTS._replace(participation=3300), guards=guards)
 
     assert not guards.allows_stale
-    assert look(facts=FACTS._replace(participation=100), guards=guards).outcome is Outcome.LOW_PARTICIPATION
+    assert look(facts=FACTS._replace(participation=100), guards=guards).outcome is TickOutcome.LOW_PARTICIPATION
 
 
 def test_a_network_of_one_keeps_its_leave_to_be_stale() -> None:
@@ -113,57 +113,59 @@ def test_a_round_of_our_blocks_alone_is_a_minority_fork() -> None:
 
     refused = look(facts=alone)
 
-    assert refused.outcome is Outcome.MINORITY_FORK
+    assert refused.outcome is TickOutcome.MINORITY_FORK
     assert refused.asks_for_resync
     assert refused.reason.startswith("MINORITY FORK DETECTED: ")
-    assert look(facts=alone._replace(recent_producers=(OURS,) * 2)).outcome is Outcome.PRODUCED
-    assert look(facts=alone._replace(is_emergency=True)).outcome is Outcome.PRODUCED
+    assert look(facts=alone._replace(recent_producers=(OURS,) * 2)).outcome is TickOutcome.PRODUCED
+    assert look(facts=alone._replace(is_emergency=True)).outcome is TickOutcome.PRODUCED
 
 
 def test_the_blocks_of_an_emergency_make_no_minority_fork_of_its_end() -> None:
     master = ProducerSettings(names=(OURS, COMMITTEE_ACCOUNT), keys=keyring([KEY]))
     after = FACTS._replace(recent_producers=(OURS, COMMITTEE_ACCOUNT, COMMITTEE_ACCOUNT))
 
-    assert look(facts=after, settings=master).outcome is Outcome.PRODUCED
-    assert look(facts=after._replace(is_hardfork12=False), settings=master).outcome is Outcome.MINORITY_FORK
-    assert look(facts=after._replace(recent_producers=(OURS,) * 3), settings=master).outcome is Outcome.MINORITY_FORK
+    assert look(facts=after, settings=master).outcome is TickOutcome.PRODUCED
+    assert look(facts=after._replace(is_hardfork12=False), settings=master).outcome is TickOutcome.MINORITY_FORK
+    assert (
+        look(facts=after._replace(recent_producers=(OURS,) * 3), settings=master).outcome is TickOutcome.MINORITY_FORK
+    )
 
 
 def test_who_may_be_stale_goes_on_alone() -> None:
     alone = FACTS._replace(recent_producers=(OURS,) * 3, participation=100)
 
-    assert look(facts=alone, guards=Guards(allows_stale=True)).outcome is Outcome.PRODUCED
+    assert look(facts=alone, guards=Guards(allows_stale=True)).outcome is TickOutcome.PRODUCED
 
 
 def test_in_an_emergency_only_a_rolling_node_that_is_no_master_minds_being_alone() -> None:
     alone = FACTS._replace(recent_producers=(OURS,) * 3, is_emergency=True, is_rolling=True)
     master = ProducerSettings(names=(OURS, COMMITTEE_ACCOUNT), keys=keyring([KEY]))
 
-    assert look(facts=alone, guards=Guards(allows_stale=True)).outcome is Outcome.MINORITY_FORK
+    assert look(facts=alone, guards=Guards(allows_stale=True)).outcome is TickOutcome.MINORITY_FORK
     assert look(facts=alone._replace(scheduled=(OURS, COMMITTEE_ACCOUNT)), settings=master).outcome is not (
-        Outcome.MINORITY_FORK
+        TickOutcome.MINORITY_FORK
     )
 
 
 def test_a_network_of_one_is_no_minority() -> None:
     one = FACTS._replace(recent_producers=(OURS,), max_validators=1)
 
-    assert look(facts=one).outcome is Outcome.PRODUCED
+    assert look(facts=one).outcome is TickOutcome.PRODUCED
 
 
 def test_a_slot_of_somebody_else_is_left_alone() -> None:
-    assert look(facts=FACTS._replace(aslot=0)) == Decision(Outcome.NOT_MY_TURN)
+    assert look(facts=FACTS._replace(aslot=0)) == Decision(TickOutcome.NOT_MY_TURN)
 
 
 def test_a_slot_that_is_not_after_the_head_waits() -> None:
-    assert look(facts=FACTS._replace(head_time=SLOT)).outcome is Outcome.NOT_TIME_YET
+    assert look(facts=FACTS._replace(head_time=SLOT)).outcome is TickOutcome.NOT_TIME_YET
 
 
 @pytest.mark.parametrize("keys", [{}, {OURS: NULL_KEY}])
 def test_a_validator_without_a_key_on_the_chain_has_no_turn(keys: dict[AccountName, PublicKey]) -> None:
     refused = look(facts=FACTS._replace(keys=keys))
 
-    assert refused.outcome is Outcome.NOT_MY_TURN
+    assert refused.outcome is TickOutcome.NOT_MY_TURN
     assert "has no signing key on the chain" in refused.reason
 
 
@@ -172,7 +174,7 @@ def test_a_key_that_we_do_not_have_is_named_by_its_public_half() -> None:
 
     refused = look(facts=FACTS._replace(keys={OURS: other.public}))
 
-    assert refused.outcome is Outcome.NO_PRIVATE_KEY
+    assert refused.outcome is TickOutcome.NO_PRIVATE_KEY
     assert refused.reason.startswith("Not producing block for ours because I don't have the private key for VIZ")
     assert other.wif not in refused.reason
 
@@ -186,19 +188,19 @@ def test_an_equal_branch_is_given_way_to_until_the_patience_ends() -> None:
     guards, facts = Guards(allows_stale=False), FACTS._replace(rivals=RIVALS)
     for number in range(1, 22):
         refused = look(facts=facts, guards=guards)
-        assert (refused.outcome, guards.deferred) == (Outcome.FORK_COLLISION, number)
+        assert (refused.outcome, guards.deferred) == (TickOutcome.FORK_COLLISION, number)
 
     decided = look(facts=facts, guards=guards)
 
-    assert (decided.outcome, decided.discarded, guards.deferred) == (Outcome.PRODUCED, (RIVAL,), 0)
+    assert (decided.outcome, decided.discarded, guards.deferred) == (TickOutcome.PRODUCED, (RIVAL,), 0)
 
 
-@pytest.mark.parametrize(("order", "outcome"), [(-1, Outcome.PRODUCED), (1, Outcome.FORK_COLLISION)])
-def test_since_hardfork_12_the_heavier_branch_decides(order: int, outcome: Outcome) -> None:
+@pytest.mark.parametrize(("order", "outcome"), [(-1, TickOutcome.PRODUCED), (1, TickOutcome.FORK_COLLISION)])
+def test_since_hardfork_12_the_heavier_branch_decides(order: int, outcome: TickOutcome) -> None:
     rivals = (Rival(RIVAL, OTHER, ALICE, order),)
 
     assert look(facts=FACTS._replace(rivals=rivals)).outcome is outcome
-    assert look(facts=FACTS._replace(rivals=rivals, is_hardfork12=False)).outcome is Outcome.FORK_COLLISION
+    assert look(facts=FACTS._replace(rivals=rivals, is_hardfork12=False)).outcome is TickOutcome.FORK_COLLISION
 
 
 @pytest.mark.parametrize(
@@ -207,8 +209,8 @@ def test_since_hardfork_12_the_heavier_branch_decides(order: int, outcome: Outco
 def test_a_block_on_our_head_or_of_our_validator_is_no_collision_but_in_an_emergency(rival: Rival) -> None:
     facts = FACTS._replace(rivals=(rival,))
 
-    assert look(facts=facts).outcome is Outcome.PRODUCED
-    assert look(facts=facts._replace(is_emergency=True)).outcome is Outcome.FORK_COLLISION
+    assert look(facts=facts).outcome is TickOutcome.PRODUCED
+    assert look(facts=facts._replace(is_emergency=True)).outcome is TickOutcome.FORK_COLLISION
 
 
 # -- what others ask

@@ -1,4 +1,4 @@
-"""Assets and prices: checked sums, comparisons of one symbol, and conversion in the reference's integers."""
+"""Assets and prices: fits_int64 sums, comparisons of one symbol, and conversion in the reference's integers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.amounts import Shares, Tokens
-from ledgerd.protocol.assets import MAX_AMOUNT, MIN_AMOUNT, Asset, Price, checked, shares, tokens
+from ledgerd.protocol.assets import MAX_AMOUNT, MIN_AMOUNT, Asset, Price, fits_int64, shares, tokens
 from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow
 
 AMOUNTS = st.integers(MIN_AMOUNT, MAX_AMOUNT)
@@ -38,7 +38,7 @@ def test_a_sum_that_does_not_fit_is_an_error() -> None:
         tokens(MIN_AMOUNT) - tokens(1)
     with pytest.raises(Overflow):
         -tokens(MIN_AMOUNT)
-    assert checked(MAX_AMOUNT) == MAX_AMOUNT
+    assert fits_int64(MAX_AMOUNT) == MAX_AMOUNT
 
 
 def test_assets_of_two_symbols_do_not_mix() -> None:

@@ -37,4 +37,4 @@ class Traffic:
             node.broadcast(draft.signed(SEVEN.chain_id, [VIZ_KEY]))
         except RuleViolation:
             return
-        world.settle(node.name)
+        world.run_actions(node.name)

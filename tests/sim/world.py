@@ -97,7 +97,7 @@ class World:
         node = self.nodes[name]
         node.start()
         self.invariants.joined(node)
-        self._settle(node)
+        self._run_actions(node)
 
     def close(self) -> None:
         for station in self.stations.values():
@@ -124,7 +124,7 @@ class World:
     def _tick(self, station: Station) -> None:
         if station.is_up:
             station.tick()
-            self._settle(station)
+            self._run_actions(station)
         self.after(TICK_SECONDS, lambda: self._tick(station))
 
     def _look(self, station: Station) -> None:
@@ -132,17 +132,17 @@ class World:
         pause: float | None = TICK_SECONDS
         if station.is_up:
             pause = station.look()
-            self._settle(station)
+            self._run_actions(station)
         if pause is not None:
             self.after(pause, lambda: self._look(station))
 
     # -- the network
 
-    def settle(self, name: str) -> None:
+    def run_actions(self, name: str) -> None:
         """Carry out what a station asks for after something was done to it from outside."""
-        self._settle(self.stations[name])
+        self._run_actions(self.stations[name])
 
-    def _settle(self, station: Station) -> None:
+    def _run_actions(self, station: Station) -> None:
         """Carry out what a station asks for, and let it work on if it has blocks to apply."""
         for action in station.actions():
             match action:
@@ -164,7 +164,7 @@ class World:
         self._working.discard(station.name)
         if station.is_up:
             station.work()
-            self._settle(station)
+            self._run_actions(station)
 
     def _dial(self, dialer: Station, peer: int, endpoint: Endpoint) -> None:
         listener = next((each for each in self.stations.values() if address_of(each.name) == endpoint.host), None)
@@ -185,8 +185,8 @@ class World:
             self._by_end |= dict.fromkeys(connection.ends, connection)
             if not dialer.connected(peer, endpoint.host):
                 self._break(connection)
-            self._settle(dialer)
-            self._settle(listener)
+            self._run_actions(dialer)
+            self._run_actions(listener)
 
         self.after(self.weather.latency(self.random), arrive)
 
@@ -211,7 +211,7 @@ class World:
         cut = self.random.randrange(len(frame) + 1)
         for piece in (frame[:cut], frame[cut:]):
             wire.target.received(wire.peer, piece)
-        self._settle(wire.target)
+        self._run_actions(wire.target)
 
     def _break(self, connection: Connection, but: Station | None = None) -> None:
         """What is under way is lost, and both sides notice, but for the one that has closed it."""
@@ -226,7 +226,7 @@ class World:
     def _hang_up(self, wire: Wire) -> None:
         if wire.target.is_up and wire.target.runs == wire.run:
             wire.target.lost(wire.peer)
-            self._settle(wire.target)
+            self._run_actions(wire.target)
 
     def _may_talk(self, one: str, other: str) -> bool:
         if not self._islands:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.snapshot.fetching import LARGEST_FILE, PART, Download, Step, Unavailable
+from ledgerd.snapshot.fetching import LARGEST_FILE, PART, Download, DownloadAction, Unavailable
 from ledgerd.snapshot.frames import (
     AccessDenied,
     DataReply,
@@ -31,15 +31,17 @@ def test_a_file_is_asked_for_part_after_part() -> None:
     download = Download()
     download.connect()
 
-    assert download.take(INFO) == Step(DataRequest(7, 0, PART))
-    assert download.take(DataReply(0, bytes(PART), is_last=False)) == Step(DataRequest(7, PART, PART), bytes(PART))
-    assert download.take(DataReply(PART, bytes(100), is_last=True)) == Step(None, bytes(100))
+    assert download.take(INFO) == DownloadAction(DataRequest(7, 0, PART))
+    assert download.take(DataReply(0, bytes(PART), is_last=False)) == DownloadAction(
+        DataRequest(7, PART, PART), bytes(PART)
+    )
+    assert download.take(DataReply(PART, bytes(100), is_last=True)) == DownloadAction(None, bytes(100))
 
 
 def test_parts_that_are_smaller_than_asked_for_are_taken() -> None:
     download = begun()
 
-    assert download.take(DataReply(0, b"ab", is_last=False)) == Step(DataRequest(7, 2, PART), b"ab")
+    assert download.take(DataReply(0, b"ab", is_last=False)) == DownloadAction(DataRequest(7, 2, PART), b"ab")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_a_connection_that_brought_something_is_resumed_where_it_broke() -> None
     assert download.connect() == InfoRequest()
 
     assert not download.may_resume
-    assert download.take(INFO) == Step(DataRequest(7, 1000, PART))
+    assert download.take(INFO) == DownloadAction(DataRequest(7, 1000, PART))
 
 
 def test_another_file_is_not_continued() -> None:

@@ -13,10 +13,10 @@ from ledgerd.snapshot.frames import (
     DataReply,
     DataRequest,
     Denial,
-    FrameReader,
     InfoReply,
     InfoRequest,
     Message,
+    MessageReader,
     NotAvailable,
     ProtocolFault,
     packed,
@@ -55,7 +55,7 @@ MESSAGES = st.one_of(
 
 
 def read(data: bytes, largest: int = LARGEST) -> list[Message]:
-    reader = FrameReader(largest)
+    reader = MessageReader(largest)
     reader.feed(data)
     return list(iter(reader.next, None))
 
@@ -76,7 +76,7 @@ def test_a_message_has_the_bytes_of_the_specification(message: Message, frame: s
 @given(messages=st.lists(MESSAGES, max_size=5), cut=st.integers(1, 40))
 def test_messages_come_out_as_they_went_in_however_they_are_cut(messages: list[Message], cut: int) -> None:
     data = b"".join(packed(message) for message in messages)
-    reader = FrameReader(LARGEST)
+    reader = MessageReader(LARGEST)
     found = []
 
     for start in range(0, len(data), cut):

@@ -1,1 +1,1 @@
-"""The law: what blocks and transactions do to the state, which branch wins, and what is irreversible."""
+"""Consensus: what blocks and transactions do to the state, which branch is the best, and what is irreversible."""

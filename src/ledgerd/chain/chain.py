@@ -1,7 +1,7 @@
-"""The chain: one way in for blocks and transactions, one way out for what has become of them, and in `view` what may
-be read of it.
+"""The chain: `push_block` and `push_transaction` are the only ways in, events the only way out, `view` the only way to
+read.
 
-It belongs to one thread, and reads no clock: the caller says what time it is.
+It belongs to one thread, and reads no clock: the caller passes the time.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.chain.log.keeping import ROLLING_BLOCKS, open_log, trim, write_settled
+from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, open_log, trim
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.pending.generation import generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
-from ledgerd.chain.rules.validators.emergency import mend_schedule
+from ledgerd.chain.rules.validators.emergency import repair_schedule
 from ledgerd.chain.view import ChainView, Parts
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import BlockId
@@ -53,7 +53,7 @@ Recorder = Callable[[Sequence[Event]], None]
 
 
 class Chain(ChainView):
-    """State, branches, waiting transactions and the log, kept in step."""
+    """State, branches, pending transactions and the block log, kept consistent with each other."""
 
     def __init__(
         self,
@@ -78,8 +78,9 @@ class Chain(ChainView):
 
     @property
     def parts(self) -> Parts:
-        """Everything, to be changed as one likes: for work on a chain that nobody follows (`chain.offline`), and for
-        tests. Nothing else of the node may ask for it.
+        """All parts, writable: for work on a chain that nothing follows (`chain.offline`), and for tests.
+
+        No other code of the node may use it.
         """
         return self._parts
 
@@ -133,9 +134,9 @@ class Chain(ChainView):
             )
         elif self.irreversible and self._trunk.reversible(self.irreversible) is not None:
             # Right after an import: the log begins with the head block of the snapshot (spec 06, section 12.4).
-            self._settle()
+            self._log_irreversible()
             self._store.commit()
-        mend_schedule(self._ledger)
+        repair_schedule(self._ledger)
         self._linking.begin()
 
     # -- in
@@ -148,10 +149,11 @@ class Chain(ChainView):
         commit: bool = True,
         instead_of: Collection[BlockId] = (),
     ) -> Outcome:
-        """Take a block in, whoever sent it: the one way in. What became of it is in the outcome; no rule is raised.
+        """Take a block in; the only way in, for peers, clients and the producer.
 
-        With `commit` off, what it did becomes durable, and is told, with a later `commit`: for a batch of blocks. The
-        producer of a block may name the candidates that it gives up for it.
+        What became of it is in the outcome; no rule is raised. With `commit` off, its changes become durable, and its
+        events are sent, with a later `commit`: for a batch of blocks. The producer of a block may name the candidates
+        that it gives up for it.
         """
         if block.transactions and self._pending.transactions:
             self._pending.lend_signers(block.transactions)
@@ -180,7 +182,7 @@ class Chain(ChainView):
             self._commit()
 
     def retell(self, number: int) -> None:
-        """Take the blocks above this one off and put them on again, so that what happened in them is told once more."""
+        """Undo the blocks above this one and apply them again, so that their events are sent once more."""
         above = [self.block_at(each) for each in range(number + 1, self.head_number + 1)]
         with self._pending.set_aside(Skip.NOTHING):
             while self.head_number > number:
@@ -191,7 +193,7 @@ class Chain(ChainView):
             self._commit()
 
     def commit(self) -> None:
-        """Make durable, and tell, what has happened since the last commit."""
+        """Make durable what has happened since the last commit, and send its events."""
         with self._pending.set_aside(Skip.NOTHING):
             self._commit()
 
@@ -202,30 +204,30 @@ class Chain(ChainView):
     # -- out
 
     def follow(self, followers: Followers) -> None:
-        """Have tables kept beside the ledger, in step with the operations that they depend on."""
+        """Register a follower: it keeps tables of its own, in step with the operations that they depend on."""
         self._ledger.followers.update(followers)
 
     def follow_waiting(self, follower: WaitingFollower) -> None:
-        """Have somebody told what the waiting transactions change."""
+        """Register who is told what pending transactions change."""
         self._pending.followers.append(follower)
 
     def subscribe(self, listener: Listener) -> None:
-        """Be told every committed fact, in order."""
+        """Subscribe to the events of committed blocks, in order."""
         self._listeners.append(listener)
 
     def precede(self, recorder: Recorder) -> None:
-        """Be handed what each commit of the state will make durable, before it does.
+        """Register a recorder, which is given the events of each commit before the state is committed.
 
-        A kill between the two leaves a recorder ahead of the state, never behind. A commit that failed is tried
-        again with the same facts.
+        A kill between the two leaves a recorder ahead of the state, never behind. A commit that failed is repeated with
+        the same events.
         """
         self._recorders.append(recorder)
 
     def _commit(self) -> None:
-        """The log first: the state may forget an irreversible block only when the log is sure to have it."""
+        """The log first: the state may delete an irreversible block only when the log has it on the disk."""
         if not self._trunk.happened:
             return
-        self._settle()
+        self._log_irreversible()
         for record in self._recorders:
             record(self._trunk.happened)
         self._store.commit()
@@ -235,11 +237,11 @@ class Chain(ChainView):
             for listener in self._listeners:
                 listener(event)
 
-    def _settle(self) -> None:
-        write_settled(self._block_log, self._trunk.take_settled(), self._rolling_blocks, self.irreversible)
+    def _log_irreversible(self) -> None:
+        append_irreversible(self._block_log, self._trunk.take_irreversible(), self._rolling_blocks, self.irreversible)
 
     def close(self) -> None:
-        """Let the files go; what was not committed is lost."""
+        """Close the files; what was not committed is lost."""
         self._block_log.close()
         self._store.close()
 

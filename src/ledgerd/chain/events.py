@@ -1,6 +1,6 @@
-"""What the chain tells others: facts of committed blocks, in order (spec 02, section 18).
+"""Events of the chain: facts of committed blocks, in order (spec 02, section 18).
 
-History, RPC and peers hang on these; nothing else reaches out of the chain.
+History, RPC and peers follow these; nothing else leaves the chain.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class BlockApplied(NamedTuple):
 
 
 class BlocksUndone(NamedTuple):
-    """A fork switch took blocks back; the head is again the one named here."""
+    """A fork switch undid blocks; the head is again the one named here."""
 
     head_number: int
     head_id: BlockId
 
 
 class IrreversibleAdvanced(NamedTuple):
-    """No block up to this one will ever be taken back."""
+    """No block up to this one can be undone any more."""
 
     number: int
 

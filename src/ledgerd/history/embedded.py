@@ -22,13 +22,13 @@ from ledgerd.history.pieces import PIECE_KEY, pieces_of, shown_order
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.tables import (
     BLOCK_KEY,
-    Progress,
     Tables,
+    Watermarks,
     block_behind,
     pieces_at,
-    read_progress,
+    read_watermarks,
     transaction_entry,
-    write_progress,
+    write_watermarks,
 )
 from ledgerd.history.touched import touched
 from ledgerd.protocol.block import Block
@@ -57,8 +57,8 @@ class EmbeddedStore:
         try:
             self._disk = Disk(folder, space)
             self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
-            self._progress = read_progress(self._disk.transaction, self._tables) or Progress()
-            write_progress(self._disk.transaction, self._tables, self._progress)
+            self._watermarks = read_watermarks(self._disk.transaction, self._tables) or Watermarks()
+            write_watermarks(self._disk.transaction, self._tables, self._watermarks)
             self._disk.commit()
         except StoreCorrupt as problem:
             self._lock.close()
@@ -75,7 +75,7 @@ class EmbeddedStore:
     @property
     def head_number(self) -> int:
         """The last block whose operations are in it."""
-        return self._progress.head
+        return self._watermarks.head
 
     @property
     def environment(self) -> lmdb.Environment:
@@ -84,12 +84,12 @@ class EmbeddedStore:
 
     def record(self, events: Sequence[Event]) -> None:
         """Take in what happened, durably."""
-        self._change(lambda step: step.take(events))
+        self._change(lambda commit: commit.take(events))
 
     def truncate(self, number: int) -> None:
         """Forget every block above this one."""
         if number < self.head_number:
-            self._change(lambda step: step.truncate(number))
+            self._change(lambda commit: commit.truncate(number))
 
     def block(self, number: int) -> bytes | None:
         """The bytes of a block: kept here, or in the log."""
@@ -97,21 +97,21 @@ class EmbeddedStore:
         self._disk.abort()
         return self._log.read(number) if kept is None else kept
 
-    def _change(self, change: Callable[[Step], None]) -> None:
+    def _change(self, change: Callable[[HistoryCommit], None]) -> None:
         """Do it and make it durable; in a map that is full, make room and do it again from the start."""
         while True:
-            step = Step(
+            commit = HistoryCommit(
                 self._disk.transaction,
                 self._tables,
                 self._settings,
                 (self._operations, self._accounts),
                 self._log,
-                self._progress,
+                self._watermarks,
                 self._purged_at,
             )
             try:
-                change(step)
-                step.finish()
+                change(commit)
+                commit.finish()
                 self._disk.commit()
             except lmdb.MapFullError:
                 self._disk.grow()
@@ -123,7 +123,7 @@ class EmbeddedStore:
             except BaseException:
                 self._disk.abort()
                 raise
-            self._progress, self._purged_at = step.progress, step.purged_at
+            self._watermarks, self._purged_at = commit.watermarks, commit.purged_at
             return
 
     def close(self) -> None:
@@ -138,7 +138,7 @@ class EmbeddedStore:
         self.close()
 
 
-class Step:
+class HistoryCommit:
     """What one commit changes."""
 
     def __init__(
@@ -148,10 +148,10 @@ class Step:
         settings: HistorySettings,
         filters: tuple[OperationFilter, AccountFilter],
         log: BlockBytes,
-        progress: Progress,
+        watermarks: Watermarks,
         purged_at: int,
     ) -> None:
-        self.progress = progress
+        self.watermarks = watermarks
         self.purged_at = purged_at
         self._transaction = transaction
         self._tables = tables
@@ -164,33 +164,33 @@ class Step:
 
     def take(self, events: Sequence[Event]) -> None:
         """Take in events in their order."""
-        settled = self.progress.settled
+        irreversible = self.watermarks.irreversible
         for event in events:
             if not isinstance(event, BlockApplied | BlocksUndone):
-                settled = max(settled, event.number)
+                irreversible = max(irreversible, event.number)
         for event in events:
             if isinstance(event, BlockApplied):
-                self._apply(event, settled)
+                self._apply(event, irreversible)
             elif isinstance(event, BlocksUndone):
                 self.truncate(event.head_number)
-        self._settle(settled)
+        self._advance_irreversible(irreversible)
 
     def finish(self) -> None:
         """Write what was gathered."""
         self._write_gathered()
-        write_progress(self._transaction, self._tables, self.progress)
+        write_watermarks(self._transaction, self._tables, self.watermarks)
 
     # -- forwards
 
-    def _apply(self, event: BlockApplied, settled: int) -> None:
+    def _apply(self, event: BlockApplied, irreversible: int) -> None:
         number = event.block.number
-        if number <= self.progress.head:
+        if number <= self.watermarks.head:
             self.truncate(number - 1)
         kept = self._operations.kept(event)
         self._put_operations(event.block, kept)
-        if number > settled or self._settings.keep_blocks:
+        if number > irreversible or self._settings.keep_blocks:
             self._transaction.put(BLOCK_KEY.pack(number), event.block.packed, db=self._tables.blocks)
-        self.progress = self.progress._replace(head=number)
+        self.watermarks = self.watermarks._replace(head=number)
         if number - self.purged_at >= self._settings.purge_interval:
             self.purged_at = number
             self._purge()
@@ -217,11 +217,11 @@ class Step:
         self._places.clear()
         self._references.clear()
 
-    def _settle(self, number: int) -> None:
+    def _advance_irreversible(self, number: int) -> None:
         """The log has the blocks up to this one: they need not be kept here."""
-        self.progress = self.progress._replace(settled=min(number, self.progress.head))
+        self.watermarks = self.watermarks._replace(irreversible=min(number, self.watermarks.head))
         if not self._settings.keep_blocks:
-            self._forget_blocks(self.progress.settled)
+            self._forget_blocks(self.watermarks.irreversible)
 
     def _forget_blocks(self, last: int) -> None:
         cursor = self._transaction.cursor(self._tables.blocks)
@@ -237,7 +237,7 @@ class Step:
         if number == 0:
             for table in self._tables[1:]:
                 self._transaction.drop(table, delete=False)
-            self.progress = Progress()
+            self.watermarks = Watermarks()
             return
         cursor = self._transaction.cursor(self._tables.operations)
         while cursor.last():
@@ -249,7 +249,7 @@ class Step:
         cursor = self._transaction.cursor(self._tables.blocks)
         while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             cursor.delete()
-        self.progress = Progress(*(min(each, number) for each in self.progress))
+        self.watermarks = Watermarks(*(min(each, number) for each in self.watermarks))
 
     def _forget_entries(self, block: int) -> None:
         for place, operation in reversed(self._operations_of(block)):
@@ -273,7 +273,7 @@ class Step:
     # -- what has become too old (spec 05, sections 12.5 and 13.3)
 
     def _purge(self) -> None:
-        settings, head = self._settings, self.progress.head
+        settings, head = self._settings, self.watermarks.head
         keep = head - settings.count_blocks
         first = block_behind(self._transaction, self._tables, 0)
         if keep <= 0 or first is None:
@@ -285,12 +285,12 @@ class Step:
         while block is not None and block <= ceiling:
             self._forget_operations(block)
             block = block_behind(self._transaction, self._tables, block)
-        self._forget_blocks(min(ceiling, self.progress.settled))
+        self._forget_blocks(min(ceiling, self.watermarks.irreversible))
 
     def _purge_accounts(self, keep: int) -> None:
         """The limit counts from the first block that is in the history of an account, which others may precede."""
         ceiling, names = 0, set()
-        block = block_behind(self._transaction, self._tables, self.progress.purged)
+        block = block_behind(self._transaction, self._tables, self.watermarks.purged)
         while block is not None and block <= (ceiling or keep):
             found = {
                 name for _, each in self._operations_of(block) for name in touched(each) if self._accounts.tracks(name)
@@ -302,4 +302,4 @@ class Step:
         ceiling = ceiling or keep
         for name in sorted(names):
             self._rows.drop_first(name, ceiling)
-        self.progress = self.progress._replace(purged=ceiling)
+        self.watermarks = self.watermarks._replace(purged=ceiling)

@@ -51,31 +51,31 @@ class Tables(NamedTuple):
         )
 
 
-class Progress(NamedTuple):
-    """How far a history is."""
+class Watermarks(NamedTuple):
+    """The block numbers up to which a history is filled, irreversible and purged."""
 
     head: int = 0
     """The last block whose operations are in it."""
-    settled: int = 0
+    irreversible: int = 0
     """The last block that will never be taken back; the log has it."""
     purged: int = 0
     """The last block whose operations have gone from the histories of accounts."""
 
 
-def read_progress(transaction: Transaction, tables: Tables) -> Progress | None:
-    """How far the history is; nothing in a new one."""
+def read_watermarks(transaction: Transaction, tables: Tables) -> Watermarks | None:
+    """What the history on the disk reaches; `None` in a new one."""
     found = transaction.get(_FORMAT_KEY, db=tables.header)
     if found is None:
         return None
     if found != FORMAT:
         raise HistoryDamaged("it was written by another version of this program")
-    return Progress(*_PROGRESS.unpack(transaction.get(_PROGRESS_KEY, bytes(_PROGRESS.size), db=tables.header)))
+    return Watermarks(*_PROGRESS.unpack(transaction.get(_PROGRESS_KEY, bytes(_PROGRESS.size), db=tables.header)))
 
 
-def write_progress(transaction: Transaction, tables: Tables, progress: Progress) -> None:
-    """Say how far the history is."""
+def write_watermarks(transaction: Transaction, tables: Tables, watermarks: Watermarks) -> None:
+    """Store them."""
     transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
-    transaction.put(_PROGRESS_KEY, _PROGRESS.pack(*progress), db=tables.header)
+    transaction.put(_PROGRESS_KEY, _PROGRESS.pack(*watermarks), db=tables.header)
 
 
 def pieces_at(transaction: Transaction, tables: Tables, block: int) -> list[Piece]:

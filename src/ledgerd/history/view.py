@@ -12,7 +12,15 @@ from ledgerd.history.log_bytes import LogBytes, Span
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, Piece, Row
 from ledgerd.history.remembered import Remembered
 from ledgerd.history.selection import Selection
-from ledgerd.history.tables import BLOCK_KEY, Progress, Tables, block_behind, pieces_at, possible_blocks, read_progress
+from ledgerd.history.tables import (
+    BLOCK_KEY,
+    Tables,
+    Watermarks,
+    block_behind,
+    pieces_at,
+    possible_blocks,
+    read_watermarks,
+)
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Transaction
@@ -46,19 +54,19 @@ class EmbeddedView(HistoryView):
         self._tables = tables
         self._log = log
         self._shown = known
-        self._progress = read_progress(transaction, tables) or Progress()
+        self._watermarks = read_watermarks(transaction, tables) or Watermarks()
         self._accounts = AccountRows(transaction, tables.ranges, tables.chunks)
         cursor = transaction.cursor(tables.blocks)
-        self._kept_from = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else self._progress.head + 1
+        self._kept_from = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else self._watermarks.head + 1
         """The first block whose bytes are here, and not in the log alone."""
 
     @property
     def head_number(self) -> int:
-        return self._progress.head
+        return self._watermarks.head
 
     @property
     def irreversible_number(self) -> int:
-        return self._progress.settled
+        return self._watermarks.irreversible
 
     def mark_of(self, block: int) -> bytes:
         kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
@@ -74,7 +82,7 @@ class EmbeddedView(HistoryView):
         if only_virtual:
             parts = _thinned(parts, lambda _, row: bool(row[3] & VIRTUAL))
         texts = self._texts(parts)
-        if block <= self._progress.settled and not only_virtual:
+        if block <= self._watermarks.irreversible and not only_virtual:
             self._shown.blocks.keep(block, texts, sum(map(len, texts)))
         return texts
 
@@ -96,7 +104,7 @@ class EmbeddedView(HistoryView):
         known = self._shown.operations.find_all(references)
         missing = [reference for reference, text in zip(references, known, strict=True) if text is None]
         texts = self._texts(self._parts(missing)) if missing else []
-        if missing and missing[-1][0] <= self._progress.settled:
+        if missing and missing[-1][0] <= self._watermarks.irreversible:
             self._shown.operations.keep_all(zip(missing, texts, strict=True), sum(map(len, texts)))
         if len(missing) == len(references):
             return texts
@@ -106,7 +114,7 @@ class EmbeddedView(HistoryView):
     # -- looking for some among many
 
     def first_block_since(self, time: int) -> int:
-        low, high = 1, self._progress.head + 1
+        low, high = 1, self._watermarks.head + 1
         while low < high:
             middle = (low + high) // 2
             block = block_behind(self._transaction, self._tables, middle - 1)
@@ -114,7 +122,7 @@ class EmbeddedView(HistoryView):
                 high = middle
             else:
                 low = block + 1
-        return block_behind(self._transaction, self._tables, low - 1) or self._progress.head + 1
+        return block_behind(self._transaction, self._tables, low - 1) or self._watermarks.head + 1
 
     def first_entry_since(self, account: AccountName, block: int) -> int:
         return self._accounts.first_since(account, block)

@@ -1,1 +1,1 @@
-"""Peers: the protocol without I/O, as pure state machines, and a thin driver that gives it sockets and a clock."""
+"""The peer protocol: pure state machines, and a driver that gives them sockets and a clock."""

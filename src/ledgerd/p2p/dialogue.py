@@ -1,4 +1,4 @@
-"""What each message leads to (spec 04, sections 7 to 17); one method a message, one table of them."""
+"""The handling of each message (spec 04, sections 7 to 17): one method a message, one table of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ledgerd.p2p.shared.budget import Budget
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
-from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.sync.intake import Intake
 from ledgerd.p2p.sync.serving import serve_block, serve_gap, serve_probe, serve_range
 from ledgerd.p2p.sync.watch import BEHIND_BLOCKS
@@ -50,7 +50,7 @@ TRANSACTIONS_AT_ONCE, TRANSACTIONS_A_SECOND = 5_000, 1_000
 
 
 class Dialogue:
-    """Hears what peers say, one message after the other."""
+    """Handles the messages of peers, one after the other."""
 
     def __init__(self, core: Core, contacts: Contacts, intake: Intake) -> None:
         self._core = core
@@ -79,7 +79,7 @@ class Dialogue:
         }
 
     def hear(self, peer: Peer, message: Message) -> None:
-        """One message of a peer; a hello comes before anything else (spec 04, section 27, item 4)."""
+        """Handle a message; before the hello no other is accepted (spec 04, section 27, item 4)."""
         core = self._core
         if not peer.is_greeted and not isinstance(message, Hello | SoftBan):
             core.strike(peer, f"a message of type {message.NUMBER} before the hello")
@@ -109,7 +109,7 @@ class Dialogue:
         peer.exchange, peer.is_aligned = reply.exchange_enabled, reply.fork_alignment
         core.send(peer, reply)
         if may_go_on(core, hello, is_aligned=reply.fork_alignment):
-            peer.step(Step.WELCOMED, core.now)
+            peer.advance(LifeEvent.WELCOMED, core.now)
         core.good(peer)
         self._ask()
 
@@ -119,7 +119,7 @@ class Dialogue:
         peer.exchange |= reply.exchange_enabled
         peer.is_aligned |= reply.fork_alignment
         if peer.life is not Life.SYNCING:
-            peer.step(Step.ANSWERED, core.now)
+            peer.advance(LifeEvent.ANSWERED, core.now)
         core.good(peer)
         if peer.exchange and core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
             self._intake.turn(Cause.ANSWERED_FROM_AHEAD)
@@ -154,14 +154,16 @@ class Dialogue:
             self._intake.hear_of_height()
 
     def _range_reply(self, peer: Peer, _: RangeReply) -> None:
-        """We never ask (5102), so an answer means nothing."""
+        """Only a good mark: we never send the request (5102)."""
         self._core.good(peer)
 
     def _nothing_to_do(self, peer: Peer, _: Message) -> None:
         self._core.good(peer)
 
     def _soft_ban(self, peer: Peer, ban: SoftBan) -> None:
-        """The other side wants nothing of us; for how long is ours to say, and its words are only shown cleaned."""
+        """The peer bans us for a time. How long we stay away is our decision, and its text is logged only after
+        cleaning.
+        """
         reason = "".join(c if c.isascii() and c.isprintable() else "?" for c in ban.reason[:REASON_LENGTH])
         peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
         self._core.close(peer, f"remote: {reason}")

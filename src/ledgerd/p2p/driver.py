@@ -1,7 +1,7 @@
 """Sockets for the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
 
-It decides nothing: bytes and time go to `NetworkState`, and what that asks for is carried out. Everything runs on one
-event loop; a peer that does not read is dropped, and never waited for.
+It decides nothing: bytes and time go to `NetworkState`, and the actions that it returns are carried out. Everything
+runs on one event loop; a peer that does not read is disconnected, and never waited for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ledgerd.p2p.network_state import TICK_SECONDS
-from ledgerd.p2p.shared.actions import Close, Dial, Recover, Send
+from ledgerd.p2p.shared.actions import Close, Dial, RecoverKeys, Send
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.supervision.tasks import Tasks
@@ -28,30 +28,30 @@ log = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 16
 QUEUED_BYTES = 8 << 20
-"""What may wait to be sent to one peer; one that reads more slowly is dropped."""
+"""The largest send buffer of one peer; one that reads more slowly is disconnected."""
 SPARED_BYTES = 1 << 20
-"""From here on, what a slow peer can do without is left out."""
+"""From this size of its send buffer on, a peer is sent no messages that it can do without (`SPARED`)."""
 ALL_QUEUED_BYTES = 128 << 20
-"""What may wait to be sent to all peers together; from there on, who is slow is dropped sooner."""
+"""The largest size of all send buffers together; beyond it a slow peer is disconnected sooner."""
 UNREAD_BYTES = 2 << 20
-"""While so much waits to be sent to a peer, nothing more is read from it."""
+"""Back-pressure: while a send buffer is larger, nothing is read from that peer."""
 SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
 DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
 BLOCKS_AT_ONCE = 0.02
-"""Seconds of work on blocks between two looks at the sockets."""
+"""Seconds that blocks are applied for before the sockets have a turn."""
 SYNC_SECONDS = 1
-RECOVERY_SECONDS = 0.25
+KEY_RECOVERY_SECONDS = 0.25
 
-Recovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
-"""Recovers the keys that signed blocks, somewhere beside, and puts them where the rules find them."""
+KeyRecovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
+"""Recovers the keys that signed blocks, in other processes, and stores them where the rules look keys up."""
 
 
 Sleep = Callable[[float], Awaitable[None]]
 """Waits so many seconds by the clock of the network."""
 
 
-class Connection(asyncio.Protocol):
+class PeerConnection(asyncio.Protocol):
     """One socket, and the peer it belongs to."""
 
     def __init__(self, driver: Driver, peer: int | None = None) -> None:
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
         self._is_reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The connection stands."""
+        """Tell the driver."""
         if not isinstance(transport, asyncio.Transport):
             return
         self.transport = transport
@@ -74,20 +74,20 @@ class Connection(asyncio.Protocol):
         self._driver.made(self)
 
     def data_received(self, data: bytes) -> None:
-        """The peer speaks."""
+        """Pass the bytes on."""
         self._driver.received(self, data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is no more."""
+        """Tell the driver."""
         _ = exc
         self._driver.gone(self)
 
     def pause_writing(self) -> None:
-        """It does not read what we send: do not let it ask for more."""
+        """The send buffer is full: stop reading, so that the peer cannot ask for more."""
         self._set_reading(reads=False)
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """The send buffer has drained: read again."""
         self._set_reading(reads=True)
 
     def _set_reading(self, *, reads: bool) -> None:
@@ -100,17 +100,17 @@ class Connection(asyncio.Protocol):
 
     @property
     def remote(self) -> Endpoint:
-        """Where the other side is."""
+        """The address and port of the peer."""
         name = None if self.transport is None else self.transport.get_extra_info("peername")
         return Endpoint(str(name[0]), int(name[1])) if name else Endpoint("", 0)
 
     @property
     def waiting(self) -> int:
-        """The bytes that wait to be sent."""
+        """The size of the send buffer."""
         return 0 if self.transport is None else self.transport.get_write_buffer_size()
 
     def send(self, number: int, frame: bytes) -> bool:
-        """Send a frame, or leave it out if the peer is slow; whether the peer is still worth it."""
+        """Send a frame, or omit it when the peer is slow; `False` when the peer is to be disconnected."""
         transport, waiting = self.transport, self.waiting
         if transport is None or transport.is_closing():
             return True
@@ -129,15 +129,15 @@ class Driver:
         self,
         network: NetworkState,
         clock: Callable[[], float],
-        recovery: Recovery | None = None,
+        key_recovery: KeyRecovery | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.network = network
-        self.network.core.recovers_ahead = recovery is not None
+        self.network.core.recovers_keys_ahead = key_recovery is not None
         self._clock = clock
-        self._recovery = recovery
+        self._key_recovery = key_recovery
         self._sleep = sleep
-        self._connections: dict[int, Connection] = {}
+        self._connections: dict[int, PeerConnection] = {}
         self._dials: dict[int, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
         self._tasks = Tasks(self._fail)
@@ -151,7 +151,7 @@ class Driver:
         if listen is not None and listen.port:
             try:
                 self._server = await asyncio.get_running_loop().create_server(
-                    lambda: Connection(self), listen.host, listen.port
+                    lambda: PeerConnection(self), listen.host, listen.port
                 )
                 log.info("listening for peers at %s", listen)
             except OSError as error:
@@ -160,7 +160,7 @@ class Driver:
             self._tasks.begin(each)
 
     async def ended(self) -> None:
-        """Run until something fails that no peer can be blamed for, such as the disk, and raise that."""
+        """Wait until something fails that no peer caused, such as the disk, and raise that error."""
         await asyncio.shield(self._failure)
 
     @property
@@ -170,11 +170,11 @@ class Driver:
 
     @property
     def queued(self) -> int:
-        """The bytes that wait to be sent to anybody."""
+        """The size of all send buffers together."""
         return sum(connection.waiting for connection in self._connections.values())
 
     async def stop(self) -> None:
-        """Close everything; what was applied is made durable, unless that is what has failed."""
+        """Close everything, and commit what was applied, unless a failed commit is the reason to stop."""
         is_well = not self._failure.done()
         await self._tasks.stop()
         if self._server is not None:
@@ -186,22 +186,22 @@ class Driver:
             await self._server.wait_closed()
         self._server = None
         if is_well:
-            self.network.intake.settling.settle()
+            self.network.intake.commits.commit()
 
     async def _tick(self) -> None:
         while True:
             self.network.tick(self._clock())
-            self.settle()
+            self.run_actions()
             await self._sleep(TICK_SECONDS)
 
     async def _watch_sync(self) -> None:
         while True:
             await asyncio.sleep(SYNC_SECONDS)
             self.network.watch_sync(self._clock())
-            self.settle()
+            self.run_actions()
 
     async def _work(self) -> None:
-        """Blocks are applied in short turns, with the sockets looked after in between."""
+        """Apply blocks in short turns, with turns of the sockets in between."""
         loop = asyncio.get_running_loop()
         while True:
             await self._work_asked.wait()
@@ -211,13 +211,13 @@ class Driver:
                     break
             else:
                 self._work_asked.clear()
-            self.settle()
+            self.run_actions()
             await asyncio.sleep(0)
 
-    # -- what sockets tell
+    # -- events of sockets
 
-    def made(self, connection: Connection) -> None:
-        """A connection stands, dialled by us or by somebody else."""
+    def made(self, connection: PeerConnection) -> None:
+        """A connection is established, dialled by us or by the peer."""
         now = self._clock()
         with self._telling_failures():
             if connection.peer is None:
@@ -229,26 +229,26 @@ class Driver:
                 self._connections[connection.peer] = connection
             elif connection.transport is not None:
                 connection.transport.abort()
-            self.settle()
+            self.run_actions()
 
-    def received(self, connection: Connection, data: bytes) -> None:
-        """Bytes of a peer."""
+    def received(self, connection: PeerConnection, data: bytes) -> None:
+        """A peer has sent bytes."""
         if connection.peer not in self._connections:
             return
         with self._telling_failures():
             self.network.received(self._clock(), connection.peer, data)
-            self.settle()
+            self.run_actions()
 
-    def gone(self, connection: Connection) -> None:
-        """A connection has ended."""
+    def gone(self, connection: PeerConnection) -> None:
+        """A connection has closed."""
         if connection.peer is not None and self._connections.pop(connection.peer, None) is not None:
             with self._telling_failures():
                 self.network.lost(self._clock(), connection.peer)
-                self.settle()
+                self.run_actions()
 
     @contextlib.contextmanager
     def _telling_failures(self) -> Iterator[None]:
-        """A failure in a callback of the loop would be heard by nobody."""
+        """Pass an exception on to `ended`: in a callback of the event loop it would only be logged."""
         try:
             yield
         except BaseException as error:
@@ -259,10 +259,10 @@ class Driver:
         if not self._failure.done():
             self._failure.set_exception(problem)
 
-    # -- what the state machine asks for
+    # -- actions of the state machine
 
-    def settle(self) -> None:
-        """Carry out what has been asked for; to be called after anything was told to the state machine."""
+    def run_actions(self) -> None:
+        """Carry out the actions of the state machine; to be called after each of its events."""
         while actions := self.network.actions():
             for action in actions:
                 match action:
@@ -272,8 +272,8 @@ class Driver:
                         self._dials[peer] = self._tasks.begin(self._dial(peer, endpoint))
                     case Close(peer, _):
                         self._close(peer)
-                    case Recover(batch):
-                        self._recover(batch)
+                    case RecoverKeys(batch):
+                        self._recover_keys(batch)
         if self.network.intake.is_busy:
             self._work_asked.set()
 
@@ -285,46 +285,46 @@ class Driver:
             log.info("%s: reads too slowly", connection.remote)
             connection.transport.abort()
 
-    def _is_too_much(self, connection: Connection, size: int) -> bool:
-        """Whether so many peers are slow that this one, being slow too, has to go."""
+    def _is_too_much(self, connection: PeerConnection, size: int) -> bool:
+        """Whether all send buffers together are so large that this peer, which is slow, is disconnected."""
         if connection.waiting + size <= SPARED_BYTES or connection.waiting == 0:
             return False
         return size + self.queued > ALL_QUEUED_BYTES
 
-    def _recover(self, batch: Batch) -> None:
-        """Whoever recovers may be slower than the chain would be by itself: the batch does not wait for ever."""
-        if self._recovery is None:
-            self.network.recovered(self._clock(), batch)
+    def _recover_keys(self, batch: Batch) -> None:
+        """Start the recovery of a batch's keys. After a timeout the batch goes on without: the chain may be faster."""
+        if self._key_recovery is None:
+            self.network.keys_recovered(self._clock(), batch)
             return
-        patience = asyncio.get_running_loop().call_later(RECOVERY_SECONDS, self._recovered, batch)
+        patience = asyncio.get_running_loop().call_later(KEY_RECOVERY_SECONDS, self._keys_recovered, batch)
 
         def end(task: asyncio.Task[None]) -> None:
             patience.cancel()
             if not task.cancelled() and task.exception() is None:
-                self._recovered(batch)
+                self._keys_recovered(batch)
 
-        self._tasks.begin(self._recovery(tuple(batch.blocks))).add_done_callback(end)
+        self._tasks.begin(self._key_recovery(tuple(batch.blocks))).add_done_callback(end)
 
-    def _recovered(self, batch: Batch) -> None:
-        if not batch.is_recovered:
+    def _keys_recovered(self, batch: Batch) -> None:
+        if not batch.are_keys_recovered:
             with self._telling_failures():
-                self.network.recovered(self._clock(), batch)
-                self.settle()
+                self.network.keys_recovered(self._clock(), batch)
+                self.run_actions()
 
     async def _dial(self, peer: int, endpoint: Endpoint) -> None:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(DIAL_SECONDS):
-                await loop.create_connection(lambda: Connection(self, peer), endpoint.host, endpoint.port)
+                await loop.create_connection(lambda: PeerConnection(self, peer), endpoint.host, endpoint.port)
         except (OSError, TimeoutError) as error:
             log.debug("%s: cannot be reached: %s", endpoint, error)
             self.network.lost(self._clock(), peer)
-            self.settle()
+            self.run_actions()
         finally:
             self._dials.pop(peer, None)
 
     def _close(self, peer: int) -> None:
-        """What was to be sent goes out, if the peer takes it soon."""
+        """Close a connection once its send buffer is empty, or after a timeout."""
         dial = self._dials.pop(peer, None)
         if dial is not None and dial is not asyncio.current_task():
             dial.cancel()

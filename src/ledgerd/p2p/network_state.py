@@ -1,6 +1,6 @@
-"""The network as one state machine: what sockets, clock and node tell goes in, what is to be sent and dialled goes out.
+"""The network as one state machine: events of sockets, clock and node go in, actions come out.
 
-Connections, the periodic task and the work on blocks are here; what messages lead to is in `dialogue`.
+Connections, the periodic task and the work on blocks are here; the handling of messages is in `dialogue`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
-from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.sync.intake import Intake
 from ledgerd.p2p.talk.contacts import Contacts
@@ -36,9 +36,9 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 5
 CONNECTING_SECONDS, HANDSHAKING_SECONDS = 5, 10
 FRAME_SECONDS = 60
-"""A frame that takes longer is not worth the wait."""
+"""Seconds after which a peer with an unfinished frame is disconnected."""
 SILENT_SECONDS = 600
-"""Who has said nothing for so long gives way when places are short."""
+"""Seconds of silence after which a peer gives its place to a new one, when places are short."""
 BLOCKED_SECONDS = 3600
 DIALS_A_TICK = 8
 CLEANING_TICKS = 720
@@ -47,7 +47,10 @@ STATUS_TICKS = 12
 
 
 class NetworkState:
-    """All peers, and this node among them. It reads no clock: every call that matters says what time it is."""
+    """The state of the peer-to-peer network as this node sees it.
+
+    It reads no clock: the caller passes the time.
+    """
 
     def __init__(self, chain: ChainAccess, settings: Settings, node_id: NodeId, random: Random, now: float) -> None:
         self.core = Core(chain, settings, node_id, random, now)
@@ -58,14 +61,14 @@ class NetworkState:
         self._resynced_at = -1e9
 
     def actions(self) -> list[Action]:
-        """What is to be done now, in this order."""
+        """The actions to carry out now, in this order."""
         self._bury()
         return self.core.take_actions()
 
     # -- connections
 
     def accepted(self, now: float, endpoint: Endpoint) -> int | None:
-        """Somebody has dialled us; the id of the new peer, or nothing: close the connection (spec 04, section 6.4)."""
+        """A peer has dialled us; its id, or `None`: close the connection (spec 04, section 6.4)."""
         self.core.now = now
         endpoint = endpoint._replace(host=plain_address(endpoint.host))
         if not self._has_room_for(endpoint.host):
@@ -75,7 +78,7 @@ class NetworkState:
         return peer.id
 
     def connected(self, now: float, number: int, address: str) -> bool:
-        """What we dialled has answered, at this address; whether it is still wanted."""
+        """A dialled peer has answered, at this address; `False`: close the connection."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is None or peer.life is not Life.CONNECTING:
@@ -87,14 +90,14 @@ class NetworkState:
         return True
 
     def lost(self, now: float, number: int) -> None:
-        """A connection has ended, or an attempt at one has failed."""
+        """A connection has closed, or a dial has failed."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is not None:
             self._forget(peer)
 
     def received(self, now: float, number: int, data: bytes) -> None:
-        """Bytes of a peer; whatever they are, no error leaves this call."""
+        """A peer has sent bytes; no error of theirs is raised."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is None or not peer.is_connected:
@@ -109,7 +112,7 @@ class NetworkState:
         self._bury()
 
     def _greet(self, peer: Peer) -> None:
-        peer.step(Step.OPENED, self.core.now)
+        peer.advance(LifeEvent.OPENED, self.core.now)
         peer.heard_at = self.core.now
         self.core.send(peer, our_hello(self.core))
 
@@ -126,7 +129,7 @@ class NetworkState:
         return sum(peer.address == address and peer.life is not Life.CLOSED for peer in self.core.peers())
 
     def _has_room_for(self, host: str) -> bool:
-        """Places for those who dial us, some kept free for whom we dial; few for one neighbourhood."""
+        """Whether an inbound connection has a place: some are reserved for outbound ones, few are for one subnet."""
         core, settings = self.core, self.core.settings
         if core.connections >= settings.max_connections or core.bans.is_banned(host, core.now):
             return False
@@ -150,7 +153,7 @@ class NetworkState:
             self._forget(peer)
 
     def _forget(self, peer: Peer) -> None:
-        """Take a peer out of all books; whom we dialled is dialled again later (spec 04, section 6.6)."""
+        """Remove a peer everywhere; a dialled one is dialled again later (spec 04, section 6.6)."""
         core = self.core
         if not core.drop(peer):
             return
@@ -194,7 +197,7 @@ class NetworkState:
             contact.peer = core.dial(contact.endpoint).id
 
     def _uncross(self) -> None:
-        """Of two connections to one node that has dialled us while we dialled it, one is enough."""
+        """Close one of two connections to a node that dialled us while we dialled it."""
         for peer in self.core.peers():
             loser = loser_of_crossing(self.core, peer)
             if loser is not None:
@@ -214,7 +217,7 @@ class NetworkState:
                 core.close(peer, "silent for too long")
 
     def forgive_all(self) -> None:
-        """Nobody is left: try everybody again, at once (spec 04, section 9.7)."""
+        """No peer is left: lift all bans, and dial everybody again at once (spec 04, section 9.7)."""
         self.core.bans.forgive_all()
         self.contacts.restart(self.core.now)
 
@@ -233,19 +236,19 @@ class NetworkState:
     # -- work on blocks that have arrived
 
     def work(self, now: float) -> bool:
-        """Apply the next block that waits; whether there may be more. To be called between other events."""
+        """Apply the next block that waits; `True` if there may be more. To be called between other events."""
         self.core.now = now
         is_more = self.intake.work()
         self._bury()
         return is_more
 
-    def recovered(self, now: float, batch: Batch) -> None:
-        """What a `Recover` asked for is done, or has failed: then the rules recover the keys."""
+    def keys_recovered(self, now: float, batch: Batch) -> None:
+        """The recovery that `RecoverKeys` asked for has ended; keys that it did not recover, the rules will."""
         self.core.now = now
-        self.intake.recovered(batch)
+        self.intake.keys_recovered(batch)
 
     def watch_sync(self, now: float) -> None:
-        """To be called every second or so while there is a sync: who stalls is noticed sooner than by `tick`."""
+        """To be called every second or so during a sync, so that a stalling peer is noticed sooner than by `tick`."""
         core = self.core
         core.now = now
         if core.mode is Mode.SYNC:
@@ -271,7 +274,7 @@ class NetworkState:
     def resync_from_lib(self, now: float) -> None:
         """The producer found itself on a minority fork: look for the right one (spec 04, section 19).
 
-        It says so four times a second, for as long as that holds; what is under way is not begun anew each time.
+        It is called four times a second for as long as that holds; a resync that is under way is not restarted.
         """
         self.core.now = now
         is_under_way = self.core.mode is Mode.SYNC and not self.intake.ranges.is_idle
@@ -285,7 +288,7 @@ class NetworkState:
         self.intake.ranges.plan()
 
     def trigger_resync(self, now: float) -> None:
-        """Say hello to everybody again: where we stand has changed."""
+        """Send a new hello to every peer: our head has changed."""
         self.core.now = now
         for peer in self.core.live():
             self.core.send(peer, our_hello(self.core))
@@ -298,12 +301,12 @@ class NetworkState:
 
     @property
     def live_count(self) -> int:
-        """How many peers are past their handshake: what the node calls its connections."""
+        """The number of peers past their handshake: the connections that the node reports."""
         return sum(1 for _ in self.core.live())
 
 
 def is_shared_address(host: str) -> bool:
-    """Whether many nodes may rightly come from one address: this machine, or a private network."""
+    """Whether many nodes may legitimately have this address: loopback, or a private network."""
     from ipaddress import ip_address  # noqa: PLC0415
 
     try:

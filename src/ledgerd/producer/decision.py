@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ledgerd.producer.clock import SECOND, TICK
 from ledgerd.producer.facts import Facts, Rival
-from ledgerd.producer.outcome import Decision, Duty, Outcome
+from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.keys import NULL_KEY, public_key_text
@@ -55,7 +55,7 @@ def _participation_guard(facts: Facts, settings: ProducerSettings, guards: Guard
     if facts.participation >= settings.required_participation or guards.allows_stale:
         return None
     return Decision(
-        Outcome.LOW_PARTICIPATION,
+        TickOutcome.LOW_PARTICIPATION,
         "Not producing block because node appears to be on a minority fork with only "
         f"{facts.participation // 100}% validator participation",
     )
@@ -80,7 +80,7 @@ def _on_a_fork_of_our_own(facts: Facts, settings: ProducerSettings, guards: Guar
     if not is_watched or count < facts.max_validators:
         return None
     return Decision(
-        Outcome.MINORITY_FORK,
+        TickOutcome.MINORITY_FORK,
         f"MINORITY FORK DETECTED: all of the last {count} blocks, up to #{facts.head_number}, are of our validators; "
         f"{OWN_FORK}",
         asks_for_resync=True,
@@ -91,12 +91,12 @@ def _in_our_slot(moment: int, facts: Facts, settings: ProducerSettings, guards: 
     """Steps 7 to 15."""
     slot = facts.slot_at(moment)
     if slot == 0:
-        return Decision(Outcome.NOT_TIME_YET)
+        return Decision(TickOutcome.NOT_TIME_YET)
     name, time = facts.scheduled_at(slot), facts.slot_time(slot)
     if name not in settings.names:
-        return Decision(Outcome.NOT_MY_TURN)
+        return Decision(TickOutcome.NOT_MY_TURN)
     if time <= facts.head_time:
-        return Decision(Outcome.NOT_TIME_YET)
+        return Decision(TickOutcome.NOT_TIME_YET)
     duty = Duty(time, name)
     return (
         _without_key(facts, settings, duty)
@@ -110,10 +110,10 @@ def _in_our_slot(moment: int, facts: Facts, settings: ProducerSettings, guards: 
 def _without_key(facts: Facts, settings: ProducerSettings, duty: Duty) -> Decision | None:
     key = facts.keys.get(duty.name, NULL_KEY)
     if key == NULL_KEY:
-        return Decision(Outcome.NOT_MY_TURN, f"validator {duty.name} has no signing key on the chain", duty)
+        return Decision(TickOutcome.NOT_MY_TURN, f"validator {duty.name} has no signing key on the chain", duty)
     if key not in settings.keys:
         return Decision(
-            Outcome.NO_PRIVATE_KEY,
+            TickOutcome.NO_PRIVATE_KEY,
             f"Not producing block for {duty.name} because I don't have the private key for {public_key_text(key)}",
             duty,
         )
@@ -125,7 +125,7 @@ def _too_late(moment: int, duty: Duty) -> Decision | None:
     if moment == duty.time:
         return None
     return Decision(
-        Outcome.LAG,
+        TickOutcome.LAG,
         "Not producing block because node didn't wake up within 500ms of the slot time. "
         f"(slot {time_text(duty.time)} of {duty.name}, {moment - duty.time} s ago)",
         duty,
@@ -152,7 +152,7 @@ def _collision(facts: Facts, settings: ProducerSettings, guards: Guards, duty: D
         return None
     guards.deferred += 1
     return Decision(
-        Outcome.FORK_COLLISION,
+        TickOutcome.FORK_COLLISION,
         f"block #{facts.head_number + 1} {rival.id.hex()} of {rival.validator} competes with ours: giving way "
         f"({guards.deferred} of {settings.collision_timeout})",
         duty,
@@ -162,8 +162,8 @@ def _collision(facts: Facts, settings: ProducerSettings, guards: Guards, duty: D
 def _granted(facts: Facts, settings: ProducerSettings, guards: Guards, duty: Duty) -> Decision:
     rival = _competing(facts, duty.name)
     if rival is None:
-        return Decision(Outcome.PRODUCED, duty=duty)
+        return Decision(TickOutcome.PRODUCED, duty=duty)
     has_waited = guards.deferred + 1 > settings.collision_timeout
     guards.deferred = 0
     discarded = tuple(each.id for each in facts.rivals) if has_waited else (rival.id,)
-    return Decision(Outcome.PRODUCED, duty=duty, discarded=discarded)
+    return Decision(TickOutcome.PRODUCED, duty=duty, discarded=discarded)

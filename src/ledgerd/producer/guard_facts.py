@@ -32,11 +32,11 @@ def read_guard_facts(chain: ChainView, names: Collection[AccountName]) -> GuardF
         validator = chain.validator(name)
         if validator is not None:
             validators[name] = OnChain(validator.url, validator.signing_key)
-    settled = chain.block_at(chain.irreversible) if chain.irreversible else None
+    irreversible_block = chain.block_at(chain.irreversible) if chain.irreversible else None
     return GuardFacts(
         head_number=globals_.head_block_number,
         head_time=globals_.time,
-        irreversible_time=None if settled is None else settled.timestamp,
+        irreversible_time=None if irreversible_block is None else irreversible_block.timestamp,
         is_emergency=globals_.emergency_consensus_active,
         participation=participation(globals_.recent_slots_filled),
         validators=validators,

@@ -18,7 +18,7 @@ from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
 from ledgerd.producer.decision import OWN_FORK, Guards, decide
 from ledgerd.producer.facts import Facts, next_own_slot, read_facts
 from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
-from ledgerd.producer.outcome import Decision, Duty, Outcome
+from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.peers import Nobody, Peers
 from ledgerd.producer.streaks import Line, Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
@@ -109,11 +109,11 @@ class Producer:
         if self._start is not None:
             self._start.step(self.chain)
         now, facts, decision = self._look()
-        if decision.duty is not None and decision.outcome is Outcome.PRODUCED:
+        if decision.duty is not None and decision.outcome is TickOutcome.PRODUCED:
             decision = self._produce(decision, decision.duty, facts)
         if decision.asks_for_resync:
             self._peers.resync()
-        if decision.outcome is Outcome.PRODUCED:
+        if decision.outcome is TickOutcome.PRODUCED:
             now = self._clock()
         self._follow_up(decision, self._facts(), now)
         return self._pause(decision)
@@ -128,7 +128,7 @@ class Producer:
 
     def _pause(self, decision: Decision) -> int:
         now = self._clock()
-        if decision.outcome is Outcome.LAG and decision.duty is not None:
+        if decision.outcome is TickOutcome.LAG and decision.duty is not None:
             passed = now - decision.duty.time * SECOND
             # A quarter before the next slot, where the reference wakes up at its beginning and has less time left.
             if 0 <= passed < WAIT_AFTER_LAG - SECOND // 4:
@@ -161,7 +161,7 @@ class Producer:
         if facts.keys.get(name) not in self.settings.keys:
             return False
         duty = Duty(facts.slot_time(slot), name)
-        return self._produce(Decision(Outcome.PRODUCED, duty=duty), duty, facts).outcome is Outcome.PRODUCED
+        return self._produce(Decision(TickOutcome.PRODUCED, duty=duty), duty, facts).outcome is TickOutcome.PRODUCED
 
     def make_block(self, second: int) -> bool:
         """For a chain to develop on: fill the slot of a second at once, or the next one; whether it was ours."""
@@ -175,7 +175,7 @@ class Producer:
         """Sign, record, apply and send the block of a slot."""
         refusal = self._signed.refusal(duty.time, facts.head_time)
         if refusal:
-            return Decision(Outcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
+            return Decision(TickOutcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
         problem: RuleViolation | None = None
         for _ in range(ATTEMPTS):
             try:
@@ -187,13 +187,13 @@ class Producer:
                 problem = pushed.violation
                 if isinstance(pushed, Unlinked):
                     reason = f"MINORITY FORK DETECTED: our block does not link: {problem}; {OWN_FORK}"
-                    return Decision(Outcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
+                    return Decision(TickOutcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
                 if problem is None:
                     self._send(block)
                     return decision
             log.warning("the block of %s is not made: %s", duty.name, problem)
             self.chain.forget_waiting()
-        return Decision(Outcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
+        return Decision(TickOutcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
 
     def _make(self, duty: Duty, facts: Facts) -> Block:
         """The block leaves with `push_block`, which tells it to others: by then it is recorded."""
@@ -225,17 +225,17 @@ class Producer:
 
     def _follow_up(self, decision: Decision, facts: Facts, now: int) -> None:
         second, streaks = now // SECOND, self.streaks
-        if decision.outcome in {Outcome.PRODUCED, Outcome.NOT_MY_TURN}:
+        if decision.outcome in {TickOutcome.PRODUCED, TickOutcome.NOT_MY_TURN}:
             self._guards.deferred = 0
         lines = streaks.take(decision, facts, now)
         lines += streaks.missed(facts, frozenset(self._head_times))
         lines += streaks.silence(facts, second)
-        if decision.outcome is not Outcome.LAG:
+        if decision.outcome is not TickOutcome.LAG:
             lines += streaks.watch(facts, self.settings, second, self._peers.count)
         _write(lines)
         if self.settings.is_verbose:
             log.info("tick: %s, head #%d, slot %d", decision.outcome.name, facts.head_number, facts.slot_at(second))
-        if streaks.wants_time or decision.outcome in {Outcome.LAG, Outcome.FORK_COLLISION}:
+        if streaks.wants_time or decision.outcome in {TickOutcome.LAG, TickOutcome.FORK_COLLISION}:
             self._ask_time()
 
     def seconds_to_own_slot(self) -> int | None:

@@ -9,7 +9,7 @@ from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.names import AccountName
 
 
-class Outcome(IntEnum):
+class TickOutcome(IntEnum):
     """The result codes of the reference, and one of our own. Its 1, `not_synced`, is for a node that holds up its chain
     to export or rebuild the state, which ours never does; its 7, `consecutive`, it never gives.
     """
@@ -37,7 +37,7 @@ class Duty(NamedTuple):
 class Decision(NamedTuple):
     """What is to be done about a moment."""
 
-    outcome: Outcome
+    outcome: TickOutcome
     reason: str = ""
     """For the operator; empty where there is nothing to say."""
     duty: Duty | None = None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ledgerd.producer.clock import SECOND
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
 from ledgerd.producer.facts import Facts
-from ledgerd.producer.outcome import Decision, Duty, Outcome
+from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings
 from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEOUT_SEC
 from ledgerd.protocol.keys import NULL_KEY
@@ -28,18 +28,18 @@ WATCHDOG_EVERY = 30
 FRESH_HEAD = 30
 
 QUIET = {
-    Outcome.NOT_MY_TURN: (logging.ERROR, MISSING_KEY_EVERY),
-    Outcome.ALREADY_SIGNED: (logging.ERROR, BLOCK_INTERVAL),
-    Outcome.MINORITY_FORK: (logging.ERROR, BLOCK_INTERVAL),
-    Outcome.LOW_PARTICIPATION: (logging.ERROR, BLOCK_INTERVAL),
-    Outcome.NO_PRIVATE_KEY: (logging.INFO, BLOCK_INTERVAL),
+    TickOutcome.NOT_MY_TURN: (logging.ERROR, MISSING_KEY_EVERY),
+    TickOutcome.ALREADY_SIGNED: (logging.ERROR, BLOCK_INTERVAL),
+    TickOutcome.MINORITY_FORK: (logging.ERROR, BLOCK_INTERVAL),
+    TickOutcome.LOW_PARTICIPATION: (logging.ERROR, BLOCK_INTERVAL),
+    TickOutcome.NO_PRIVATE_KEY: (logging.INFO, BLOCK_INTERVAL),
 }
 """The level of a reason, and the seconds in which it is said once. The reference repeats most of them four times a
 second."""
 LOUD = {
-    Outcome.LAG: logging.ERROR,
-    Outcome.EXCEPTION: logging.ERROR,
-    Outcome.FORK_COLLISION: logging.WARNING,
+    TickOutcome.LAG: logging.ERROR,
+    TickOutcome.EXCEPTION: logging.ERROR,
+    TickOutcome.FORK_COLLISION: logging.WARNING,
 }
 
 
@@ -70,20 +70,20 @@ class Streaks:
         """Count an outcome, at a time in microseconds, and give what is to be said of it."""
         second, outcome = now // SECOND, decision.outcome
         lines: list[Line] = []
-        if outcome is Outcome.NOT_TIME_YET:
+        if outcome is TickOutcome.NOT_TIME_YET:
             lines += self._count_behind_head(facts, now)
-        elif outcome is Outcome.NOT_MY_TURN:
+        elif outcome is TickOutcome.NOT_MY_TURN:
             self.behind_head = 0
             self.idle += 1
             if self.idle == IDLE_WARNING:
                 lines.append(Line(logging.WARNING, f"no slot of ours in {IDLE_WARNING} looks at the schedule"))
-        elif outcome is Outcome.PRODUCED:
+        elif outcome is TickOutcome.PRODUCED:
             self.behind_head = self.idle = 0
-        if outcome is Outcome.PRODUCED:
+        if outcome is TickOutcome.PRODUCED:
             self.last_production, self.is_recovering, self.owed = second, False, None
-        elif outcome is Outcome.MINORITY_FORK:
+        elif outcome is TickOutcome.MINORITY_FORK:
             self.is_recovering = True
-        if decision.duty is not None and outcome is not Outcome.PRODUCED:
+        if decision.duty is not None and outcome is not TickOutcome.PRODUCED:
             self.owed = decision.duty
         return lines + self._reason(decision, second)
 

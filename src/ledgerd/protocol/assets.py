@@ -29,8 +29,8 @@ _DIGITS = tuple(f"{number:03}" for number in range(1000))
 """Three digits from a table: printing an amount takes a third of the time."""
 
 
-def checked(amount: int) -> int:
-    """An amount that fits 64 bits, or the error of one that does not."""
+def fits_int64(amount: int) -> int:
+    """The amount itself; `Overflow` or `Underflow` when it does not fit a signed 64-bit integer."""
     if amount > MAX_AMOUNT:
         raise Overflow("")
     if amount < MIN_AMOUNT:
@@ -72,16 +72,16 @@ class Asset(msgspec.Struct, frozen=True):
     def __add__(self, other: Asset) -> Asset:
         """Checked sum of the same symbol."""
         self._same_symbol(other)
-        return Asset(checked(self.amount + other.amount), self.symbol)
+        return Asset(fits_int64(self.amount + other.amount), self.symbol)
 
     def __sub__(self, other: Asset) -> Asset:
         """Checked difference of the same symbol."""
         self._same_symbol(other)
-        return Asset(checked(self.amount - other.amount), self.symbol)
+        return Asset(fits_int64(self.amount - other.amount), self.symbol)
 
     def __neg__(self) -> Asset:
         """Checked negation."""
-        return Asset(checked(-self.amount), self.symbol)
+        return Asset(fits_int64(-self.amount), self.symbol)
 
     def __lt__(self, other: Asset) -> bool:
         """Amounts of the same symbol."""

@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
-from ledgerd.snapshot.frames import FrameReader, InfoReply, InfoRequest, Message, ProtocolFault, packed
+from ledgerd.snapshot.frames import InfoReply, InfoRequest, Message, MessageReader, ProtocolFault, packed
 from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.threads import in_thread
 
@@ -36,13 +36,13 @@ FAULTS = (OSError, TimeoutError, ProtocolFault, Unavailable)
 """What can come of dealing with a peer; each says why."""
 
 
-class Connection:
+class SnapshotConnection:
     """One connection to a peer."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._frames = FrameReader(FRAME_BYTES)
+        self._frames = MessageReader(FRAME_BYTES)
 
     async def ask(self, request: Message, seconds: float) -> Message:
         """Send a request and wait for the answer."""
@@ -58,12 +58,12 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(peer: Endpoint) -> AsyncIterator[Connection]:
+async def connected(peer: Endpoint) -> AsyncIterator[SnapshotConnection]:
     """A connection, which ends with the block."""
     async with asyncio.timeout(CONNECT_SECONDS):
         reader, writer = await asyncio.open_connection(peer.host, peer.port)
     try:
-        yield Connection(reader, writer)
+        yield SnapshotConnection(reader, writer)
     finally:
         writer.transport.abort()
 
@@ -162,15 +162,15 @@ async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float
         await asyncio.sleep(pause)
 
 
-async def _receive(connection: Connection, file: BinaryIO, progress: Download, began: float) -> None:
+async def _receive(connection: SnapshotConnection, file: BinaryIO, progress: Download, began: float) -> None:
     request: Message | None = progress.connect()
     seconds = ANSWER_SECONDS
     while request is not None:
-        step = progress.take(await connection.ask(request, seconds))
+        action = progress.take(await connection.ask(request, seconds))
         if progress.info is not None and not progress.received:
             _require_room(file, progress.info.size)
-        file.write(step.part)
-        request, seconds = step.request, PART_SECONDS
+        file.write(action.part)
+        request, seconds = action.request, PART_SECONDS
         if _now() - began > PART_SECONDS + progress.received / SLOWEST:
             raise Unavailable(f"it is too slow: {progress.received} bytes in {_now() - began:.0f} seconds")
 

@@ -29,7 +29,7 @@ class Unavailable(Exception):
     """The peer has nothing for us, or not now."""
 
 
-class Step(NamedTuple):
+class DownloadAction(NamedTuple):
     """What follows from an answer."""
 
     request: Message | None
@@ -60,7 +60,7 @@ class Download:
         """Whether another connection is worth it after one that broke: if that one brought something."""
         return self.received > self._before and self._connections < MOST_CONNECTIONS
 
-    def take(self, message: Message) -> Step:
+    def take(self, message: Message) -> DownloadAction:
         """An answer has come."""
         match message:
             case InfoReply() if not self._asked:
@@ -69,15 +69,15 @@ class Download:
                 return self._append(message)
         raise refusal(message)
 
-    def _begin(self, info: InfoReply) -> Step:
+    def _begin(self, info: InfoReply) -> DownloadAction:
         check(info)
         if self.info is None:
             self.info = info
         elif info != self.info:
             raise Unavailable("it has another snapshot by now")
-        return Step(self._request(info))
+        return DownloadAction(self._request(info))
 
-    def _append(self, reply: DataReply) -> Step:
+    def _append(self, reply: DataReply) -> DownloadAction:
         info, size = self.info, len(reply.part)
         if info is None or reply.offset != self.received or not 0 < size <= self._asked:
             raise ProtocolFault(
@@ -85,10 +85,10 @@ class Download:
             )
         self.received += size
         if self.received == info.size:
-            return Step(None, reply.part)
+            return DownloadAction(None, reply.part)
         if reply.is_last:
             raise ProtocolFault(f"it ends the file at {self.received} of {info.size} bytes")
-        return Step(self._request(info), reply.part)
+        return DownloadAction(self._request(info), reply.part)
 
     def _request(self, info: InfoReply) -> DataRequest:
         self._asked = min(PART, info.size - self.received)

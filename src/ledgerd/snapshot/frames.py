@@ -173,7 +173,7 @@ def packed(message: Message) -> bytes:
     return HEADER.pack(len(payload), message.TYPE) + payload
 
 
-class FrameReader:
+class MessageReader:
     """Takes bytes as they come, and gives the messages in them."""
 
     def __init__(self, largest: int) -> None:

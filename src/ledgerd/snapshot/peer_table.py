@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
-from ledgerd.snapshot.client import Connection, connected, reason_of
+from ledgerd.snapshot.client import SnapshotConnection, connected, reason_of
 from ledgerd.snapshot.fetching import Download, Unavailable
 from ledgerd.snapshot.frames import AccessDenied, InfoReply, NotAvailable, ProtocolFault
 from ledgerd.supervision.main_loop import on_a_loop
@@ -56,7 +56,7 @@ async def probe(peer: Endpoint, clock: Callable[[], float]) -> Result:
         return result._replace(remark=reason_of(problem))
 
 
-async def _ask(connection: Connection, result: Result, clock: Callable[[], float]) -> Result:
+async def _ask(connection: SnapshotConnection, result: Result, clock: Callable[[], float]) -> Result:
     download, began = Download(), clock()
     answer = await connection.ask(download.connect(), client.ANSWER_SECONDS)
     result = result._replace(answering=clock() - began)
@@ -64,11 +64,11 @@ async def _ask(connection: Connection, result: Result, clock: Callable[[], float
         return result._replace(status=Status.NO_SNAPSHOT)
     if isinstance(answer, AccessDenied):
         return result._replace(status=Status.DENIED, remark=answer.text)
-    step = download.take(answer)
+    action = download.take(answer)
     result = result._replace(info=download.info)
-    if step.request is not None:
+    if action.request is not None:
         began = clock()
-        part = download.take(await connection.ask(step.request, PART_SECONDS)).part
+        part = download.take(await connection.ask(action.request, PART_SECONDS)).part
         result = result._replace(speed=len(part) / max(clock() - began, 1e-6))
     return result._replace(status=Status.REACHABLE)
 

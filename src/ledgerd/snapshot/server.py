@@ -12,8 +12,8 @@ from ledgerd.snapshot.frames import (
     LARGEST_REQUEST,
     AccessDenied,
     DataReply,
-    FrameReader,
     Message,
+    MessageReader,
     ProtocolFault,
     packed,
 )
@@ -90,7 +90,7 @@ class SnapshotServer:
             self._door.leave(address)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str) -> None:
-        session, frames = ServerSession(_now()), FrameReader(LARGEST_REQUEST)
+        session, frames = ServerSession(_now()), MessageReader(LARGEST_REQUEST)
         request = await _next(reader, frames, session)
         if request is None:
             return
@@ -138,7 +138,7 @@ def _read(file: BinaryIO, part: Part) -> DataReply | None:
     return DataReply(part.offset, read, part.is_last) if len(read) == part.size else None
 
 
-async def _next(reader: asyncio.StreamReader, frames: FrameReader, session: ServerSession) -> Message | None:
+async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: ServerSession) -> Message | None:
     """The next request; nothing when there will be none."""
     async with asyncio.timeout_at(session.deadline):
         while (message := frames.next()) is None:

@@ -267,7 +267,7 @@ def test_an_account_may_bid_for_itself(ledger: Ledger) -> None:
 @pytest.mark.parametrize(("ahead", "end"), [(303, 303), (304, 304), (1, 303)])
 def test_a_late_bid_makes_the_auction_longer(ledger: Ledger, ahead: int, end: int) -> None:
     alice = offered(ledger, account_on_sale_start_time=NOW + ahead)
-    ledger.place.time = NOW + 3
+    ledger.cursor.time = NOW + 3
 
     carry_out(ledger, buy(PRICE))
 
@@ -278,7 +278,7 @@ def test_a_late_bid_makes_the_auction_longer(ledger: Ledger, ahead: int, end: in
 def test_since_hardfork_15_a_late_bid_counts_from_the_head(ledger_at: LedgerAt, ahead: int, end: int) -> None:
     ledger = ledger_at(15)
     alice = offered(ledger, account_on_sale_start_time=NOW + ahead)
-    ledger.place.time = NOW + 3
+    ledger.cursor.time = NOW + 3
 
     carry_out(ledger, buy(PRICE))
 

@@ -75,7 +75,9 @@ def test_a_deposit_asks_in_this_order(markets: Ledger) -> None:
             ),
             Rule(UNKNOWN, {"operation": {"account": NOBODY}}, {"operation": {"account": BOB}}),
             Rule("acct.balance >= o.amount: Insufficient balance", {"bob": {"balance": 0}}, {"bob": {"balance": 1}}),
-            Rule("new_shares.value > 0: Zero shares minted", {"pool": {"free_balance": 2}}, {"pool": {"free_balance": 1}}),
+            Rule(
+                "new_shares.value > 0: Zero shares minted", {"pool": {"free_balance": 2}}, {"pool": {"free_balance": 1}}
+            ),
         ]
     )
 
@@ -180,7 +182,9 @@ def test_a_withdrawal_asks_in_this_order(markets: Ledger) -> None:
                 {"operation": {"account": CAROL}},
                 {"operation": {"account": BOB}},
             ),
-            Rule("pool.total_shares.value > 0: Pool empty", {"pool": {"total_shares": 0}}, {"pool": {"total_shares": 1}}),
+            Rule(
+                "pool.total_shares.value > 0: Pool empty", {"pool": {"total_shares": 0}}, {"pool": {"total_shares": 1}}
+            ),
             Rule(
                 "!locked: Deposit is locked; use emergency withdrawal or wait for unlock",
                 {"deposit": {"unlock_time": NOW + 1}},

@@ -348,7 +348,9 @@ def test_positions_of_both_sides_fall_as_liquidity_goes(markets: Ledger) -> None
 
     caused = carry_out(markets, WITHDRAW)
 
-    assert [(type(each), each.position_id, each.reason) for each in caused if isinstance(each, PmLeverageLiquidate)] == [
+    assert [
+        (type(each), each.position_id, each.reason) for each in caused if isinstance(each, PmLeverageLiquidate)
+    ] == [
         (PmLeverageLiquidate, 0, 0),
         (PmLeverageLiquidate, 1, 0),
     ]

@@ -336,7 +336,7 @@ class Histories(RuleBasedStateMachine):
     def open_again(self) -> None:
         self.log.close()
         self.log = BlockLog.open(self.folder)
-        assert self.log.mended[2:] == (0, 0)
+        assert self.log.repaired[2:] == (0, 0)
 
     @rule(chance=st.data())
     def crash(self, chance: st.DataObject) -> None:

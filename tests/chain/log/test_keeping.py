@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.log.keeping import open_log, trim, write_settled
+from ledgerd.chain.log.keeping import append_irreversible, open_log, trim
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.snapshot.export import Occasion, export
@@ -84,8 +84,8 @@ def test_a_rolling_log_of_no_blocks_is_not_written(source: Network, tmp_path: Pa
 
 def test_blocks_that_the_log_has_already_are_passed_over(tmp_path: Path) -> None:
     log = open_log(tmp_path, 0, 0, NO_BLOCK)
-    write_settled(log, list(enumerate(BLOCKS[:5], 1)), 3)
-    write_settled(log, list(enumerate(BLOCKS[:7], 1)), 3)
+    append_irreversible(log, list(enumerate(BLOCKS[:5], 1)), 3)
+    append_irreversible(log, list(enumerate(BLOCKS[:7], 1)), 3)
     trim(log, 3)
     assert [log.read(number) for number in range(1, 8)] == list(BLOCKS[:7])
     log.close()
@@ -96,7 +96,7 @@ def test_a_rolling_log_that_is_ahead_is_kept_where_it_continues_the_state(source
     blocks = source.produce(6)
     first = blocks[0].number
     written = RollingBlockLog.open(tmp_path)
-    write_settled(written, [(block.number, block.packed) for block in blocks], 10)
+    append_irreversible(written, [(block.number, block.packed) for block in blocks], 10)
     written.close()
 
     log = open_log(tmp_path, first, first + 2, blocks[2].id)
@@ -110,7 +110,7 @@ def test_a_rolling_log_that_is_ahead_is_kept_where_it_continues_the_state(source
 def test_a_rolling_log_begins_anew_behind_a_gap(tmp_path: Path) -> None:
     log = open_log(tmp_path, 90, 100, NO_BLOCK)
     assert isinstance(log, RollingBlockLog)
-    write_settled(log, [(number, BLOCKS[number - 1]) for number in range(91, 95)], 10)
-    write_settled(log, [(number, BLOCKS[number - 1]) for number in range(97, 99)], 10)
+    append_irreversible(log, [(number, BLOCKS[number - 1]) for number in range(91, 95)], 10)
+    append_irreversible(log, [(number, BLOCKS[number - 1]) for number in range(97, 99)], 10)
     assert (log.first_number, log.head_number) == (97, 98)
     log.close()

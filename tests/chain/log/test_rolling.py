@@ -73,7 +73,7 @@ def test_the_index_begins_with_the_number_of_the_first_block(tmp_path: Path, fir
 
     assert files_of(tmp_path) == expected_files(first, blocks)
     log = RollingBlockLog.open(tmp_path)
-    assert log.mended[2:] == (0, 0)
+    assert log.repaired[2:] == (0, 0)
     assert log.count == len(blocks)
     holds(log, first, blocks)
     holds(RollingBlockLogReader.open(tmp_path), first, blocks)
@@ -436,7 +436,7 @@ class Histories(RuleBasedStateMachine):
     def open_again(self) -> None:
         self.log.close()
         self.log = RollingBlockLog.open(self.folder)
-        assert self.log.mended[2:] == (0, 0)
+        assert self.log.repaired[2:] == (0, 0)
 
     @rule(chance=st.data())
     def crash(self, chance: st.DataObject) -> None:

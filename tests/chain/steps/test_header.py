@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.steps.header import (
     WrongScheduledValidator,
@@ -36,10 +36,10 @@ def ledger(tmp_path: Path) -> Ledger:
     return ledger
 
 
-def check(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> Progress:
-    progress = Progress(block, skip)
-    check_header(ledger, progress)
-    return progress
+def check(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> BlockContext:
+    context = BlockContext(block, skip)
+    check_header(ledger, context)
+    return context
 
 
 def refusal(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> str:
@@ -49,10 +49,10 @@ def refusal(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> str
 
 
 def test_a_block_of_the_scheduled_validator_is_accepted_and_names_it(ledger: Ledger) -> None:
-    progress = check(ledger, block_after("alice"))
-    name_producer(ledger, progress)
+    context = check(ledger, block_after("alice"))
+    name_producer(ledger, context)
 
-    assert progress.producer.owner == "alice"
+    assert context.producer.owner == "alice"
     assert ledger.globals.current_validator == "alice"
 
 
@@ -128,21 +128,21 @@ def test_no_later_block_says_when_the_chain_began(ledger: Ledger) -> None:
 def test_a_header_tells_the_running_version_and_a_vote_without_its_release(ledger: Ledger) -> None:
     vote = HardforkVersionVote(version_number(3, 3, 7), 1_900_000_000)
     extensions = (Void(), RunningVersion(version_number(3, 2, 1)), HardforkVote(vote))
-    progress = on_its_way(ledger, block_after("alice", extensions=extensions))
+    context = on_its_way(ledger, block_after("alice", extensions=extensions))
 
-    process_header_extensions(ledger, progress)
+    process_header_extensions(ledger, context)
 
-    alice = progress.producer
+    alice = context.producer
     assert alice.running_version == version_number(3, 2, 1)
     assert (alice.hardfork_version_vote, alice.hardfork_time_vote) == (version_number(3, 3), 1_900_000_000)
 
 
 def test_a_program_older_than_the_rules_in_force_makes_no_blocks(ledger: Ledger) -> None:
-    progress = on_its_way(ledger, block_after("alice"))
+    context = on_its_way(ledger, block_after("alice"))
     change(ledger, ledger.hardforks, current_hardfork_version=version_number(3, 2))
-    change(ledger, progress.producer, running_version=version_number(3, 1, 65535))
+    change(ledger, context.producer, running_version=version_number(3, 1, 65535))
     with pytest.raises(RuleViolation, match="not running current hardfork"):
-        check_running_version(ledger, progress)
+        check_running_version(ledger, context)
 
-    change(ledger, progress.producer, running_version=version_number(3, 2))
-    check_running_version(ledger, progress)
+    change(ledger, context.producer, running_version=version_number(3, 2))
+    check_running_version(ledger, context)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.steps.inflation import first_inflation, pay_inflation, recalculate_inflation
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.constants import BLOCKS_PER_YEAR, COMMITTEE_ACCOUNT
@@ -19,9 +19,9 @@ LedgerAt = Callable[[int], Ledger]
 def pay(ledger: Ledger) -> list[Operation]:
     """In a block of the committee's; a thousand shares are worth a thousandth of a token."""
 
-    def step(ledger: Ledger, progress: Progress) -> None:
-        progress.producer = ledger.validator(COMMITTEE_ACCOUNT)
-        pay_inflation(ledger, progress)
+    def step(ledger: Ledger, context: BlockContext) -> None:
+        context.producer = ledger.validator(COMMITTEE_ACCOUNT)
+        pay_inflation(ledger, context)
 
     return run(ledger, step)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.steps.schedule import update_schedule
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
@@ -37,7 +37,7 @@ def add(ledger: Ledger, owner: str, votes: int, turn: int = LAP, **fields: objec
 
 def plan(ledger: Ledger, head: int = ROUND_END) -> tuple[str, ...]:
     change(ledger, ledger.globals, head_block_number=head)
-    update_schedule(ledger, Progress(block_after(COMMITTEE_ACCOUNT), Skip.NOTHING))
+    update_schedule(ledger, BlockContext(block_after(COMMITTEE_ACCOUNT), Skip.NOTHING))
     return ledger.schedule.scheduled
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from ledgerd.chain.ledger.block_context import Step
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Step
 from ledgerd.chain.steps.special_accounts import (
     claim_committee_account,
     clear_anonymous_account,

@@ -145,12 +145,12 @@ def test_a_producer_that_asks_at_every_tick_does_not_stop_the_sync_that_it_asked
     for _ in range(8):
         talk.now += 0.25
         talk.network.resync_from_lib(talk.now)
-        talk.settle()
+        talk.run_actions()
     assert talk.is_in(Mode.SYNC)
     assert asked(talk.sent[peer]) == [(107, 122)]
     assert sum(isinstance(message, Hello) for message in talk.sent[peer]) == 2
     talk.say(peer, BlockRangeReply((), 0, False))
     talk.now += 30
     talk.network.resync_from_lib(talk.now)
-    talk.settle()
+    talk.run_actions()
     assert sum(isinstance(message, Hello) for message in talk.sent[peer]) == 3

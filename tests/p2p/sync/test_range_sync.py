@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.shared.actions import Recover
+from ledgerd.p2p.shared.actions import RecoverKeys
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.sync.range_sync import ANSWER_SECONDS, IMPATIENT_SECONDS, linked_run
 from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply, GapFillRequest, GetBlockRange
@@ -110,7 +110,7 @@ def test_what_is_here_already_is_not_asked_for_again_when_the_window_is_full(
     assert supply.asked(peer)[-1][1] < HEIGHT + AHEAD
     talk.now += 5
     talk.network.tick(talk.now)
-    talk.settle()
+    talk.run_actions()
     supply.serve(peer)
     assert supply.is_synced
     assert len(supply.asked(peer)) == len(set(supply.asked(peer)))
@@ -255,14 +255,14 @@ def test_bytes_that_wait_for_their_turn_are_bounded(
 
 
 def test_blocks_wait_until_their_keys_are_recovered_beside(talk: Talk, supply: Supply) -> None:
-    talk.network.core.recovers_ahead = True
+    talk.network.core.recovers_keys_ahead = True
     peer = supply.meet()
     talk.network.received(talk.now, peer, supply.reply(FIRST).frame)
-    (batch,) = (action.batch for action in talk.network.actions() if isinstance(action, Recover))
-    talk.settle()
+    (batch,) = (action.batch for action in talk.network.actions() if isinstance(action, RecoverKeys))
+    talk.run_actions()
     assert talk.chain.head_number == HEIGHT
-    talk.network.recovered(talk.now, batch)
-    talk.settle()
+    talk.network.keys_recovered(talk.now, batch)
+    talk.run_actions()
     assert talk.chain.head_number == FIRST[1]
 
 
@@ -276,19 +276,19 @@ def test_pushed_blocks_do_not_disturb_a_sync(talk: Talk, supply: Supply) -> None
 
 def test_blocks_of_ranges_become_durable_together(talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch) -> None:
     commits: list[int] = []
-    settle = talk.network.core.chain.settle
+    commit = talk.network.core.chain.commit
 
     def count() -> None:
         commits.append(talk.chain.head_number)
-        settle()
+        commit()
 
-    monkeypatch.setattr(talk.network.core.chain, "settle", count)
+    monkeypatch.setattr(talk.network.core.chain, "commit", count)
     peers = [supply.meet() for _ in range(4)]
     for peer in reversed(peers):  # they come all at once, as to a node that is busy
         piece = supply.next(peer)
         assert piece is not None
         talk.network.received(talk.now, peer, supply.reply(piece).frame)
-    talk.settle()
+    talk.run_actions()
     assert talk.chain.head_number >= 112 + 4 * PIECE - 1
     assert len(commits) == 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.peer import LIFE, Life, Step
+from ledgerd.p2p.shared.peer import LIFE, Life, LifeEvent
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import (
     ForkStatus,
@@ -187,4 +187,4 @@ def test_a_peer_that_wants_nothing_of_us_is_left_alone_for_an_hour_at_most(talk_
 def test_life_goes_one_way() -> None:
     assert all(after is not Life.CONNECTING for after in LIFE.values())
     assert not any(before is Life.CLOSED for before, _ in LIFE)
-    assert all(LIFE[life, Step.ENDED] is Life.CLOSED for life in Life if life is not Life.CLOSED)
+    assert all(LIFE[life, LifeEvent.ENDED] is Life.CLOSED for life in Life if life is not Life.CLOSED)

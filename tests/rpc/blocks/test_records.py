@@ -67,6 +67,6 @@ def test_the_chain_tells_of_each_block_as_it_was_when_it_was_applied(tmp_path: P
     known = list(BlockRecords(tmp_path).scan(1, 61))
     assert all(each.is_known for each in known)
     assert all(before.aslot < after.aslot for before, after in pairwise(known))
-    settled = [each.last_irreversible_block_num for each in known]
-    assert settled == sorted(settled)
-    assert settled[-1] > 0
+    irreversible = [each.last_irreversible_block_num for each in known]
+    assert irreversible == sorted(irreversible)
+    assert irreversible[-1] > 0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.account_sales import give_to_buyer, reserve_bid, return_bid
 from ledgerd.chain.rules.accounts.new_accounts import open_account
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.chain.rules.money.vesting import create_vesting
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import ACCOUNT_AUCTION_EXTENSION_TIME, ACCOUNT_AUCTION_MIN_STEP, HUNDRED_PERCENT
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import NULL_KEY
@@ -81,7 +81,7 @@ def _pay(ledger: Ledger, operation: BuyAccount, buyer: Account, seller: Account,
         f"account.{field} == op.account_offer_price: Account offer price must be equal {field} in target account: "
         f"required {tokens(price)}, {operation.account_offer_price} provided.",
     )
-    needed = share(price + operation.tokens_to_shares.amount)
+    needed = fits_int64(price + operation.tokens_to_shares.amount)
     require(
         buyer.balance >= needed,
         f"buyer.balance >= (account.{field} + op.tokens_to_shares): Inssufficient balance for {field} "
@@ -98,7 +98,7 @@ def _bid(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account
     quirk).
     """
     bid = operation.account_offer_price.amount
-    least = share(account.current_bid + _bid_step(account))
+    least = fits_int64(account.current_bid + _bid_step(account))
     require(
         bid >= least,
         f"false: Account offer price must be equal or greater minimal bid price: {tokens(least)}.",
@@ -159,5 +159,5 @@ def _earliest_end(ledger: Ledger) -> int:
     which replays comes to another state; ours takes the timestamp of the block which takes the bid. It matters only
     to bids in the last minutes.
     """
-    clock = ledger.now if ledger.hardfork(15) else ledger.place.time
+    clock = ledger.now if ledger.hardfork(15) else ledger.cursor.time
     return uint32(clock + ACCOUNT_AUCTION_EXTENSION_TIME)

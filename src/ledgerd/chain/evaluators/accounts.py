@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.agents import wipe_agents
@@ -11,7 +11,7 @@ from ledgerd.chain.rules.accounts.energy import energy_now, spend_energy_with_sh
 from ledgerd.chain.rules.accounts.key_history import HeldKeys, held_keys, record_changes, require_pause
 from ledgerd.chain.rules.accounts.metadata import store_metadata
 from ledgerd.chain.rules.money.vesting import create_vesting
-from ledgerd.protocol.assets import shares
+from ledgerd.protocol.assets import fits_int64, shares
 from ledgerd.protocol.constants import INVITE_ACCOUNT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import NULL_KEY
@@ -36,8 +36,8 @@ def account_create(ledger: Ledger, operation: AccountCreate) -> None:
     require_members(ledger, operation.master, operation.active, operation.regular)
     spend_energy_with_shares(ledger, creator, delegation)
     with ledger.editing(creator):
-        creator.balance = share(creator.balance - fee)
-        creator.delegated_vesting_shares = share(creator.delegated_vesting_shares + delegation)
+        creator.balance = fits_int64(creator.balance - fee)
+        creator.delegated_vesting_shares = fits_int64(creator.delegated_vesting_shares + delegation)
     account = ledger.store.create(ACCOUNTS, _described(ledger, operation))
     store_metadata(ledger, account.name, operation.json_metadata)
     ledger.store.create(
@@ -73,8 +73,8 @@ def _require_means(ledger: Ledger, creator: Account, operation: AccountCreate) -
         require(energy_now(ledger, creator) >= 0, "current_energy >= 0: Cannot delegate with negative energy.")
     median, globals_ = ledger.median, ledger.globals
     ratio = median.create_account_delegation_ratio
-    target = globals_.shares_for(share(ratio * median.account_creation_fee.amount))
-    current = share(globals_.shares_for(share(ratio * fee)) + delegation)
+    target = globals_.shares_for(fits_int64(ratio * median.account_creation_fee.amount))
+    current = fits_int64(globals_.shares_for(fits_int64(ratio * fee)) + delegation)
     require(
         current >= target,
         "current_delegation >= target_delegation: "

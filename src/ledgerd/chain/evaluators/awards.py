@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import DivideByZero, fits_uint64, int16, share, uint32, uint128
+from ledgerd.chain.ledger.arithmetic import DivideByZero, fits_uint64, int16, uint32, uint128
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import energy_now
 from ledgerd.chain.rules.money.rewards import award_worth, claim_award
 from ledgerd.chain.rules.money.vesting import create_vesting
-from ledgerd.protocol.assets import MAX_AMOUNT, shares, tokens
+from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64, shares, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_COMMENT_BENEFICIARIES
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.awards import Award, FixedAward
@@ -66,7 +66,7 @@ def fixed_award(ledger: Ledger, operation: FixedAward) -> None:
     if donation > 0:
         globals_ = ledger.globals
         with ledger.editing(globals_):
-            globals_.committee_fund = share(globals_.committee_fund + donation)
+            globals_.committee_fund = fits_int64(globals_.committee_fund + donation)
 
 
 def _energy_of(ledger: Ledger, initiator: Account) -> int:
@@ -131,10 +131,10 @@ def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receive
         benefactor = ledger.find_account(each.account)
         if benefactor is None:
             raise RuleViolation(f'acc != nullptr: Beneficiary "{each.account}" must exist.')
-        part = share(reward * each.weight) // HUNDRED_PERCENT
+        part = fits_int64(reward * each.weight) // HUNDRED_PERCENT
         vested = create_vesting(ledger, benefactor, part)
         with ledger.editing(benefactor):
-            benefactor.benefactor_awards = share(benefactor.benefactor_awards + part)
+            benefactor.benefactor_awards = fits_int64(benefactor.benefactor_awards + part)
         ledger.emit(
             BenefactorAward(
                 operation.initiator,
@@ -150,7 +150,7 @@ def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receive
     if for_receiver > 0:
         vested = create_vesting(ledger, receiver, for_receiver)
         with ledger.editing(receiver):
-            receiver.receiver_awards = share(receiver.receiver_awards + for_receiver)
+            receiver.receiver_awards = fits_int64(receiver.receiver_awards + for_receiver)
         ledger.emit(
             ReceiveAward(
                 operation.initiator, operation.receiver, operation.custom_sequence, operation.memo, shares(vested)

@@ -5,7 +5,7 @@ Bets that are hidden at first are in `commitments`.
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.claims import defer_claim
@@ -23,6 +23,7 @@ from ledgerd.chain.rules.markets.market import (
 from ledgerd.pricing.constant_product import cancel, instant_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
 from ledgerd.pricing.widths import mul_div
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.bets import INSTANT, PmCancelBet, PmPlaceBet, PmTransferPosition
 from ledgerd.protocol.operations.markets import BINARY
@@ -101,9 +102,9 @@ def _bet_on_outcome(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, acc
     move_balance(ledger, account, -amount, STAKES, amount)
     outcome = outcomes[place]
     with ledger.editing(market, outcome):
-        market.bets_sum = share(market.bets_sum + amount)
-        outcome.q = share(outcome.q + bought)
-        outcome.bets_sum = share(outcome.bets_sum + amount)
+        market.bets_sum = fits_int64(market.bets_sum + amount)
+        outcome.q = fits_int64(outcome.q + bought)
+        outcome.bets_sum = fits_int64(outcome.bets_sum + amount)
         outcome.bets_count = uint32(outcome.bets_count + 1)
     _create(ledger, operation, market, bought, entry_liquidity=0)
 
@@ -165,7 +166,7 @@ def _leave_side(ledger: Ledger, bet: PmBet, market: PmMarket) -> int:
     with ledger.editing(market):
         market.reserve_a, market.reserve_b = left.reserve_a, left.reserve_b
         count_stake(market, bet.side, -bet.amount)
-        market.forfeit_pool = share(market.forfeit_pool + left.residual)
+        market.forfeit_pool = fits_int64(market.forfeit_pool + left.residual)
     defer_claim(ledger, market, bet.account, CANCELLED_BET, bet.side, left.tail)
     return left.paid
 
@@ -175,11 +176,11 @@ def _leave_outcome(ledger: Ledger, bet: PmBet, market: PmMarket) -> int:
     outcome = find_outcome(ledger, market, bet.outcome_index & 0xFF)
     if outcome is not None:
         with ledger.editing(outcome):
-            outcome.q = share(outcome.q - bet.weight)
-            outcome.bets_sum = share(outcome.bets_sum - bet.amount)
+            outcome.q = fits_int64(outcome.q - bet.weight)
+            outcome.bets_sum = fits_int64(outcome.bets_sum - bet.amount)
             outcome.bets_count = max(0, outcome.bets_count - 1)
     with ledger.editing(market):
-        market.bets_sum = share(market.bets_sum - bet.amount)
+        market.bets_sum = fits_int64(market.bets_sum - bet.amount)
     return bet.amount
 
 
@@ -223,8 +224,8 @@ def _divide(ledger: Ledger, operation: PmTransferPosition, bet: PmBet, weight: i
         "(pm_min_bet); transfer the whole position instead",
     )
     with ledger.editing(bet):
-        bet.weight = share(bet.weight - weight)
-        bet.amount = share(bet.amount - part)
+        bet.weight = fits_int64(bet.weight - weight)
+        bet.amount = fits_int64(bet.amount - part)
     ledger.store.create(
         PM_BETS,
         PmBet(

@@ -5,7 +5,7 @@ What becomes of a bet that was shown, and of one that was not, is up to the step
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.commitments import commitment_of
@@ -13,6 +13,7 @@ from ledgerd.chain.rules.markets.curve import time_penalty_of
 from ledgerd.chain.rules.markets.frozen import STAKES, move_balance
 from ledgerd.chain.rules.markets.market import market_of, require_active, require_betting_open, require_markets_enabled
 from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import BLOCK_INTERVAL, MAX_PM_OPEN_COMMITS_PER_MARKET
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.bets import BATCH
@@ -100,7 +101,7 @@ def pm_reveal_bet(ledger: Ledger, operation: PmRevealBet) -> None:
     market = market_of(ledger, commit.market)
     require_active(market)
     require_betting_open(ledger, market, "Betting period ended")
-    surplus = share(commit.escrow_amount - amount.amount)
+    surplus = fits_int64(commit.escrow_amount - amount.amount)
     move_balance(ledger, ledger.account(operation.account), surplus, STAKES, amount.amount)
     with ledger.editing(commit, market):
         commit.status = REVEALED

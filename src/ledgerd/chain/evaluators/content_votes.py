@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import fits_uint64, int16, share, uint32, uint64, uint128
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int16, uint32, uint64, uint128
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import energy_now
 from ledgerd.chain.rules.money.content_tree import change_reward_shares
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_VOTE_CHANGES
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.content import Vote
@@ -102,10 +103,10 @@ def _count(ledger: Ledger, content: Content, cast: ContentVote) -> None:
     """A vote without weight counts as one against (spec 02, section 17.3)."""
     before = max(content.net_rshares, 0)
     with ledger.editing(content):
-        content.net_rshares = share(content.net_rshares + cast.rshares)
-        content.abs_rshares = share(content.abs_rshares + abs(cast.rshares))
+        content.net_rshares = fits_int64(content.net_rshares + cast.rshares)
+        content.abs_rshares = fits_int64(content.abs_rshares + abs(cast.rshares))
         if cast.rshares > 0:
-            content.vote_rshares = share(content.vote_rshares + cast.rshares)
+            content.vote_rshares = fits_int64(content.vote_rshares + cast.rshares)
         content.net_votes += 1 if cast.rshares > 0 else -1
         if cast.rshares > 0 and content.last_payout == 0:
             cast.weight = cast.rshares
@@ -132,8 +133,8 @@ def _change(ledger: Ledger, content: Content, earlier: ContentVote, cast: Conten
         voter.last_vote_time = ledger.now
     before = max(content.net_rshares, 0)
     with ledger.editing(content):
-        content.net_rshares = share(share(content.net_rshares - earlier.rshares) + cast.rshares)
-        content.abs_rshares = share(content.abs_rshares + abs(cast.rshares))
+        content.net_rshares = fits_int64(fits_int64(content.net_rshares - earlier.rshares) + cast.rshares)
+        content.abs_rshares = fits_int64(content.abs_rshares + abs(cast.rshares))
         content.net_votes += _sign(cast.rshares) - _sign(earlier.rshares)
         content.total_vote_weight = uint64(content.total_vote_weight - earlier.weight)
     with ledger.editing(earlier):

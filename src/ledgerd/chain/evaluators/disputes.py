@@ -5,7 +5,7 @@ What a vote comes to, and what time does to a dispute, is up to the step of the 
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import (
@@ -19,6 +19,7 @@ from ledgerd.chain.rules.markets.gauges import (
 from ledgerd.chain.rules.markets.market import market_of, require_markets_enabled
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.widths import mul_div
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.market_rules import ALL
@@ -216,7 +217,7 @@ def _overturn(
     if fee + bonus > 0:
         adjust_balance(ledger, ledger.account(dispute.disputer), fee + bonus)
     with ledger.editing(market, dispute):
-        market.forfeit_pool = share(market.forfeit_pool + slash - bonus)
+        market.forfeit_pool = fits_int64(market.forfeit_pool + slash - bonus)
         market.resolved_outcome = operation.correct_outcome
         market.status = RESOLVED
         market.payout_status = TO_BE_PAID
@@ -229,8 +230,8 @@ def _slash(ledger: Ledger, operation: PmDisputeResolve, dispute: PmDispute, orac
     with ledger.editing(oracle):
         turn(oracle, gauge_of(dispute), -1)
         if slash > 0:
-            oracle.insurance = share(oracle.insurance - slash)
-            oracle.total_insurance_slashed = share(oracle.total_insurance_slashed + slash)
+            oracle.insurance = fits_int64(oracle.insurance - slash)
+            oracle.total_insurance_slashed = fits_int64(oracle.total_insurance_slashed + slash)
         oracle.disputes_lost = uint32(oracle.disputes_lost + 1)
         if operation.ban_oracle:
             oracle.banned_until = operation.ban_oracle_until

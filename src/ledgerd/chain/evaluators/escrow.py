@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.escrow import EscrowApprove, EscrowDispute, EscrowRelease, EscrowTransfer
@@ -30,7 +29,7 @@ def escrow_transfer(ledger: Ledger, operation: EscrowTransfer) -> None:
         operation.escrow_expiration > ledger.now,
         "o.escrow_expiration > _db.head_block_time(): The escrow expiration must be after head block time.",
     )
-    spent = share(operation.token_amount.amount + operation.fee.amount)
+    spent = fits_int64(operation.token_amount.amount + operation.fee.amount)
     require(
         sender.balance >= spent,
         "from_account.balance >= token_spent: Account cannot cover token costs of escrow. "
@@ -64,7 +63,7 @@ def escrow_approve(ledger: Ledger, operation: EscrowApprove) -> None:
     )
     _require_undecided(escrow, operation)
     if not operation.approve:
-        adjust_balance(ledger, ledger.account(escrow.sender), share(escrow.token_balance + escrow.pending_fee))
+        adjust_balance(ledger, ledger.account(escrow.sender), fits_int64(escrow.token_balance + escrow.pending_fee))
         ledger.store.remove(escrow)
         return
     with ledger.editing(escrow):
@@ -131,7 +130,7 @@ def escrow_release(ledger: Ledger, operation: EscrowRelease) -> None:
     _require_right_to_release(ledger, escrow, operation)
     adjust_balance(ledger, receiver, amount.amount)
     with ledger.editing(escrow):
-        escrow.token_balance = share(escrow.token_balance - amount.amount)
+        escrow.token_balance = fits_int64(escrow.token_balance - amount.amount)
     if escrow.token_balance == 0:
         ledger.store.remove(escrow)
 

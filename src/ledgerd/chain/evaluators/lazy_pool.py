@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import int64, share, uint32, uint128
+from ledgerd.chain.ledger.arithmetic import int64, uint32, uint128
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import serve_queue
 from ledgerd.chain.rules.markets.market import require_markets_enabled
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.lazy_pool import Deposit, Withdrawal, reward_growth, reward_since, shares_for, withdraw
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit, PmLazyWithdraw
@@ -38,8 +39,8 @@ def pm_lazy_deposit(ledger: Ledger, operation: PmLazyDeposit) -> None:
     bought = shares_for(amount, pool.total_shares, _equity_of(pool))
     require(bought > 0, "new_shares.value > 0: Zero shares minted")
     with ledger.editing(pool):
-        pool.total_shares = share(pool.total_shares + bought)
-        pool.free_balance = share(pool.free_balance + amount)
+        pool.total_shares = fits_int64(pool.total_shares + bought)
+        pool.free_balance = fits_int64(pool.free_balance + amount)
     _add_to_deposit(ledger, pool, operation.account, bought, amount)
     serve_queue(ledger)
 
@@ -74,9 +75,9 @@ def _add_to_deposit(ledger: Ledger, pool: PmLazyPool, account: AccountName, boug
         return
     reward = reward_since(_terms_of(deposit), pool.reward_per_share)
     with ledger.editing(deposit):
-        deposit.pending_rewards = share(deposit.pending_rewards + reward)
-        deposit.shares = share(deposit.shares + bought)
-        deposit.principal = share(deposit.principal + amount)
+        deposit.pending_rewards = fits_int64(deposit.pending_rewards + reward)
+        deposit.shares = fits_int64(deposit.shares + bought)
+        deposit.principal = fits_int64(deposit.principal + amount)
         deposit.reward_snapshot = pool.reward_per_share
 
 
@@ -103,15 +104,15 @@ def pm_lazy_withdraw(ledger: Ledger, operation: PmLazyWithdraw) -> None:
     )
     percent = ledger.median.pm_lazy_emergency_penalty_percent if is_locked else 0
     part = withdraw(_terms_of(deposit), burnt, pool.reward_per_share, percent)
-    pending = share(reward_since(_terms_of(deposit), pool.reward_per_share) + deposit.pending_rewards)
+    pending = fits_int64(reward_since(_terms_of(deposit), pool.reward_per_share) + deposit.pending_rewards)
     _burn(ledger, pool, burnt, part)
     if burnt == deposit.shares:
         ledger.store.remove(deposit)
     else:
         with ledger.editing(deposit):
-            deposit.shares = share(deposit.shares - burnt)
-            deposit.principal = share(deposit.principal - part.principal)
-            deposit.pending_rewards = share(pending - part.reward)
+            deposit.shares = fits_int64(deposit.shares - burnt)
+            deposit.principal = fits_int64(deposit.principal - part.principal)
+            deposit.pending_rewards = fits_int64(pending - part.reward)
             deposit.reward_snapshot = pool.reward_per_share
     if part.owed > 0:
         ledger.store.create(
@@ -127,8 +128,8 @@ def _burn(ledger: Ledger, pool: PmLazyPool, burnt: int, part: Withdrawal) -> Non
     Quirk: among them are those that the withdrawer keeps, whose part nobody ever gets: his snapshot is taken later.
     """
     with ledger.editing(pool):
-        pool.total_shares = share(pool.total_shares - burnt)
-        pool.pending_withdrawals = share(pool.pending_withdrawals + part.owed)
+        pool.total_shares = fits_int64(pool.total_shares - burnt)
+        pool.pending_withdrawals = fits_int64(pool.pending_withdrawals + part.owed)
         if part.penalty > 0:
             growth = reward_growth(part.penalty, pool.total_shares)
             pool.reward_per_share = uint128(pool.reward_per_share + growth)

@@ -5,7 +5,7 @@ When a position falls against its owner's will is in `chain.rules.markets.liquid
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import int64, share, uint32
+from ledgerd.chain.ledger.arithmetic import int64, uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.claims import defer_claim
@@ -18,6 +18,7 @@ from ledgerd.chain.rules.markets.market import count_stake, market_of, require_a
 from ledgerd.pricing.constant_product import Fill, Reserves, buy
 from ledgerd.pricing.leverage import FUNDING_PERIOD, Limits, conversion_fee, safe_threshold, threshold, worst_value
 from ledgerd.pricing.widths import mul_div
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.leverage import WHOLE_PERCENT, PmLeverageClose, PmLeverageConvert, PmLeverageOpen
@@ -54,8 +55,8 @@ def pm_leverage_open(ledger: Ledger, operation: PmLeverageOpen) -> None:
     fill = _fill(ledger, operation, market, total)
     move_balance(ledger, account, -collateral, COLLATERAL, collateral)
     with ledger.editing(pool, market):
-        pool.free_balance = share(pool.free_balance - loan)
-        pool.leverage_fund_used = share(pool.leverage_fund_used + loan)
+        pool.free_balance = fits_int64(pool.free_balance - loan)
+        pool.leverage_fund_used = fits_int64(pool.leverage_fund_used + loan)
         market.reserve_a, market.reserve_b = fill.reserve_a, fill.reserve_b
     owed = threshold(loan, ledger.median.pm_leverage_pool_profit_percent)
     now = ledger.now
@@ -69,7 +70,7 @@ def pm_leverage_open(ledger: Ledger, operation: PmLeverageOpen) -> None:
             loan=loan,
             total_bet=total,
             tokens=fill.tokens,
-            pool_profit=share(owed - loan),
+            pool_profit=fits_int64(owed - loan),
             liquidation_threshold=owed,
             created_time=now,
             last_update=now,
@@ -173,8 +174,8 @@ def _repay(ledger: Ledger, position: PmLeveragePosition, paid: int, income: int)
     """The pool gets its loan back with what it has earned, and pays who waits."""
     pool = ledger.store.get(PM_LAZY_POOLS, 0)
     with ledger.editing(pool):
-        pool.free_balance = share(pool.free_balance + paid)
-        pool.leverage_fund_used = share(pool.leverage_fund_used - position.loan)
+        pool.free_balance = fits_int64(pool.free_balance + paid)
+        pool.leverage_fund_used = fits_int64(pool.leverage_fund_used - position.loan)
         credit(pool, income)
     serve_queue(ledger)
 
@@ -193,7 +194,7 @@ def pm_leverage_close(ledger: Ledger, operation: PmLeverageClose) -> None:
     gained = value - owed
     require(gained >= operation.min_return, "bettor_received >= o.min_return: Return below min_return")
     take_out(ledger, position, market, max(0, int64(position.total_bet - owed)))
-    _repay(ledger, position, owed, share(position.pool_profit + position.funding_paid))
+    _repay(ledger, position, owed, fits_int64(position.pool_profit + position.funding_paid))
     defer_claim(ledger, market, operation.account, CLOSED_LEVERAGE, position.outcome_index, gained)
     with ledger.editing(position):
         position.status = CLOSED
@@ -222,10 +223,10 @@ def pm_leverage_convert(ledger: Ledger, operation: PmLeverageConvert) -> None:
     total = int64(owed + fee)
     require(account.balance >= total, "acct.balance.amount >= total_payment: Insufficient balance for conversion")
     with ledger.editing(account):
-        account.balance = share(account.balance - total)
+        account.balance = fits_int64(account.balance - total)
         change_frozen(account, COLLATERAL, -position.collateral)
         change_frozen(account, STAKES, position.total_bet)
-    _repay(ledger, position, total, share(position.pool_profit + fee + position.funding_paid))
+    _repay(ledger, position, total, fits_int64(position.pool_profit + fee + position.funding_paid))
     _become_bet(ledger, position, market)
     with ledger.editing(position):
         position.status = CONVERTED

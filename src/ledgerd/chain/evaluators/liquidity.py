@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.frozen import LIQUIDITY, move_balance
@@ -16,6 +15,7 @@ from ledgerd.chain.rules.markets.market import (
 )
 from ledgerd.pricing.constant_product import reserves_with, reserves_without
 from ledgerd.pricing.liquidity import depth_added, depth_removed
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmWithdrawLiquidity
 from ledgerd.protocol.operations.markets import BINARY, MULTI
@@ -57,12 +57,12 @@ def _deepen(ledger: Ledger, market: PmMarket, amount: int) -> int:
     with ledger.editing(market):
         if market.market_type == MULTI:
             depth = depth_added(market.lmsr_b, amount, liquidity)
-            market.lmsr_b = share(market.lmsr_b + depth)
-            market.lmsr_subsidy = share(market.lmsr_subsidy + amount)
+            market.lmsr_b = fits_int64(market.lmsr_b + depth)
+            market.lmsr_subsidy = fits_int64(market.lmsr_subsidy + amount)
         else:
             reserves = reserves_with(market.reserve_a, market.reserve_b, liquidity, amount)
             market.reserve_a, market.reserve_b, market.k = reserves
-        market.liquidity_sum = share(liquidity + amount)
+        market.liquidity_sum = fits_int64(liquidity + amount)
     return depth
 
 
@@ -96,7 +96,7 @@ def pm_withdraw_liquidity(ledger: Ledger, operation: PmWithdrawLiquidity) -> Non
             "Withdrawal would drop market liquidity below the minimum",
         )
     provider = ledger.account(operation.provider)
-    move_balance(ledger, provider, share(amount + row.earned_fee), LIQUIDITY, -amount)
+    move_balance(ledger, provider, fits_int64(amount + row.earned_fee), LIQUIDITY, -amount)
     depth = _depth_of(ledger, market, row, amount)
     _thin(ledger, market, amount, depth)
     _shrink(ledger, row, amount, depth)
@@ -132,9 +132,9 @@ def _thin(ledger: Ledger, market: PmMarket, amount: int, depth: int) -> None:
     """Quirk: what a book was founded with, its subsidy, stays."""
     liquidity = market.liquidity_sum
     with ledger.editing(market):
-        market.liquidity_sum = share(liquidity - amount)
+        market.liquidity_sum = fits_int64(liquidity - amount)
         if market.market_type == MULTI:
-            market.lmsr_b = share(market.lmsr_b - depth)
+            market.lmsr_b = fits_int64(market.lmsr_b - depth)
         elif liquidity > 0:
             reserves = reserves_without(market.reserve_a, market.reserve_b, liquidity, amount)
             market.reserve_a, market.reserve_b, market.k = reserves
@@ -147,6 +147,6 @@ def _shrink(ledger: Ledger, row: PmLiquidity, amount: int, depth: int) -> None:
         if amount == row.amount:
             row.status = CLOSED
         else:
-            row.amount = share(row.amount - amount)
+            row.amount = fits_int64(row.amount - amount)
             if ledger.hardfork(15):
-                row.b_share = share(row.b_share - depth)
+                row.b_share = fits_int64(row.b_share - depth)

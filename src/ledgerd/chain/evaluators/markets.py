@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.chain.evaluators.oracles import take_on
-from ledgerd.chain.ledger.arithmetic import int64, share, uint32
+from ledgerd.chain.ledger.arithmetic import int64, uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.curve import priced
@@ -21,7 +21,7 @@ from ledgerd.chain.rules.markets.market import (
 )
 from ledgerd.pricing.constant_product import opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import (
     MAX_PM_DECISION_URL_LENGTH,
     MAX_PM_DISPUTE_REASON_LENGTH,
@@ -181,8 +181,8 @@ def _pay(ledger: Ledger, creator: Account, liquidity: int) -> None:
     fee = max(0, fee)
     globals_ = ledger.globals
     with ledger.editing(creator, globals_):
-        creator.balance = share(share(creator.balance - fee) - liquidity)
-        globals_.committee_fund = share(globals_.committee_fund + fee)
+        creator.balance = fits_int64(fits_int64(creator.balance - fee) - liquidity)
+        globals_.committee_fund = fits_int64(globals_.committee_fund + fee)
         change_frozen(creator, LIQUIDITY, liquidity)
 
 
@@ -355,11 +355,11 @@ def _leave_active(ledger: Ledger, oracle: PmOracle) -> None:
 def _note_resolution(oracle: PmOracle, volume: int, taken: int, *, is_late: bool) -> None:
     """What an oracle that is being edited has resolved, and how long after the end of betting."""
     count = oracle.markets_resolved = uint32(oracle.markets_resolved + 1)
-    oracle.total_volume_resolved = share(oracle.total_volume_resolved + volume)
+    oracle.total_volume_resolved = fits_int64(oracle.total_volume_resolved + volume)
     oracle.resolved_late_count = uint32(oracle.resolved_late_count + is_late)
     oracle.avg_resolution_time = uint32((oracle.avg_resolution_time * (count - 1) + taken) // count)
     classes = list(oracle.resolution_time_hist)
-    classes[time_class(taken)] = share(classes[time_class(taken)] + 1)
+    classes[time_class(taken)] = fits_int64(classes[time_class(taken)] + 1)
     oracle.resolution_time_hist = tuple(classes)
 
 

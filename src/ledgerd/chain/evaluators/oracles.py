@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import find_oracle
@@ -10,7 +10,7 @@ from ledgerd.chain.rules.markets.lazy_pool import allocate
 from ledgerd.chain.rules.markets.liquidity_return import return_liquidity
 from ledgerd.chain.rules.markets.market import market_of, require_markets_enabled
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import Asset, tokens
+from ledgerd.protocol.assets import Asset, fits_int64, tokens
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister, PmOracleUpdate
@@ -64,8 +64,8 @@ def _pay_for_registration(ledger: Ledger, owner: Account, insurance: int) -> Non
     require(owner.balance - fee >= insurance, "owner.balance >= o.insurance: Insufficient balance for insurance")
     globals_ = ledger.globals
     with ledger.editing(owner, globals_):
-        owner.balance = share(owner.balance - fee - insurance)
-        globals_.committee_fund = share(globals_.committee_fund + fee)
+        owner.balance = fits_int64(owner.balance - fee - insurance)
+        globals_.committee_fund = fits_int64(globals_.committee_fund + fee)
 
 
 @evaluates(PmOracleUpdate)
@@ -86,7 +86,7 @@ def pm_oracle_update(ledger: Ledger, operation: PmOracleUpdate) -> None:
         _move_insurance(ledger, owner, oracle, operation.insurance_delta)
     with ledger.editing(oracle):
         if operation.insurance_delta is not None:
-            oracle.insurance = share(oracle.insurance + operation.insurance_delta.amount)
+            oracle.insurance = fits_int64(oracle.insurance + operation.insurance_delta.amount)
         if operation.fixed_fee is not None:
             oracle.fixed_fee = operation.fixed_fee.amount
         for field in ("fee_percent", "rules_url", "auto_accept_creator", "auto_accept_resolver", "auto_accept"):
@@ -102,7 +102,7 @@ def _move_insurance(ledger: Ledger, owner: Account, oracle: PmOracle, delta: Ass
     if delta.amount > 0:
         require(owner.balance >= delta.amount, "owner.balance >= delta: Insufficient balance for insurance top-up")
     elif delta.amount < 0:
-        withdraw = share(-delta.amount)
+        withdraw = fits_int64(-delta.amount)
         _require_all_settled(ledger, oracle)
         require(
             oracle.insurance - withdraw >= ledger.median.pm_min_oracle_insurance.amount,

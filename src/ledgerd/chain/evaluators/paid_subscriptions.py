@@ -5,11 +5,11 @@ Renewals are in `chain.steps.subscriptions`.
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, share, truncated, uint32, uint128
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, truncated, uint32, uint128
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance, pay_committee
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.paid_subscriptions import PaidSubscribe, SetPaidSubscription
 from ledgerd.protocol.operations.virtual import PaidSubscriptionAction
@@ -74,7 +74,7 @@ def paid_subscribe(ledger: Ledger, operation: PaidSubscribe) -> None:
     ledger.account(operation.subscriber)
     ledger.account(operation.account)
     _require_terms(ledger, operation)
-    cost = share(operation.amount.amount * operation.level)
+    cost = fits_int64(operation.amount.amount * operation.level)
     subscribe = ledger.store.lookup(SUBSCRIBE_BY_ACCOUNTS, operation.subscriber, operation.account)
     if subscribe is None or not subscribe.active:
         if subscribe is not None:
@@ -148,7 +148,7 @@ def _change_terms(ledger: Ledger, subscribe: Subscribe, operation: PaidSubscribe
 
 def _remaining(ledger: Ledger, subscribe: Subscribe) -> int:
     """The part of the last payment that is for the time to come."""
-    paid = share(subscribe.amount * subscribe.level)
+    paid = fits_int64(subscribe.amount * subscribe.level)
     to_come = subscribe.next_time - ledger.now
     return int64(fits_uint64(uint128(paid * to_come) // (subscribe.period * SECONDS_PER_DAY)))
 

@@ -5,13 +5,13 @@ Withdrawals are paid by `steps.withdrawals`; lent shares come back by `steps.del
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share, truncated, uint32
+from ledgerd.chain.ledger.arithmetic import truncated, uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import energy_now, spend_energy_with_shares
 from ledgerd.chain.rules.money.balances import adjust_balance, balance_of
 from ledgerd.chain.rules.money.vesting import create_vesting
-from ledgerd.protocol.assets import TOKEN_SYMBOL, shares
+from ledgerd.protocol.assets import TOKEN_SYMBOL, fits_int64, shares
 from ledgerd.protocol.constants import CASHOUT_WINDOW_SECONDS, HUNDRED_PERCENT, MAX_WITHDRAW_ROUTES
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.transfers import (
@@ -135,7 +135,7 @@ def delegate_vesting_shares(ledger: Ledger, operation: DelegateVestingShares) ->
     if delegation is None:
         require(amount != 0, "op.vesting_shares.amount != 0: Delegation did not exist for initiate revoke.")
     minimum = ledger.globals.shares_for(ledger.median.min_delegation.amount)
-    delta = amount if delegation is None else share(amount - delegation.vesting_shares)
+    delta = amount if delegation is None else fits_int64(amount - delegation.vesting_shares)
     if delta > 0:
         _require_delegable(ledger, delegator, delta)
     if delegation is None:
@@ -150,9 +150,9 @@ def delegate_vesting_shares(ledger: Ledger, operation: DelegateVestingShares) ->
     if delta > 0:
         spend_energy_with_shares(ledger, delegator, delta)
         with ledger.editing(delegator):
-            delegator.delegated_vesting_shares = share(delegator.delegated_vesting_shares + delta)
+            delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares + delta)
     with ledger.editing(delegatee):
-        delegatee.received_vesting_shares = share(delegatee.received_vesting_shares + delta)
+        delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares + delta)
     if delegation is not None:
         _leave_delegation(ledger, delegation, amount)
 

@@ -1,1 +1,1 @@
-"""Which blocks are the chain: candidates, the applied branch, and the choice between branches."""
+"""The fork database, the applied branch (trunk), and the choice between branches."""

@@ -1,4 +1,4 @@
-"""Where a block is found: among those that may still win, on the trunk, or in the log (spec 03, section 23)."""
+"""Looking blocks up: in the fork database, on the trunk, or in the log (spec 03, section 23)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which block is the head: linking, the weight of branches, and switching between them (spec 03, section 9)."""
+"""Fork choice: linking, comparing branches, and switching between them (spec 03, section 9)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class ForkChoice:
-    """Takes blocks in, and keeps the trunk on the branch that wins."""
+    """Takes blocks in, and keeps the trunk on the best branch."""
 
     def __init__(self, trunk: Trunk, forks: ForkDatabase, blocks: Blocks, linking: Linking, pending: Pending) -> None:
         self.trunk = trunk
@@ -46,7 +46,7 @@ class ForkChoice:
     # -- the one way in
 
     def push(self, block: Block, skip: SkipFlags = Skip.NOTHING, *, instead_of: Collection[BlockId] = ()) -> Outcome:
-        """Take a block in, by whomever it was sent, and say what became of it; no rule is raised."""
+        """Take a block in, and return what became of it; no rule is raised."""
         try:
             return self._push(block, skip, instead_of)
         except BlockTooOld as rule:
@@ -102,7 +102,7 @@ class ForkChoice:
         return Applied()
 
     def _cascade(self, skip: SkipFlags) -> None:
-        """Blocks that had waited for this one follow at once, where they continue it in a line."""
+        """Apply the candidates that waited for this block, as long as each continues the one before."""
         tip, trunk = self.forks.head, self.trunk
         if tip is None or tip.number <= trunk.head_number or trunk.head_id not in self.forks:
             return
@@ -163,9 +163,10 @@ class ForkChoice:
         return len(old) == 1 and old[0].id == head_id and new[-1].id == head_id
 
     def _switch(self, new_head: ForkItem, skip: SkipFlags) -> Outcome:
-        """Leave the old branch for the new one; back to the old one when the new one breaks a rule.
+        """Switch to the new branch; return to the old one when a block of the new one breaks a rule.
 
-        Nothing is undone before the two branches are known whole: here is where a branch can be judged first.
+        Nothing is undone before both branches are linked down to their common parent: a branch can be judged only when
+        it is complete.
         """
         if self.trunk.head_id not in self.forks:
             self.forks.remove(new_head.id)
@@ -207,7 +208,7 @@ class ForkChoice:
         return False
 
     def _turn_schedule_to(self, producer: AccountName) -> None:
-        """After a line of blocks out of turn, the next slot is the one behind their last producer (same quirk)."""
+        """After a run of blocks out of turn, the next slot is the one after their last producer's (same quirk)."""
         ledger = self.trunk.ledger
         scheduled, globals_ = ledger.schedule.scheduled, ledger.globals
         if producer in scheduled:
@@ -216,7 +217,7 @@ class ForkChoice:
                 globals_.current_aslot += behind
 
     def _give_up(self, refused: Branch, old: Branch, base: BlockId, skip: SkipFlags) -> None:
-        """Back to the old branch; of the new one, what broke the rule and all above it is forgotten."""
+        """Return to the old branch; remove the block that broke the rule, and all above it, from the candidates."""
         for item in refused:
             self.forks.remove(item.id)
         self._pop_down_to(base)
@@ -235,7 +236,7 @@ class ForkChoice:
         return True
 
     def pop(self) -> None:
-        """Take the head block off, and go on from its parent."""
+        """Undo the head block; its parent is the head."""
         self._pop()
         self.forks.pop()
 

@@ -1,6 +1,6 @@
-"""The blocks that may still win: every branch above the irreversible block, linked by parents (spec 03, section 8).
+"""The fork database: every branch above the irreversible block, linked by parents (spec 03, section 8).
 
-In memory only. It knows links and numbers, nothing of validity; which branch wins is decided in `choice`.
+In memory only. It knows links and numbers, not validity; which branch is applied is decided in `choice`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 
 MAX_REACH = 2400
-"""How far below its head the database looks at blocks at all, until the chain sets a narrower window."""
+"""Blocks further below its head are refused, until the chain sets a narrower window."""
 
 MAX_UNLINKED = 2400
-"""Blocks whose parents are unknown are kept, in case those arrive; no more than this, the oldest go first.
-The reference keeps any number."""
+"""Blocks whose parent is unknown are kept until it arrives; of more than this many the oldest are dropped. The
+reference keeps any number.
+"""
 
 
 class UnlinkableBlock(RuleViolation):
@@ -26,7 +27,7 @@ class UnlinkableBlock(RuleViolation):
 
 
 class BlockTooOld(RuleViolation):
-    """A block below everything that could still be switched to."""
+    """A block below the window: no branch from there can be switched to any more."""
 
     code, name, what = 4080100, "block_too_old_exception", "block is too old for fork database"
 
@@ -79,7 +80,7 @@ class ForkDatabase:
         self._waiting.clear()
 
     def start(self, block: Block) -> None:
-        """Begin at a block that needs no parent."""
+        """Start from a block whose parent is not needed."""
         item = ForkItem(block)
         self._link(item)
         self.head = item
@@ -113,7 +114,7 @@ class ForkDatabase:
         return self.head
 
     def pop(self) -> None:
-        """Step the head back to its parent."""
+        """Make the parent of the head the head."""
         parent = None if self.head is None else self.parent_of(self.head)
         if parent is None and self.head is not None and self.head.block.previous == self._anchor:
             self.head = None
@@ -123,13 +124,13 @@ class ForkDatabase:
         self.head = parent
 
     def remove(self, block_id: BlockId) -> None:
-        """Forget a linked block; the head may go on pointing at it."""
+        """Remove a linked block; the head may still refer to it."""
         item = self._linked.pop(block_id, None)
         if item is not None:
             self._unnumber(item)
 
     def narrow(self, reach: int) -> None:
-        """Keep only what lies no deeper than this below the head."""
+        """Remove the blocks that lie deeper than this below the head."""
         self._reach = reach
         if self.head is None:
             return
@@ -194,7 +195,7 @@ class ForkDatabase:
             one, two = self._parent_or_raise(one), self._parent_or_raise(two)
         return [*ones, one], [*twos, two]
 
-    # -- keeping the books
+    # -- the indexes
 
     def _parent_or_raise(self, item: ForkItem) -> ForkItem:
         parent = self.parent_of(item)

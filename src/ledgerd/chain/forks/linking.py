@@ -1,5 +1,5 @@
-"""The only writer of the fork database besides the choice of a branch: how a block becomes a candidate, and how the
-candidates stay linked to the trunk (spec 03, sections 8 and 9).
+"""Linking: how a block becomes a candidate, and how the candidates stay linked to the trunk (spec 03, sections 8 and
+9). Besides fork choice, the only writer of the fork database.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ledgerd.protocol.identifiers import NO_BLOCK
 
 
 class Linking:
-    """Keeps the fork database in touch with the trunk."""
+    """Keeps the candidates of the fork database linked to the trunk."""
 
     def __init__(self, trunk: Trunk, forks: ForkDatabase, blocks: Blocks) -> None:
         self._trunk = trunk
@@ -34,7 +34,7 @@ class Linking:
             forks.anchor(trunk.head_id)
 
     def follow_trunk(self) -> None:
-        """The head may have moved: look no further down than to the irreversible block."""
+        """Narrow the window of the fork database to the irreversible block, after the head may have moved."""
         trunk = self._trunk
         self._forks.is_emergency = trunk.ledger.globals.emergency_consensus_active
         if trunk.head_id != NO_BLOCK:
@@ -59,7 +59,7 @@ class Linking:
             raise
 
     def keep(self, block: Block) -> None:
-        """A block of the trunk that came again: branches may leave the trunk at it."""
+        """Keep a block of the trunk that arrived again: branches may leave the trunk there."""
         if block.id not in self._forks:
             self._forks.insert_base(block)
 
@@ -93,10 +93,10 @@ class Linking:
                 if base is not None:
                     forks.insert_base(base)
 
-    # -- beginning anew
+    # -- restart
 
     def restart(self, head: Block | None = None) -> None:
-        """Forget all candidates, and begin again at the head, or at the block that is given."""
+        """Drop all candidates, and start again at the head, or at the given block."""
         self._forks.reset()
         if head is None:
             self._start_at_head()

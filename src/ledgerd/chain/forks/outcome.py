@@ -9,14 +9,14 @@ import msgspec
 from ledgerd.protocol.errors import RuleViolation
 
 FARTHEST_AHEAD = 100
-"""A block further above the head than this is not even kept: ranges of blocks are synced, not collected."""
+"""A block further above the head than this is not kept: blocks that far ahead come by sync, in ranges."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a block. None but these below is ever given."""
+    """What became of a block; always one of the classes below."""
 
     has_moved: ClassVar[bool] = False
-    """Whether the head is another than before."""
+    """Whether the head changed."""
 
     @property
     def violation(self) -> RuleViolation | None:
@@ -24,7 +24,7 @@ class Outcome(msgspec.Struct, frozen=True):
         return None
 
     def or_raise(self) -> Self:
-        """For whoever cannot go on, or must answer, when the block was not taken in."""
+        """Raise the violation, if there is one."""
         if self.violation is not None:
             raise self.violation
         return self
@@ -37,7 +37,7 @@ class Applied(Outcome, frozen=True):
 
 
 class Switched(Outcome, frozen=True):
-    """It made another branch the best: blocks were undone, and those of that branch applied."""
+    """It made another branch the best: a fork switch was made."""
 
     has_moved: ClassVar[bool] = True
 
@@ -74,7 +74,7 @@ class Unlinked(Outcome, frozen=True):
 
     @property
     def violation(self) -> RuleViolation | None:
-        """A block ahead of us is no fault: its parents may come."""
+        """None for a block above the head: its parents may still arrive."""
         return self.rule
 
 

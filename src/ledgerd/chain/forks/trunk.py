@@ -1,7 +1,4 @@
-"""The trunk: the blocks that are applied now, each in a session of its own, to be put on and taken off at the top.
-
-Which block belongs on the trunk is decided in `choice`.
-"""
+"""The trunk: the applied blocks, each in its own undo session. Which block belongs on it is decided in `choice`."""
 
 from __future__ import annotations
 
@@ -21,59 +18,59 @@ Checkpoints = Mapping[int, BlockId]
 
 
 class PopEmptyChain(RuleViolation):
-    """There is no block that could be taken off."""
+    """There is no block that can be undone."""
 
     code, name, what = 4070001, "pop_empty_chain", "there are no blocks to pop"
 
 
 class Trunk:
-    """The applied blocks, and what has happened since the last commit."""
+    """The applied blocks, and the events since the last commit."""
 
     def __init__(self, ledger: Ledger, checkpoints: Checkpoints) -> None:
         self.ledger = ledger
         self.store = ledger.store
         self.happened: list[Event] = []
-        """Facts that are not committed yet, in order."""
+        """Events that are not committed yet, in order."""
         self._checkpoints = checkpoints
         self._last_checkpoint = max(checkpoints, default=0)
 
     @property
     def head_number(self) -> int:
-        """The number of the block on top; 0 when there is none."""
+        """The number of the head block; 0 when there is none."""
         return self.ledger.globals.head_block_number
 
     @property
     def head_id(self) -> BlockId:
-        """The id of the block on top."""
+        """The id of the head block."""
         return self.ledger.globals.head_block_id
 
     @property
     def irreversible(self) -> int:
-        """The number of the highest block that is never taken off."""
+        """The number of the last irreversible block."""
         return self.ledger.globals.last_irreversible_block_num
 
     def apply(self, block: Block, skip: SkipFlags) -> None:
-        """Put a block on; when it breaks a rule, nothing of it stays."""
+        """Apply a block; when it breaks a rule, nothing of it stays."""
         skip = self._skipped_by_checkpoint(block, skip)
-        irreversible = self.irreversible
+        irreversible_before = self.irreversible
         with self.store.begin() as session:
             apply_block(self.ledger, block, skip)
             self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
             session.push()
         now = self.ledger.globals
-        settled = now.last_irreversible_block_num
+        irreversible = now.last_irreversible_block_num
         operations = tuple(self.ledger.operations)
-        self.happened.append(BlockApplied(block, operations, now.average_block_size, now.current_aslot, settled))
-        if settled > irreversible:
-            self.store.irreversible(settled)
-            self.happened.append(IrreversibleAdvanced(settled))
+        self.happened.append(BlockApplied(block, operations, now.average_block_size, now.current_aslot, irreversible))
+        if irreversible > irreversible_before:
+            self.store.irreversible(irreversible)
+            self.happened.append(IrreversibleAdvanced(irreversible))
 
     def can_pop(self) -> bool:
-        """Whether the block on top may still be taken off."""
+        """Whether the head block can be undone."""
         return self.head_number > self.irreversible and self.store.undoable > 0
 
     def pop(self) -> Block:
-        """Take the block on top off."""
+        """Undo the head block, and return it."""
         block = self.reversible(self.head_number)
         if block is None or not self.can_pop():
             raise PopEmptyChain("")
@@ -86,19 +83,18 @@ class Trunk:
         kept = self.store.lookup(REVERSIBLE_BY_NUMBER, number)
         return None if kept is None else codec_of(Block).decode_exactly(kept.packed)
 
-    def take_settled(self) -> Iterator[tuple[int, bytes]]:
-        """The irreversible blocks that have not gone to the log yet, packed, each with its number, oldest first.
+    def take_irreversible(self) -> Iterator[tuple[int, bytes]]:
+        """The irreversible blocks that the log does not have yet, packed, each with its number, oldest first.
 
-        Whoever comes back for the next one has the last one in the log, and from then on only the log has it. Call it
-        before a commit, with no session open: should the block on top be taken off again, they come back, and are
-        taken once more.
+        The caller appends each to the log before it asks for the next, which removes it from the state. Call it before
+        a commit, with no session open: if the head block is undone again, they are returned, and are taken once more.
         """
         for kept in self.store.scan(REVERSIBLE_BY_NUMBER, upper=(self.irreversible,)):
             yield kept.number, kept.packed
             self.store.remove(kept)
 
     def _forget_happening(self, block: Block) -> None:
-        """A block that was never committed leaves no trace; the end of one that was is a fact of its own."""
+        """Drop the events of a block that was never committed; undoing a committed one is an event of its own."""
         last = self.happened[-1] if self.happened else None
         if isinstance(last, BlockApplied) and last.block.id == block.id:
             self.happened.pop()
@@ -108,7 +104,7 @@ class Trunk:
         self.happened.append(BlocksUndone(self.head_number, self.head_id))
 
     def _skipped_by_checkpoint(self, block: Block, skip: SkipFlags) -> SkipFlags:
-        """A block at a checkpoint must be that block; up to the last one, the checkpoint vouches for the rest."""
+        """A block at a checkpoint must be that block; up to the last checkpoint, fewer checks are made."""
         expected = self._checkpoints.get(block.number)
         if expected is not None:
             require(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.assets import MAX_AMOUNT, MIN_AMOUNT
-from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow, require
+from ledgerd.protocol.errors import RuleViolation, require
 
 MAX_UINT128 = 2**128 - 1
 MAX_UINT64 = 2**64 - 1
@@ -14,15 +13,6 @@ class DivideByZero(RuleViolation):
     """A division whose divisor came out as zero."""
 
     code, name, what = 21, "divide_by_zero_exception", "Integer Divide By Zero"
-
-
-def share(value: int) -> int:
-    """A share amount: signed, 64 bits, and an error outside of them."""
-    if value > MAX_AMOUNT:
-        raise Overflow("")
-    if value < MIN_AMOUNT:
-        raise Underflow("")
-    return value
 
 
 def truncated(dividend: int, divisor: int) -> int:

@@ -1,10 +1,10 @@
-"""Noting what the reference's rules put out of balance, where they do it; `audit` compares it with the state."""
+"""Notes of what the reference's rules put out of balance; `audit` compares them with the state."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.state.objects.discrepancies import DISCREPANCIES, DISCREPANCY_BY_OWNER, Discrepancy, Sum
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def note(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
-    """A rule has just added so much to one side only."""
+    """Note that a rule has added this amount to one side only."""
     if not amount:
         return
     known = ledger.store.lookup(DISCREPANCY_BY_OWNER, kind, of)
@@ -20,11 +20,11 @@ def note(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
         ledger.store.create(DISCREPANCIES, Discrepancy(kind=kind, of=of, amount=amount))
         return
     with ledger.editing(known):
-        known.amount = share(known.amount + amount)
+        known.amount = fits_int64(known.amount + amount)
 
 
 def forget(ledger: Ledger, kind: Sum) -> None:
-    """All of this kind has just been counted anew."""
+    """Drop all notes of a kind, after it was counted anew."""
     for known in ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,)):
         ledger.store.remove(known)
 

@@ -1,4 +1,4 @@
-"""From an operation to the rule that carries it out: evaluators register here, by the operation they are for."""
+"""The registry of evaluators: which function carries an operation out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _evaluators: dict[type[Operation], Evaluator[Any]] = {}
 
 
 def evaluates(operation: type[O]) -> Callable[[Evaluator[O]], Evaluator[O]]:
-    """Mark the rule of an operation."""
+    """Register a function as the evaluator of an operation."""
 
     def register(evaluator: Evaluator[O]) -> Evaluator[O]:
         if operation in _evaluators:

@@ -1,6 +1,6 @@
-"""The state as the rules see it: accounts by name, the head, the medians, and where in the block we stand.
+"""The ledger: the state as rules see it, with accounts by name, the head, the medians, and the cursor in the block.
 
-Evaluators and block steps take a `Ledger` and nothing else; what drives them is in `applying` and `chain`.
+Evaluators and block steps take a `Ledger` and nothing else; `applying` and `chain` drive them.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 Follower = Callable[["Ledger", Any], AbstractContextManager[None]]
-"""Keeps something beside the ledger for those who ask, in step with it and undone with it.
+"""Keeps tables beside the ledger for an API, in step with it and undone with it.
 
-It is entered before an operation of a block is carried out, and left when it has been. It reads the ledger and writes
-tables of its own; no rule depends on it. Transactions that wait for a block are not followed.
+It is entered before an operation of a block is carried out, and left after it. It reads the ledger and writes its own
+tables; no rule depends on it. Pending transactions are not followed.
 """
 
 Followers = Mapping[type[Operation], Follower]
 
 
-class Place:
-    """Where in the block things happen now; it numbers the operations that are reported."""
+class BlockCursor:
+    """The place in the block that is being applied: it numbers the operations that are reported."""
 
     __slots__ = (
         "block",
@@ -52,33 +52,33 @@ class Place:
     def __init__(self) -> None:
         self.block = 0
         self.time = 0
-        """The timestamp of the block that is being applied, or of the one that waiting transactions may get into."""
+        """The timestamp of the block that is being applied; for pending transactions, of the next slot."""
         self.transaction_id: TransactionId = NO_TRANSACTION
         self.transaction_in_block = 0
         self.operation_in_transaction = 0
         self.virtual_operation = 0
 
     def begin_block(self, number: int, time: int) -> None:
-        """The first transaction of a block comes next."""
+        """Start at the first transaction of a block."""
         self.block = number
         self.time = time
         self.transaction_in_block = 0
         self.begin_transaction(NO_TRANSACTION)
 
     def begin_transaction(self, transaction_id: TransactionId) -> None:
-        """Operations and virtual operations count from the start again."""
+        """Start a transaction: operations and virtual operations are counted from the beginning."""
         self.transaction_id = transaction_id
         self.operation_in_transaction = 0
         self.virtual_operation = 0
 
     def end_transactions(self) -> None:
-        """What follows belongs to the block, not to a transaction."""
+        """What follows is done by the block itself, not by a transaction."""
         self.begin_transaction(NO_TRANSACTION)
         self.transaction_in_block = AFTER_TRANSACTIONS
 
 
 class Ledger:
-    """State, network and place; and the few words in which every rule speaks of them."""
+    """State, network parameters and cursor, and what every rule asks of them."""
 
     def __init__(self, store: Store, network: ChainParameters) -> None:
         self.store = store
@@ -92,7 +92,7 @@ class Ledger:
             regular=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).regular,
         )
         """Where the authority check looks accounts up."""
-        self.place = Place()
+        self.cursor = BlockCursor()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
         self.is_producing = False
@@ -181,16 +181,16 @@ class Ledger:
     # -- report
 
     def report(self, operation: Operation, virtual_operation: int = 0) -> None:
-        """An operation takes effect at the current place; one of a transaction has no virtual number."""
+        """Report an operation at the cursor; one of a transaction has no virtual number."""
         if not self.is_reporting:
             return
-        place = self.place
+        cursor = self.cursor
         self.operations.append(
             AppliedOperation(
-                place.transaction_id,
-                place.block,
-                place.transaction_in_block,
-                place.operation_in_transaction,
+                cursor.transaction_id,
+                cursor.block,
+                cursor.transaction_in_block,
+                cursor.operation_in_transaction,
                 virtual_operation,
                 self.now,
                 operation,
@@ -198,6 +198,6 @@ class Ledger:
         )
 
     def emit(self, operation: Operation) -> None:
-        """The chain did something by itself: a virtual operation, numbered from one through all of a transaction."""
-        self.place.virtual_operation += 1
-        self.report(operation, self.place.virtual_operation)
+        """Report a virtual operation; they are numbered from one within a transaction."""
+        self.cursor.virtual_operation += 1
+        self.report(operation, self.cursor.virtual_operation)

@@ -1,4 +1,4 @@
-"""Checks that may be left out of a block, because somebody has made them before (spec 03, section 7)."""
+"""Checks of a block that may be skipped, because they were made before (spec 03, section 7)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BELOW_CHECKPOINT = (
     | Skip.VALIDATOR_SCHEDULE
     | Skip.OPERATION_CHECKS
 )
-"""What a checkpoint vouches for (spec 03, section 13)."""
+"""What is skipped up to the last checkpoint (spec 03, section 13)."""
 
 VERIFIED_BEFORE = (
     Skip.VALIDATOR_SIGNATURE

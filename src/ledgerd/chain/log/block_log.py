@@ -1,6 +1,6 @@
 """The block log: every irreversible block from the first on, in the reference's two files (spec 03, section 24).
 
-One process appends; others read what is complete. What the blocks mean is no matter here: they come and go packed.
+One process appends; others read what is complete. Blocks go in and out packed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ledgerd.chain.log.files import (
     sync_folder,
     write_at,
 )
-from ledgerd.chain.log.mending import Mended, mend
+from ledgerd.chain.log.repair import Repaired, repair
 from ledgerd.protocol.constants import BLOCK_SIZE
 from ledgerd.protocol.errors import OperatorError
 
@@ -78,7 +78,7 @@ class BlockLogReader:
         entry = self._entry(number)
         if entry is None:
             self._known_end = (0, 0)
-            self._refresh()  # perhaps the writer has appended it, or has replaced or mended the files
+            self._refresh()  # perhaps the writer has appended it, or has replaced or repaired the files
             entry = self._entry(number)
             if entry is None:
                 if self._files is not None and self._files.first <= number <= self._head:
@@ -177,14 +177,14 @@ class BlockLog(BlockLogReader):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.mended = Mended(0, 0)
-        """What the last opening found, and what it had to cut off or to index anew."""
+        self.repaired = Repaired(0, 0)
+        """What the last opening found, truncated and indexed again."""
         self._end = 0
         self._is_synced = True
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """The log of a folder: made if it is not there, mended if a crash left it torn."""
+        """Open the log of a folder: created if it is missing, repaired after a crash."""
         log = cls(folder)
         with log._writing():
             folder.mkdir(parents=True, exist_ok=True)
@@ -222,13 +222,13 @@ class BlockLog(BlockLogReader):
             self._is_synced = True
 
     def _load(self) -> None:
-        """Open the files, and make them whole."""
+        """Open the files, and repair them."""
         files = LogFiles(self._folder, self.KIND, writable=True)
-        self.mended = mend(files)
-        files.sync()  # nothing that was dropped comes back, nothing that was kept goes
+        self.repaired = repair(files)
+        files.sync()  # what was truncated stays truncated, and what was kept stays, after a loss of power
         sync_folder(self._folder)
         self._is_synced = True
-        self._files, self._head, self._end = files, self.mended.head, self.mended.end
+        self._files, self._head, self._end = files, self.repaired.head, self.repaired.end
 
     def _opened(self) -> LogFiles:
         if self._files is None:
@@ -236,7 +236,7 @@ class BlockLog(BlockLogReader):
         return self._files
 
     def _take_back(self, files: LogFiles) -> None:
-        """Undo what there is of an append that failed; what cannot be undone now is cut off by the next opening."""
+        """Undo an append that failed; what cannot be undone now is truncated by the next opening."""
         with suppress(OSError):
             if self._head:
                 os.ftruncate(files.index, files.place_of(self._head + 1))
@@ -246,7 +246,7 @@ class BlockLog(BlockLogReader):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Tell the operator what the system refused."""
+        """Turn an error of the system into one for the operator."""
         try:
             yield
         except OSError as error:

@@ -1,6 +1,6 @@
-"""The two files of a block log and what stands where in them (spec 03, sections 24 and 25).
+"""The two files of a block log, and their layout (spec 03, sections 24 and 25).
 
-Knows bytes and places; what to do about files that are torn is told in `log_mending`.
+What is done about torn files is in `repair`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def write_at(file: int, data: bytes, place: int) -> None:
 
 
 class LogKind(NamedTuple):
-    """What sets one kind of log apart from the other."""
+    """How one kind of log differs from the other."""
 
     name: str
     header: int
@@ -60,7 +60,7 @@ class LogKind(NamedTuple):
 
 
 class LogDamaged(OperatorError):
-    """A block of the log cannot be read, and it is not the torn end of a write."""
+    """A block of the log cannot be read, and it is not an unfinished append at the end."""
 
     def __init__(self, folder: Path, kind: LogKind, number: int, what: str) -> None:
         super().__init__(f"block {number} of {folder / kind.name} cannot be read ({what}): {kind.remedy}")
@@ -99,7 +99,7 @@ class LogFiles:
 
     @property
     def indexed_head(self) -> int:
-        """The last block that the index knows, an entry that is half written left out; 0 if it knows none."""
+        """The last block in the index, a half-written entry left out; 0 if there is none."""
         entries = (self.index_size - self.kind.header) // OFFSET.size
         return self.first + entries - 1 if entries > 0 else 0
 
@@ -133,7 +133,7 @@ class LogFiles:
         os.ftruncate(self.index, place + len(entries))
 
     def clear(self) -> None:
-        """Make both files those of a log without blocks."""
+        """Truncate both files to a log without blocks."""
         for file in (self.index, self.data):
             os.ftruncate(file, len(NO_BLOCKS))
             write_at(file, NO_BLOCKS, 0)
@@ -146,7 +146,7 @@ class LogFiles:
 
     @property
     def replaced(self) -> bool:
-        """Whether others now stand under the names of these files."""
+        """Whether other files now have the names of these."""
         return os.fstat(self.data).st_nlink == 0 or os.fstat(self.index).st_nlink == 0
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ def paths_of(folder: Path, kind: LogKind, suffix: str = "") -> tuple[Path, Path]
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk, where the system has a way to."""
+    """Sync a folder, so that names in it are durable, where the system can."""
     if sys.platform != "win32":
         handle = os.open(folder, os.O_RDONLY)
         try:

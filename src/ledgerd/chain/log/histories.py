@@ -1,6 +1,6 @@
-"""How recorded operations are read: the interface that a history offers, and that APIs ask, by block and by account.
+"""The interface through which APIs read recorded operations, by block and by account.
 
-Who keeps a history, and in what, is no matter here.
+Which store keeps a history is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Direction(IntEnum):
 
     ANY = 0
     INCOMING = 1
-    """Something that another one does, or the chain, reaches the account."""
+    """Another account, or the chain, does it to the account."""
     OUTGOING = 2
     """The account does it, or it takes something away from it."""
 
@@ -111,11 +111,11 @@ class HistoryView(ABC):
     @property
     @abstractmethod
     def irreversible_number(self) -> int:
-        """The last block in it that will never be taken back."""
+        """The last irreversible block in it."""
 
     @abstractmethod
     def mark_of(self, block: int) -> bytes:
-        """What tells a block from others that have its number; empty when it is not known."""
+        """What distinguishes a block from others of the same number; empty when it is not known."""
 
     @abstractmethod
     def operations_of(self, block: int, *, only_virtual: bool = False) -> list[str]:

@@ -35,25 +35,27 @@ def open_log(folder: Path, irreversible: int, head: int, head_id: BlockId) -> Bl
 
 
 def _goes_on_from(log: RollingBlockLog, head: int, head_id: BlockId) -> bool:
-    """Whether a log that is ahead of the state continues it: the state was killed before its commit, or has come from
-    an older snapshot since. Its blocks are then replayed.
+    """Whether a log that is ahead of the state continues it, so that its blocks can be replayed.
+
+    It does when the node was killed before a commit, or when the state comes from an older snapshot.
     """
     packed = log.read(head + 1)
     return packed is not None and codec_of(Block).decode_exactly(packed).previous == head_id
 
 
-def write_settled(
-    log: BlockLog, settled: Iterable[tuple[int, bytes]], rolling_blocks: int, irreversible: int = 0
+def append_irreversible(
+    log: BlockLog, blocks: Iterable[tuple[int, bytes]], rolling_blocks: int, irreversible: int = 0
 ) -> None:
-    """Append blocks that became irreversible, and see to it that they are on the disk.
+    """Append blocks that became irreversible, and sync the log.
 
-    After a crash the log may have some of them already. A rolling log begins anew behind a gap. Where none is to be
-    kept, the blocks are passed over up to the last: that one stays with its giver, since branches may leave it.
+    After a crash the log may have some of them already. A rolling log starts again after a gap. Where no blocks are to
+    be kept, they are dropped up to the last irreversible one, which stays in the state, since branches may leave the
+    trunk there.
     """
     if isinstance(log, RollingBlockLog) and rolling_blocks == 0:
-        any(number >= irreversible for number, _ in settled)
+        any(number >= irreversible for number, _ in blocks)
         return
-    for number, packed in settled:
+    for number, packed in blocks:
         if number <= log.head_number:
             continue
         if isinstance(log, RollingBlockLog) and log.head_number and number > log.head_number + 1:
@@ -63,6 +65,6 @@ def write_settled(
 
 
 def trim(log: BlockLog, rolling_blocks: int) -> None:
-    """Cut a rolling log down when it holds twice as much as it should."""
+    """Truncate a rolling log that holds more than twice as many blocks as it should."""
     if isinstance(log, RollingBlockLog) and rolling_blocks and log.count > 2 * rolling_blocks:
         log.truncate_before(log.head_number - rolling_blocks + 1)

@@ -51,7 +51,7 @@ class RollingBlockLog(BlockLog):
             self._load()
 
     def reset(self) -> None:
-        """Drop every block; the next one to come may have any number."""
+        """Drop every block; the next block may have any number."""
         with self._writing():
             self.close()
             for suffix in ("", ".tmp", ".bak"):
@@ -89,7 +89,7 @@ class RollingBlockLog(BlockLog):
 
 
 def _replace_with_copy(folder: Path) -> None:
-    """Let the copy take the names of the log; stopped at any step, `_finish_replacing` finds one of the two whole."""
+    """Rename the copy over the log; after a kill at any point, `_finish_replacing` finds one of the two complete."""
     names, copies, backups = (paths_of(folder, ROLLING_LOG, suffix) for suffix in ("", ".tmp", ".bak"))
     for name, backup in zip(names, backups, strict=True):
         name.replace(backup)

@@ -1,4 +1,4 @@
-"""A block log that is not ours: read where it lies, changed in nothing, its index used where there is one."""
+"""A foreign block log, read in place and never changed; its index is used where there is one."""
 
 from __future__ import annotations
 

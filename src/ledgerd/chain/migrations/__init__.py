@@ -1,4 +1,4 @@
-"""What hardforks change in the state once, when they come: a function for each that changes anything.
+"""Migrations: what a hardfork changes in the state when it is applied; a function for each that changes anything.
 
 A new hardfork with a change of its own is a new module and a new line here.
 """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.chain.ledger.arithmetic import share, uint128
+from ledgerd.chain.ledger.arithmetic import uint128
 from ledgerd.chain.rules.money.content_payout import cash_out_due
 from ledgerd.chain.rules.money.rewards import FITS_AN_AMOUNT
 from ledgerd.chain.rules.validators.votes import adjust_validator_vote
-from ledgerd.protocol.assets import MAX_AMOUNT
+from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_TYPES, CONTENT_VOTES, CONTENTS
@@ -52,11 +52,11 @@ def _pay_awarded_accounts(ledger: Ledger, content_shares: int) -> None:
         payout = account.awarded_rshares * fund // total
         require(payout <= MAX_AMOUNT, FITS_AN_AMOUNT)
         with ledger.editing(account):
-            account.balance = share(account.balance + payout)
+            account.balance = fits_int64(account.balance + payout)
             account.awarded_rshares = 0
         paid += payout
     with ledger.editing(ledger.globals):
-        ledger.globals.total_reward_fund = share(fund - paid)
+        ledger.globals.total_reward_fund = fits_int64(fund - paid)
 
 
 def _divide_votes(ledger: Ledger) -> None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share, truncated
+from ledgerd.chain.ledger.arithmetic import truncated
 from ledgerd.chain.migrations.hf5 import recount_votes
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth
-from ledgerd.protocol.assets import Price, shares, tokens
+from ledgerd.protocol.assets import Price, fits_int64, shares, tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.vesting import (
@@ -38,7 +38,7 @@ def convert_shares(ledger: Ledger) -> None:
 
 
 def _converted(amount: int, old_price: Price) -> int:
-    worth = old_price.convert(shares(share(amount * SCALE)))
+    worth = old_price.convert(shares(fits_int64(amount * SCALE)))
     return truncated(NEW_PRICE.convert(worth).amount, SCALE)
 
 
@@ -50,9 +50,9 @@ def _convert_accounts(ledger: Ledger, old_price: Price) -> None:
     total = 0
     for account in ledger.store.scan(ACCOUNTS):
         if account.proxy:
-            adjust_proxied_votes_by_depth(ledger, account, [share(-amount) for amount in _proxied_by(account)])
+            adjust_proxied_votes_by_depth(ledger, account, [fits_int64(-amount) for amount in _proxied_by(account)])
         new_shares = _converted(account.vesting_shares, old_price)
-        total = share(total + new_shares)
+        total = fits_int64(total + new_shares)
         new_rate = _converted(account.vesting_withdraw_rate, old_price)
         with ledger.editing(account):
             account.vesting_shares = new_shares
@@ -79,7 +79,7 @@ def _convert_delegations(ledger: Ledger, old_price: Price) -> None:
         _add_delegated(ledger, delegation.delegator, new_shares)
         delegatee = ledger.account(delegation.delegatee)
         with ledger.editing(delegatee):
-            delegatee.received_vesting_shares = share(delegatee.received_vesting_shares + new_shares)
+            delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares + new_shares)
 
 
 def _convert_returning_delegations(ledger: Ledger, old_price: Price) -> None:
@@ -99,4 +99,4 @@ def _note_old_amount(ledger: Ledger, delegator: AccountName, delegatee: AccountN
 def _add_delegated(ledger: Ledger, name: AccountName, amount: int) -> None:
     delegator = ledger.account(name)
     with ledger.editing(delegator):
-        delegator.delegated_vesting_shares = share(delegator.delegated_vesting_shares + amount)
+        delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares + amount)

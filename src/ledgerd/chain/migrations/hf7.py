@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.rules.validators.removal import remove_penalties, remove_votes_for
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth, adjust_validator_vote, votes_of
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.accounts import ACCOUNTS, AUTHORITY_BY_ACCOUNT, METADATA_BY_ACCOUNT, Account
@@ -77,18 +77,18 @@ def _take_off_noted_delegations(ledger: Ledger) -> None:
 
 def _give_back_delegated(ledger: Ledger, delegator: Account, amount: int) -> None:
     with ledger.editing(delegator):
-        delegator.delegated_vesting_shares = share(delegator.delegated_vesting_shares - amount)
+        delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares - amount)
 
 
 def _take_back_received(ledger: Ledger, delegatee: Account, amount: int) -> None:
     with ledger.editing(delegatee):
-        delegatee.received_vesting_shares = share(delegatee.received_vesting_shares - amount)
+        delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares - amount)
 
 
 def _remove_account(ledger: Ledger, account: Account) -> None:
     if account.proxy:
         own = (account.vesting_shares, *account.proxied_vsf_votes)
-        adjust_proxied_votes_by_depth(ledger, account, [share(-amount) for amount in own])
+        adjust_proxied_votes_by_depth(ledger, account, [fits_int64(-amount) for amount in own])
     _give_to_committee(ledger, account)
     _remove_by_name(ledger, account, BY_NAME_FIRST)
     _remove_delegations(ledger, account)
@@ -114,8 +114,8 @@ def _remove_by_name(ledger: Ledger, account: Account, indexes: tuple[Index[Any],
 def _give_to_committee(ledger: Ledger, account: Account) -> None:
     committee = ledger.account(COMMITTEE_ACCOUNT)
     with ledger.editing(committee):
-        committee.vesting_shares = share(committee.vesting_shares + account.vesting_shares)
-        committee.balance = share(committee.balance + account.balance)
+        committee.vesting_shares = fits_int64(committee.vesting_shares + account.vesting_shares)
+        committee.balance = fits_int64(committee.balance + account.balance)
 
 
 def _remove_delegations(ledger: Ledger, account: Account) -> None:

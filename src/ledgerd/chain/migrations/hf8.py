@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.vesting import VESTING_DELEGATION_EXPIRATIONS, VESTING_DELEGATIONS
 
@@ -22,10 +22,16 @@ def recount_delegations(ledger: Ledger) -> None:
     for delegation in ledger.store.scan(VESTING_DELEGATIONS):
         delegator, delegatee = ledger.account(delegation.delegator), ledger.account(delegation.delegatee)
         with ledger.editing(delegator):
-            delegator.delegated_vesting_shares = share(delegator.delegated_vesting_shares + delegation.vesting_shares)
+            delegator.delegated_vesting_shares = fits_int64(
+                delegator.delegated_vesting_shares + delegation.vesting_shares
+            )
         with ledger.editing(delegatee):
-            delegatee.received_vesting_shares = share(delegatee.received_vesting_shares + delegation.vesting_shares)
+            delegatee.received_vesting_shares = fits_int64(
+                delegatee.received_vesting_shares + delegation.vesting_shares
+            )
     for returning in ledger.store.scan(VESTING_DELEGATION_EXPIRATIONS):
         delegator = ledger.account(returning.delegator)
         with ledger.editing(delegator):
-            delegator.delegated_vesting_shares = share(delegator.delegated_vesting_shares + returning.vesting_shares)
+            delegator.delegated_vesting_shares = fits_int64(
+                delegator.delegated_vesting_shares + returning.vesting_shares
+            )

@@ -1,1 +1,1 @@
-"""Work on a whole chain that nobody follows meanwhile: replaying a log, auditing a state."""
+"""Work on a whole chain while no node runs on it: replay of a log, audit of a state."""

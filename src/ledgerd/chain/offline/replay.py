@@ -1,4 +1,4 @@
-"""Replaying a block log: every block through the same door as a peer's, in batches that are committed together."""
+"""Replay of a block log: every block goes through `push_block`, as a peer's does, in batches of one commit each."""
 
 from __future__ import annotations
 

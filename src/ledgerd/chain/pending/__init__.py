@@ -1,1 +1,1 @@
-"""Transactions that wait for a block, and making a block of them."""
+"""Pending transactions, and making a block of them."""

@@ -1,4 +1,4 @@
-"""A block of our own: which transactions it takes, what its header says (spec 03, section 22)."""
+"""Block generation: which transactions it takes, and its header (spec 03, section 22)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
     size, limit, postponed = EMPTY_BLOCK_SIZE, ledger.globals.maximum_block_size, 0
     pending.drop_session()
     ledger.is_reporting = False
-    ledger.place.time = when
+    ledger.cursor.time = when
     try:
         with ledger.store.begin():
             for transaction in pending.transactions:

@@ -1,6 +1,4 @@
-"""Transactions that wait for a block: applied on top of the head, in a session that never is committed
-(spec 03, section 11).
-"""
+"""Pending transactions: applied on top of the head, in a session that is never committed (spec 03, section 11)."""
 
 from __future__ import annotations
 
@@ -35,14 +33,14 @@ class PendingFull(RuleViolation):
 
 
 class WaitingFollower(Protocol):
-    """Who shows the state as it is with the transactions that wait."""
+    """Is told how pending transactions change the state."""
 
     def accepted(self, rows: list[Row]) -> None:
-        """One more waits; the objects that it has changed, as they are now."""
+        """A transaction was accepted; the objects that it has changed, as they are now."""
         ...
 
     def dropped(self) -> None:
-        """What all of them have changed is taken back."""
+        """The changes of all pending transactions are undone."""
         ...
 
 
@@ -74,11 +72,13 @@ class Pending:
             self._ledger.is_producing = False
 
     def give_back(self, transactions: Iterable[Transaction]) -> None:
-        """Transactions of a block that was taken off; of several blocks, the upper ones are given first."""
+        """Take back the transactions of an undone block; of several blocks, the upper ones come first."""
         self._given_back[:0] = transactions
 
     def lend_signers(self, transactions: Iterable[Transaction]) -> None:
-        """What is in a block and waits here too was signed by the same keys: those need not be recovered again."""
+        """Copy the recovered keys of pending transactions to the same transactions in a block: they need no second
+        recovery.
+        """
         waiting = {transaction.id: transaction for transaction in self.transactions}
         chain_id = self._ledger.network.chain_id
         for transaction in transactions:
@@ -102,7 +102,7 @@ class Pending:
 
     @contextmanager
     def set_aside(self, skip: SkipFlags) -> Iterator[None]:
-        """Blocks are applied to the state without waiting transactions; those are tried again afterwards."""
+        """Undo all pending transactions for as long as the block of `with` lasts, then apply them again."""
         saved, self.transactions = self.transactions, []
         self.drop_session()
         try:
@@ -112,7 +112,9 @@ class Pending:
             self._try_again([*given_back, *saved], skip)
 
     def _try_again(self, transactions: list[Transaction], skip: SkipFlags) -> None:
-        """Those that have no place any more are dropped; what time is too short for waits unexecuted."""
+        """Apply pending transactions again; invalid ones are dropped, and those for which time is too short wait
+        unapplied.
+        """
         deadline = self._clock() + PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS / 1_000_000
         for place, transaction in enumerate(transactions):
             if self._clock() > deadline:
@@ -129,7 +131,7 @@ class Pending:
         if self._session is None:
             self._session = ledger.store.begin()
         ledger.is_reporting = False
-        ledger.place.time = slot_time(ledger, 1)
+        ledger.cursor.time = slot_time(ledger, 1)
         try:
             with ledger.store.begin() as session:
                 apply_transaction(ledger, transaction, skip, keys)

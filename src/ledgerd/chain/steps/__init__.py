@@ -1,1 +1,1 @@
-"""The steps of a block, a module for each part of the story; their order is in `applying`."""
+"""The steps of a block, a module for each group; their order is in `applying`."""

@@ -1,10 +1,10 @@
-"""A block becomes state: the steps of its story, in the order that is the consensus (spec 03, section 14)."""
+"""Applying a block: its steps, in the order that is consensus (spec 03, section 14)."""
 
 from __future__ import annotations
 
 from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
+from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress, Step
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.steps.auctions import end_auctions
 from ledgerd.chain.steps.award_shares import expire_award_shares
@@ -44,12 +44,12 @@ from ledgerd.protocol.block import Block
 
 
 def since(hardfork: int, *steps: Step) -> Step:
-    """Steps that exist from a hardfork on."""
+    """Steps that run from a hardfork on."""
 
-    def guarded(ledger: Ledger, progress: Progress) -> None:
+    def guarded(ledger: Ledger, context: BlockContext) -> None:
         if ledger.hardfork(hardfork):
             for step in steps:
-                step(ledger, progress)
+                step(ledger, context)
 
     return guarded
 
@@ -94,11 +94,11 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> Progress:
+def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> BlockContext:
     """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
-    progress = Progress(block, skip, ledger.now)
+    context = BlockContext(block, skip, ledger.now)
     ledger.operations.clear()
-    ledger.place.begin_block(block.number, block.timestamp)
+    ledger.cursor.begin_block(block.number, block.timestamp)
     for step in STEPS:
-        step(ledger, progress)
-    return progress
+        step(ledger, context)
+    return context

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.accounts.account_sales import clear_auction, close_offer, give_to_buyer, return_bid
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.virtual import AccountSale
 from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_START, Account
 from ledgerd.state.objects.recovery import RECOVERY_REQUEST_BY_ACCOUNT
 
 
-def end_auctions(ledger: Ledger, _progress: Progress) -> None:
+def end_auctions(ledger: Ledger, _progress: BlockContext) -> None:
     """Sell what was bid enough for; other bids go back."""
     for account in _due(ledger):
         _end(ledger, account)
@@ -49,7 +48,7 @@ def _sell(ledger: Ledger, account: Account) -> None:
     bidder, seller = ledger.account(account.current_bidder), ledger.account(account.account_seller)
     bid = account.current_bid
     with ledger.editing(bidder):
-        bidder.reserved_balance = share(bidder.reserved_balance - bid)
+        bidder.reserved_balance = fits_int64(bidder.reserved_balance - bid)
     adjust_balance(ledger, seller, bid)
     ledger.emit(AccountSale(account.name, tokens(bid), bidder.name, seller.name))
     give_to_buyer(ledger, account, bidder.name, account.current_bidder_key)

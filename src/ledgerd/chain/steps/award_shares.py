@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import uint128
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.state.objects.awards import AWARD_SHARES_BY_EXPIRATION
 
 
-def expire_award_shares(ledger: Ledger, _progress: Progress) -> None:
+def expire_award_shares(ledger: Ledger, _progress: BlockContext) -> None:
     """The shares of an award count for as long as its energy takes to come back."""
     globals_ = ledger.globals
     for expiring in ledger.store.scan(AWARD_SHARES_BY_EXPIRATION, upper=(ledger.now,)):

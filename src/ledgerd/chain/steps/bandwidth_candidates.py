@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.protocol.constants import BANDWIDTH_RESERVE_ACTIVE_TIME, BLOCKS_PER_HOUR
 from ledgerd.state.objects.accounts import ACCOUNT_BY_LAST_BANDWIDTH_UPDATE
 
 
-def count_bandwidth_candidates(ledger: Ledger, _progress: Progress) -> None:
+def count_bandwidth_candidates(ledger: Ledger, _progress: BlockContext) -> None:
     """Count them once an hour.
 
     What counts as few is voted on, and time passes for all of them, so no count could be kept up with each change.

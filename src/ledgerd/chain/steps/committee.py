@@ -5,12 +5,12 @@ Since hardfork 14 what voters have in the lazy pool counts too (spec 10, section
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, share, truncated, uint128
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, truncated, uint128
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.markets.pool_votes import PoolVotes, pool_votes, voting_weight
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import (
     CommitteeApproveRequest,
@@ -31,7 +31,7 @@ from ledgerd.state.objects.committee import (
 )
 
 
-def process_committee_requests(ledger: Ledger, _progress: Progress) -> None:
+def process_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:
     """Decide what is due, and every now and then pay a part of what was decided."""
     store = ledger.store
     # Before anything is due: were the pool worth more shares than there can be, every block would fail.
@@ -69,14 +69,14 @@ def _count_votes(ledger: Ledger, request: CommitteeRequest, pool: PoolVotes) -> 
     number = request.request_id
     for vote in ledger.store.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
         weight = voting_weight(ledger, pool, vote.voter)
-        turnout = share(turnout + weight)
-        approval = share(approval + truncated(int64(weight * vote.vote_percent), HUNDRED_PERCENT))
+        turnout = fits_int64(turnout + weight)
+        approval = fits_int64(approval + truncated(int64(weight * vote.vote_percent), HUNDRED_PERCENT))
     return turnout, approval
 
 
 def _least_turnout(ledger: Ledger, pool: PoolVotes) -> int:
     percent = ledger.median.committee_request_approve_min_percent
-    return share(share(ledger.globals.total_vesting_shares + pool.weight) * percent) // HUNDRED_PERCENT
+    return fits_int64(fits_int64(ledger.globals.total_vesting_shares + pool.weight) * percent) // HUNDRED_PERCENT
 
 
 def _payment(request: CommitteeRequest, turnout: int, approval: int) -> int | None:
@@ -110,11 +110,11 @@ def _pay_part(ledger: Ledger, request: CommitteeRequest, part: int) -> None:
     globals_ = ledger.globals
     adjust_balance(ledger, ledger.account(request.worker), part)
     with ledger.editing(globals_):
-        globals_.committee_fund = share(globals_.committee_fund - part)
+        globals_.committee_fund = fits_int64(globals_.committee_fund - part)
     ledger.emit(CommitteePayRequest(request.worker, request.request_id, tokens(part)))
     with ledger.editing(request):
-        request.payout_amount = share(request.payout_amount + part)
-        request.remain_payout_amount = share(request.remain_payout_amount - part)
+        request.payout_amount = fits_int64(request.payout_amount + part)
+        request.remain_payout_amount = fits_int64(request.remain_payout_amount - part)
         request.last_payout_time = ledger.now
         if request.remain_payout_amount <= 0:
             request.status = PAID

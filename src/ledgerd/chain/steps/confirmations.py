@@ -6,8 +6,8 @@ and the block before the head becomes irreversible here.
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.chain.steps.irreversibility import make_irreversible
 from ledgerd.protocol.constants import HUNDRED_PERCENT, IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
@@ -15,7 +15,7 @@ from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorConfirmation
 
 
-def advance_by_confirmations(ledger: Ledger, progress: Progress) -> None:
+def advance_by_confirmations(ledger: Ledger, context: BlockContext) -> None:
     """Each block in turn that enough of the others have confirmed."""
     if is_emergency(ledger):
         return
@@ -26,11 +26,11 @@ def advance_by_confirmations(ledger: Ledger, progress: Progress) -> None:
             break
         confirmed = sum(confirmation.current_shuffled_validators_validations)
         if confirmation.block_num == following and confirmed >= required:
-            make_irreversible(ledger, progress, following)
+            make_irreversible(ledger, context, following)
             ledger.store.remove(confirmation)
 
 
-def remember_for_confirmation(ledger: Ledger, progress: Progress) -> None:
+def remember_for_confirmation(ledger: Ledger, context: BlockContext) -> None:
     """The block waits for the other scheduled validators, among the last few that do.
 
     One begins to wait with each block, and the oldest go first, so those that wait have consecutive ids.
@@ -42,13 +42,13 @@ def remember_for_confirmation(ledger: Ledger, progress: Progress) -> None:
         if are_few and confirmation.block_num > irreversible:
             break
         store.remove(confirmation)
-    others = [name for name in ledger.schedule.scheduled if name != progress.producer.owner]
+    others = [name for name in ledger.schedule.scheduled if name != context.producer.owner]
     places = ledger.network.max_validators
     store.create(
         VALIDATOR_CONFIRMATIONS,
         ValidatorConfirmation(
-            block_num=progress.number,
-            block_id=progress.block.id,
+            block_num=context.number,
+            block_id=context.block.id,
             current_shuffled_validators=(*others, *(NO_NAME,) * (places - len(others))),
             current_shuffled_validators_validations=(False,) * places,
         ),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from ledgerd.chain.rules.money.content_payout import cash_out_due
 
 if TYPE_CHECKING:
+    from ledgerd.chain.ledger.block_context import BlockContext
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.ledger.progress import Progress
 
 
-def pay_contents(ledger: Ledger, _progress: Progress) -> None:
+def pay_contents(ledger: Ledger, _progress: BlockContext) -> None:
     """Pay all that is due."""
     cash_out_due(ledger)

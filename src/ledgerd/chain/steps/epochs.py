@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import fits_uint64, uint32, uint128
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.constants import MIN_STAKEHOLDER_REWARD_PAYOUT
@@ -13,7 +13,7 @@ from ledgerd.state.objects.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATOR_BY_PENDING_REWARD, VALIDATOR_VOTE_BY_VALIDATOR, Validator
 
 
-def distribute_epoch(ledger: Ledger, _progress: Progress) -> None:
+def distribute_epoch(ledger: Ledger, _progress: BlockContext) -> None:
     """Pay what validators have put aside since the last epoch, one after the other.
 
     Their order is that of their names as words, and matters: what one pays out changes the weights for the next.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual import ExpireEscrowRatification
 from ledgerd.state.objects.escrow import ESCROW_BY_DEADLINE
 
 
-def expire_escrows(ledger: Ledger, _progress: Progress) -> None:
+def expire_escrows(ledger: Ledger, _progress: BlockContext) -> None:
     """Their tokens and fees go back. One that both have agreed to never ends by itself."""
     for escrow in ledger.store.scan(ESCROW_BY_DEADLINE, lower=(False,), upper=(False, ledger.now)):
         sender = ledger.account(escrow.sender)

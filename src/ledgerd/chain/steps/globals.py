@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, uint32, uint64
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.validators.emergency import begin_emergency_after_silence, is_emergency
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, scheduled_validator, slot_at
@@ -38,33 +38,33 @@ class UndoHistoryExhausted(RuleViolation):
     code, name, what = 4070000, "undo_database_exception", "undo database exception"
 
 
-def update_globals(ledger: Ledger, progress: Progress) -> None:
+def update_globals(ledger: Ledger, context: BlockContext) -> None:
     """From here on the head is this block."""
-    missed = _count_missed(ledger, progress)
-    _hold_to_account(ledger, progress, missed)
+    missed = _count_missed(ledger, context)
+    _hold_to_account(ledger, context, missed)
     globals_ = ledger.globals
     with ledger.editing(globals_):
         count_slots(globals_, missed)
-        globals_.head_block_number = progress.number
-        globals_.head_block_id = progress.block.id
-        globals_.time = progress.block.timestamp
+        globals_.head_block_number = context.number
+        globals_.head_block_id = context.block.id
+        globals_.time = context.block.timestamp
         globals_.current_aslot = uint64(globals_.current_aslot + missed + 1)
-        _review_load(globals_, len(progress.block.packed), ledger.network.bandwidth_average_window_seconds)
-    if not progress.skip & Skip.UNDO_HISTORY:
+        _review_load(globals_, len(context.block.packed), ledger.network.bandwidth_average_window_seconds)
+    if not context.skip & Skip.UNDO_HISTORY:
         _check_undo_history(globals_)
     begin_emergency_after_silence(ledger, missed)
 
 
-def _count_missed(ledger: Ledger, progress: Progress) -> int:
+def _count_missed(ledger: Ledger, context: BlockContext) -> int:
     """The slots between the head and this block; before the first block there were none."""
     if ledger.now == 0:
         return 0
-    slot = slot_at(ledger, progress.block.timestamp)
+    slot = slot_at(ledger, context.block.timestamp)
     require(slot > 0, "missed_blocks != 0: ")
     return slot - 1
 
 
-def _hold_to_account(ledger: Ledger, progress: Progress, missed: int) -> None:
+def _hold_to_account(ledger: Ledger, context: BlockContext, missed: int) -> None:
     """Whoever missed a slot, except the producer, who at least came back.
 
     In an emergency the votes of those who are away stay as they are; who is away for too long loses the key all
@@ -73,7 +73,7 @@ def _hold_to_account(ledger: Ledger, progress: Progress, missed: int) -> None:
     emergency = is_emergency(ledger)
     for slot in range(1, missed + 1):
         validator = ledger.validator(scheduled_validator(ledger, slot))
-        if validator.owner == progress.producer.owner:
+        if validator.owner == context.producer.owner:
             continue
         with ledger.editing(validator):
             validator.current_run = 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
@@ -26,20 +26,20 @@ class WrongScheduledValidator(RuleViolation):
     )
 
 
-def check_header(ledger: Ledger, progress: Progress) -> None:
+def check_header(ledger: Ledger, context: BlockContext) -> None:
     """The block continues the head, and was signed by the validator whose turn it was."""
-    block, head = progress.block, ledger.globals
+    block, head = context.block, ledger.globals
     require(head.head_block_id == block.previous, "head_block_id() == next_block.previous: ")
     require(head.time < block.timestamp, "head_block_time() < next_block.timestamp: ")
     validator = ledger.validator(AccountName(block.validator))
-    if not progress.skip & Skip.VALIDATOR_SIGNATURE:
+    if not context.skip & Skip.VALIDATOR_SIGNATURE:
         require(
             validator.is_active and block.signee == validator.signing_key,
             "next_block.validate_signee(validator.signing_key): ",
         )
-    if not progress.skip & Skip.VALIDATOR_SCHEDULE:
+    if not context.skip & Skip.VALIDATOR_SCHEDULE:
         _check_turn(ledger, validator, block.timestamp)
-    progress.producer = validator
+    context.producer = validator
 
 
 def _check_turn(ledger: Ledger, validator: Validator, timestamp: Time) -> None:
@@ -56,28 +56,28 @@ def _check_turn(ledger: Ledger, validator: Validator, timestamp: Time) -> None:
     require(validator.owner in ledger.schedule.scheduled, "in_schedule: Validator is not in the emergency schedule")
 
 
-def name_producer(ledger: Ledger, progress: Progress) -> None:
+def name_producer(ledger: Ledger, context: BlockContext) -> None:
     """The global properties name the one who made the block already while its transactions are applied."""
     globals_ = ledger.globals
     with ledger.editing(globals_):
-        globals_.current_validator = progress.producer.owner
+        globals_.current_validator = context.producer.owner
 
 
-def fix_genesis_time(ledger: Ledger, progress: Progress) -> None:
+def fix_genesis_time(ledger: Ledger, context: BlockContext) -> None:
     """The first block says when the chain began, so the clock of the node that made the genesis does not matter."""
-    if progress.number != 1:
+    if context.number != 1:
         return
     globals_, hardforks = ledger.globals, ledger.hardforks
-    genesis = progress.block.timestamp - BLOCK_INTERVAL & 0xFFFFFFFF
+    genesis = context.block.timestamp - BLOCK_INTERVAL & 0xFFFFFFFF
     with ledger.editing(globals_, hardforks):
         globals_.genesis_time = genesis
         hardforks.processed_hardforks = (genesis, *hardforks.processed_hardforks[1:])
 
 
-def process_header_extensions(ledger: Ledger, progress: Progress) -> None:
+def process_header_extensions(ledger: Ledger, context: BlockContext) -> None:
     """What the producer tells of the program it runs, and of the hardfork it votes for."""
-    producer = progress.producer
-    for extension in progress.block.extensions:
+    producer = context.producer
+    for extension in context.block.extensions:
         if isinstance(extension, RunningVersion):
             with ledger.editing(producer):
                 producer.running_version = extension.version
@@ -87,10 +87,10 @@ def process_header_extensions(ledger: Ledger, progress: Progress) -> None:
                 producer.hardfork_time_vote = extension.vote.time
 
 
-def check_running_version(ledger: Ledger, progress: Progress) -> None:
+def check_running_version(ledger: Ledger, context: BlockContext) -> None:
     """A program that does not know the rules in force may not make blocks."""
     require(
-        progress.producer.running_version >= ledger.hardforks.current_hardfork_version,
+        context.producer.running_version >= ledger.hardforks.current_hardfork_version,
         "validator.running_version >= hardfork_state.current_hardfork_version: "
         "Block produced by validator that is not running current hardfork",
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.state.objects.committee import COMMITTEE_VOTE_BY_REQUEST, REQUEST_BY_CONCLUSION
 from ledgerd.state.objects.invites import INVITE_BY_CLAIM_TIME
 
 
-def clear_used_invites(ledger: Ledger, _progress: Progress) -> None:
+def clear_used_invites(ledger: Ledger, _progress: BlockContext) -> None:
     """From then on their keys may be used anew."""
     last = ledger.now - ledger.network.clear_used_invite_delay
     for invite in ledger.store.scan(INVITE_BY_CLAIM_TIME, lower=(True,)):
@@ -17,7 +17,7 @@ def clear_used_invites(ledger: Ledger, _progress: Progress) -> None:
         ledger.store.remove(invite)
 
 
-def clear_closed_committee_requests(ledger: Ledger, _progress: Progress) -> None:
+def clear_closed_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:
     """Requests that were cancelled or rejected go with the votes on them; those that were paid stay."""
     last = ledger.now - ledger.network.clear_closed_committee_request_delay
     for request in ledger.store.scan(REQUEST_BY_CONCLUSION, lower=(True,)):

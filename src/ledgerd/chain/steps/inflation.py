@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ledgerd.chain.ledger.arithmetic import fits_uint64, share, uint32, uint128
+from ledgerd.chain.ledger.arithmetic import fits_uint64, uint32, uint128
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.money.vesting import create_vesting
-from ledgerd.protocol.assets import shares
+from ledgerd.protocol.assets import fits_int64, shares
 from ledgerd.protocol.constants import (
     BLOCKS_PER_YEAR,
     COMMITTEE_FUND_PERCENT,
@@ -23,7 +23,7 @@ from ledgerd.protocol.operations.virtual import ValidatorReward
 from ledgerd.state.objects.validators import Validator
 
 
-def recalculate_inflation(ledger: Ledger, _progress: Progress) -> None:
+def recalculate_inflation(ledger: Ledger, _progress: BlockContext) -> None:
     """Let the medians count, once in a period.
 
     Until the first period is over both are zero, so a young chain gives everything to the reward fund (spec 03,
@@ -48,7 +48,7 @@ def first_inflation(year: int) -> int:
     return a_year // BLOCKS_PER_YEAR
 
 
-def pay_inflation(ledger: Ledger, progress: Progress) -> None:
+def pay_inflation(ledger: Ledger, context: BlockContext) -> None:
     """Split the new tokens between the funds and the block's validator, whose part is paid in shares, even if none."""
     issued = (
         DIGITAL_ASSET_ISSUED_PER_BLOCK
@@ -56,7 +56,7 @@ def pay_inflation(ledger: Ledger, progress: Progress) -> None:
         else first_inflation(ledger.head_number // BLOCKS_PER_YEAR)
     )
     reward = _split_as_voted(ledger, issued) if ledger.hardfork(4) else _split_by_constants(ledger, issued)
-    producer = ledger.validator(progress.producer.owner)
+    producer = ledger.validator(context.producer.owner)
     if ledger.hardfork(13) and producer.sharing_rate > 0:
         _share_reward(ledger, producer, reward)
     else:
@@ -71,7 +71,7 @@ def _split_by_constants(ledger: Ledger, issued: int) -> int:
     _fund(ledger, issued, committee, content)
     globals_ = ledger.globals
     with ledger.editing(globals_):
-        globals_.total_vesting_fund = share(globals_.total_vesting_fund + vesting)
+        globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund + vesting)
     return issued - content - vesting - committee
 
 
@@ -86,9 +86,9 @@ def _split_as_voted(ledger: Ledger, issued: int) -> int:
 def _fund(ledger: Ledger, issued: int, committee: int, rewards: int) -> None:
     globals_ = ledger.globals
     with ledger.editing(globals_):
-        globals_.committee_fund = share(globals_.committee_fund + committee)
-        globals_.total_reward_fund = share(globals_.total_reward_fund + rewards)
-        globals_.current_supply = share(globals_.current_supply + issued)
+        globals_.committee_fund = fits_int64(globals_.committee_fund + committee)
+        globals_.total_reward_fund = fits_int64(globals_.total_reward_fund + rewards)
+        globals_.current_supply = fits_int64(globals_.current_supply + issued)
 
 
 def _share_reward(ledger: Ledger, producer: Validator, reward: int) -> None:
@@ -98,7 +98,7 @@ def _share_reward(ledger: Ledger, producer: Validator, reward: int) -> None:
         _reward(ledger, producer, reward - shared)
     if shared > 0:
         with ledger.editing(producer):
-            producer.pending_stakeholder_reward = share(producer.pending_stakeholder_reward + shared)
+            producer.pending_stakeholder_reward = fits_int64(producer.pending_stakeholder_reward + shared)
 
 
 def _reward(ledger: Ledger, producer: Validator, tokens: int) -> None:

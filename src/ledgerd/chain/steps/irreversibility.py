@@ -5,15 +5,15 @@ Only the state is here: what becomes irreversible is committed and logged by who
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.protocol.constants import HUNDRED_PERCENT, IRREVERSIBLE_THRESHOLD
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 
 
-def update_last_irreversible_block(ledger: Ledger, progress: Progress) -> None:
+def update_last_irreversible_block(ledger: Ledger, context: BlockContext) -> None:
     """The highest block that three quarters of the scheduled validators support; it never goes back."""
     supported = sorted(ledger.validator(name).last_supported_block_num for name in ledger.schedule.scheduled)
     number = supported[(HUNDRED_PERCENT - IRREVERSIBLE_THRESHOLD) * len(supported) // HUNDRED_PERCENT]
@@ -21,12 +21,12 @@ def update_last_irreversible_block(ledger: Ledger, progress: Progress) -> None:
     if number >= head.head_block_number and is_emergency(ledger):
         number = head.head_block_number - 1
     if number >= head.last_irreversible_block_num:
-        make_irreversible(ledger, progress, number)
+        make_irreversible(ledger, context, number)
 
 
-def make_irreversible(ledger: Ledger, progress: Progress, number: int) -> None:
+def make_irreversible(ledger: Ledger, context: BlockContext, number: int) -> None:
     """Note the last irreversible block, and its id where it is known."""
-    block_id = progress.block.id if number == progress.number else _remembered_id(ledger, number)
+    block_id = context.block.id if number == context.number else _remembered_id(ledger, number)
     head = ledger.globals
     is_known = block_id != NO_BLOCK
     is_new = number != head.last_irreversible_block_num

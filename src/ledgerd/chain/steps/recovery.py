@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.state.objects.recovery import (
     CHANGE_RECOVERY_BY_EFFECTIVE_DATE,
     MASTER_AUTHORITY_HISTORY,
@@ -12,7 +12,7 @@ from ledgerd.state.objects.recovery import (
 )
 
 
-def process_account_recovery(ledger: Ledger, _progress: Progress) -> None:
+def process_account_recovery(ledger: Ledger, _progress: BlockContext) -> None:
     """Old offers and old master authorities go; new recovery accounts take effect."""
     _expire_requests(ledger)
     _forget_master_authorities(ledger)

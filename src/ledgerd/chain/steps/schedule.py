@@ -10,8 +10,8 @@ from collections import Counter
 from itertools import zip_longest
 
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, uint32, uint128
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.validators.emergency import fill_schedule_with_committee, is_emergency
 from ledgerd.chain.rules.validators.medians import update_medians
 from ledgerd.chain.rules.validators.votes import counted_votes
@@ -32,7 +32,7 @@ LAP = MAX_UINT128
 """The length of a lap in virtual time, which each runs as fast as it has votes."""
 
 
-def update_schedule(ledger: Ledger, _progress: Progress) -> None:
+def update_schedule(ledger: Ledger, _progress: BlockContext) -> None:
     """After each round, plan the next one."""
     if ledger.head_number % ledger.network.max_validators:
         return

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.protocol.constants import IRREVERSIBLE_SUPPORT_MIN_RUN
 
 
-def update_signing_validator(ledger: Ledger, progress: Progress) -> None:
+def update_signing_validator(ledger: Ledger, context: BlockContext) -> None:
     """A validator that comes back supports what is before its block only after a run of blocks."""
-    producer = progress.producer
+    producer = context.producer
     with ledger.editing(producer):
         producer.last_aslot = ledger.globals.current_aslot
-        producer.last_confirmed_block_num = progress.number
+        producer.last_confirmed_block_num = context.number
         if producer.current_run >= IRREVERSIBLE_SUPPORT_MIN_RUN:
-            producer.last_supported_block_num = progress.number
+            producer.last_supported_block_num = context.number
         producer.current_run += 1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual import CancelPaidSubscription, PaidSubscriptionAction
 from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.paid_subscriptions import (
@@ -19,7 +19,7 @@ from ledgerd.state.objects.paid_subscriptions import (
 SECONDS_PER_DAY = 86_400
 
 
-def renew_subscriptions(ledger: Ledger, _progress: Progress) -> None:
+def renew_subscriptions(ledger: Ledger, _progress: BlockContext) -> None:
     """One a block: the walk goes on from the subscription's new place, behind all others that are due.
 
     Those wait for the blocks to come (spec 03, section 15.31, quirk).
@@ -38,8 +38,8 @@ def _renew_or_end(ledger: Ledger, subscribe: PaidSubscribe) -> None:
         _end(ledger, subscribe)
         return
     level = min(subscribe.level, offer.levels)
-    price = share(offer.amount * level)
-    is_no_dearer = share(subscribe.amount * subscribe.level) >= price
+    price = fits_int64(offer.amount * level)
+    is_no_dearer = fits_int64(subscribe.amount * subscribe.level) >= price
     if is_no_dearer and ledger.account(subscribe.subscriber).balance >= price:
         _renew(ledger, subscribe, offer, level, price)
     else:

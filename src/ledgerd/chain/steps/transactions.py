@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
@@ -13,37 +13,37 @@ from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, TRANSACTION_BY_E
 SUMMARIES = 0xFFFF
 
 
-def check_contents(ledger: Ledger, progress: Progress) -> None:
+def check_contents(ledger: Ledger, context: BlockContext) -> None:
     """The merkle root is that of the transactions, and the block is no larger than the chain allows."""
-    block = progress.block
-    if not progress.skip & Skip.MERKLE_ROOT:
-        is_excepted = EXCEPTED_BLOCKS.get(progress.number) == block.merkle_root
+    block = context.block
+    if not context.skip & Skip.MERKLE_ROOT:
+        is_excepted = EXCEPTED_BLOCKS.get(context.number) == block.merkle_root
         require(
             block.transaction_merkle_root == block.merkle_root or is_excepted,
             "next_block.transaction_merkle_root == merkle_root: Merkle check failed",
         )
-    if not progress.skip & Skip.BLOCK_SIZE:
+    if not context.skip & Skip.BLOCK_SIZE:
         size, limit = len(block.packed), ledger.globals.maximum_block_size
         require(size <= limit, f"block_size <= gprops.maximum_block_size: Block Size is too Big: {size} > {limit}")
 
 
-def apply_transactions(ledger: Ledger, progress: Progress) -> None:
+def apply_transactions(ledger: Ledger, context: BlockContext) -> None:
     """Each in its place; the failure of one is the failure of the block."""
-    for transaction in progress.block.transactions:
-        apply_transaction(ledger, transaction, progress.skip)
-        ledger.place.transaction_in_block += 1
-    ledger.place.end_transactions()
+    for transaction in context.block.transactions:
+        apply_transaction(ledger, transaction, context.skip)
+        ledger.cursor.transaction_in_block += 1
+    ledger.cursor.end_transactions()
 
 
-def remember_block(ledger: Ledger, progress: Progress) -> None:
+def remember_block(ledger: Ledger, context: BlockContext) -> None:
     """Transactions may refer to any of the last 65,536 blocks."""
-    summary = ledger.store.get(BLOCK_SUMMARIES, progress.number & SUMMARIES)
+    summary = ledger.store.get(BLOCK_SUMMARIES, context.number & SUMMARIES)
     with ledger.editing(summary):
-        summary.block_id = progress.block.id
+        summary.block_id = context.block.id
 
 
-def expire_transactions(ledger: Ledger, _progress: Progress) -> None:
-    """A transaction that can no longer come again need not be known."""
+def expire_transactions(ledger: Ledger, _progress: BlockContext) -> None:
+    """Forget expired transactions: they can no longer be included again."""
     now = ledger.now
     for known in ledger.store.scan(TRANSACTION_BY_EXPIRATION):
         if known.expiration >= now:

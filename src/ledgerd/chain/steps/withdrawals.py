@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ledgerd.chain.ledger.arithmetic import share, uint32
+from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes
-from ledgerd.protocol.assets import Asset, shares, tokens
+from ledgerd.protocol.assets import Asset, fits_int64, shares, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import FillVestingWithdraw
 from ledgerd.protocol.times import LATEST
@@ -17,7 +17,7 @@ from ledgerd.state.objects.accounts import ACCOUNT_BY_NEXT_WITHDRAWAL, ACCOUNTS,
 from ledgerd.state.objects.vesting import ROUTE_BY_ACCOUNTS, WithdrawVestingRoute
 
 
-def withdraw_vesting(ledger: Ledger, _progress: Progress) -> None:
+def withdraw_vesting(ledger: Ledger, _progress: BlockContext) -> None:
     """One part for each account that is due, its routes first.
 
     The next account is chosen before this one is paid: where parts are due again at once, that decides who is met
@@ -39,9 +39,9 @@ def _pay_part(ledger: Ledger, account: Account) -> None:
     converted = ledger.globals.tokens_for(own)
     spend_energy_with_shares(ledger, account, as_tokens + own)
     with ledger.editing(account):
-        account.vesting_shares = share(account.vesting_shares - part)
-        account.balance = share(account.balance + converted)
-        account.withdrawn = share(account.withdrawn + part)
+        account.vesting_shares = fits_int64(account.vesting_shares - part)
+        account.balance = fits_int64(account.balance + converted)
+        account.withdrawn = fits_int64(account.withdrawn + part)
         if account.withdrawn >= account.to_withdraw or account.vesting_shares == 0:
             account.vesting_withdraw_rate = 0
             account.next_vesting_withdrawal = LATEST
@@ -73,7 +73,7 @@ def _pay_shares(ledger: Ledger, account: Account, route: WithdrawVestingRoute, p
     if deposit > 0:
         recipient = ledger.store.get(ACCOUNTS, route.to_account)
         with ledger.editing(recipient):
-            recipient.vesting_shares = share(recipient.vesting_shares + deposit)
+            recipient.vesting_shares = fits_int64(recipient.vesting_shares + deposit)
         adjust_proxied_votes(ledger, recipient, deposit)
         _report(ledger, account, recipient, deposit, shares(deposit))
     return deposit
@@ -85,7 +85,7 @@ def _pay_tokens(ledger: Ledger, account: Account, route: WithdrawVestingRoute, p
         converted = ledger.globals.tokens_for(deposit)
         recipient = ledger.store.get(ACCOUNTS, route.to_account)
         with ledger.editing(recipient):
-            recipient.balance = share(recipient.balance + converted)
+            recipient.balance = fits_int64(recipient.balance + converted)
         _leave_fund(ledger, deposit, converted)
         _report(ledger, account, recipient, deposit, tokens(converted))
     return deposit
@@ -94,8 +94,8 @@ def _pay_tokens(ledger: Ledger, account: Account, route: WithdrawVestingRoute, p
 def _leave_fund(ledger: Ledger, withdrawn: int, converted: int) -> None:
     globals_ = ledger.globals
     with ledger.editing(globals_):
-        globals_.total_vesting_fund = share(globals_.total_vesting_fund - converted)
-        globals_.total_vesting_shares = share(globals_.total_vesting_shares - withdrawn)
+        globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund - converted)
+        globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares - withdrawn)
 
 
 def _report(ledger: Ledger, account: Account, recipient: Account, withdrawn: int, deposited: Asset) -> None:

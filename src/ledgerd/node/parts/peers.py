@@ -135,25 +135,25 @@ class PeersPart(Part):
             self._driver.network.broadcast_block(self._now(), block)
             if self.count < FEW_PEERS:
                 self._driver.network.reconnect_seeds(self._now())
-            self._driver.settle()
+            self._driver.run_actions()
 
     def resync(self) -> None:
         """Ask everybody again from the last irreversible block on."""
         if self._driver is not None:
             self._driver.network.resync_from_lib(self._now())
-            self._driver.settle()
+            self._driver.run_actions()
 
     def announce(self) -> None:
         """Tell everybody where we stand, which has them tell where they do."""
         if self._driver is not None:
             self._driver.network.trigger_resync(self._now())
-            self._driver.settle()
+            self._driver.run_actions()
 
     def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
         """A client's transaction was taken in here."""
         if self._driver is not None:
             self._driver.network.broadcast_transaction(self._now(), transaction)
-            self._driver.settle()
+            self._driver.run_actions()
 
     def take_block(self, _chain: Chain, block: Block) -> None:
         """A client's block was taken in here."""

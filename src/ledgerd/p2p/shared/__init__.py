@@ -1,1 +1,1 @@
-"""What all conversations share: the peers, the settings, the chain as peers see it."""
+"""What the folders above share: peers, settings, and the chain as peers see it."""

@@ -1,4 +1,4 @@
-"""What the network state machine asks of whoever has the sockets."""
+"""The actions that the network state machine asks the driver for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ledgerd.protocol.endpoint import Endpoint
 
 
 class Send(NamedTuple):
-    """Send a frame; the number tells which may be dropped when a peer reads slowly."""
+    """Send a frame; its message number tells whether it may be omitted when the peer reads slowly."""
 
     peer: int
     number: int
@@ -17,23 +17,23 @@ class Send(NamedTuple):
 
 
 class Dial(NamedTuple):
-    """Connect to an endpoint; what comes of it is told under this peer's id."""
+    """Connect to an endpoint; the result is reported with this peer's id."""
 
     peer: int
     endpoint: Endpoint
 
 
 class Close(NamedTuple):
-    """Send what was asked to be sent, then end the connection."""
+    """Close a connection, after its send buffer."""
 
     peer: int
     reason: str
 
 
-class Recover(NamedTuple):
-    """Recover the keys that signed these blocks, beside the chain, and tell when that is done."""
+class RecoverKeys(NamedTuple):
+    """Recover the keys that signed these blocks, in other processes; `keys_recovered` is called afterwards."""
 
     batch: Batch
 
 
-Action = Send | Dial | Close | Recover
+Action = Send | Dial | Close | RecoverKeys

@@ -1,6 +1,6 @@
-"""Offences by address and neighbourhood, which fade, and who is shut out (spec 04, sections 17 and 27, item 11).
+"""Offences by address and subnet, which expire, and bans (spec 04, sections 17 and 27, item 11).
 
-The reference remembers a ban with the connection that it ends; here it holds where a new one begins.
+The reference keeps a ban with the connection that it closes; here it also holds for new connections.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from ipaddress import ip_address
 from ledgerd.p2p.wire.endpoints import subnet_of
 
 ADDRESS_LIMIT = 30.0
-"""Offences that have not faded, of one address."""
+"""Offences of one address, not expired, that ban it."""
 SUBNET_LIMIT = 120.0
-"""The same of a whole neighbourhood."""
+"""The same for a whole subnet."""
 FADE_SECONDS = 60.0
-"""How long one offence takes to fade."""
+"""Seconds after which an offence expires."""
 BAN_SECONDS = 3600
 REMEMBERED = 4096
-"""Addresses that anything is remembered of; the oldest go first."""
+"""The number of addresses that are remembered; the oldest are dropped first."""
 
 
 class Bans:
-    """Who has offended, and who may not come in."""
+    """Offences and bans."""
 
     def __init__(self) -> None:
         self._scores: dict[str, tuple[float, float]] = {}
@@ -31,12 +31,12 @@ class Bans:
         return len(self._scores) + len(self._until)
 
     def offend(self, address: str, now: float) -> bool:
-        """Count an offence; whether it is one too many."""
+        """Count an offence; `True` when it is one too many."""
         is_full = self._count(subnet_of(address), now) > SUBNET_LIMIT
         return self._count(address, now) > ADDRESS_LIMIT or is_full
 
     def ban(self, address: str, now: float, seconds: float) -> None:
-        """Shut an address out. A machine of our own is never shut out: many may share its address."""
+        """Ban an address. One of this machine is never banned: many nodes may share it."""
         if is_local(address):
             return
         self._until.pop(address, None)
@@ -44,7 +44,7 @@ class Bans:
         self._until[address] = now + min(seconds, BAN_SECONDS)
 
     def is_banned(self, address: str, now: float) -> bool:
-        """Whether an address is shut out."""
+        """Whether an address is banned."""
         until = self._until.get(address)
         if until is None:
             return False
@@ -54,7 +54,7 @@ class Bans:
         return True
 
     def forgive_all(self) -> None:
-        """When nobody is left to talk to."""
+        """Lift all bans, when no peer is left."""
         self._scores.clear()
         self._until.clear()
 

@@ -9,16 +9,16 @@ from ledgerd.protocol.block import Block
 
 
 class Origin(Enum):
-    """What a batch answers."""
+    """The request that a batch answers."""
 
     RANGE = auto()
     GAP = auto()
     EARLY = auto()
-    """Nothing: its blocks came before their time."""
+    """None: its blocks arrived before their time, and were kept until then."""
 
 
 class Batch:
-    """Blocks of one reply, and what became of them."""
+    """The blocks of one reply, and the result of applying them."""
 
     def __init__(self, origin: Origin, peer: int, blocks: tuple[Block, ...], *, is_last: bool = False) -> None:
         self.origin = origin
@@ -29,15 +29,15 @@ class Batch:
         self.count = len(blocks)
         self.size = sum(len(block.packed) for block in blocks)
         self.is_last = is_last
-        self.is_recovered = True
-        """Whether nobody is still recovering the keys that signed it."""
+        self.are_keys_recovered = True
+        """Whether no recovery of the keys that signed it is under way."""
         self.applied = 0
         self.forked = 0
         self.is_linked = False
-        """Whether the last block that did not become the head continues another known branch."""
+        """Whether the last block that did not become the head is linked to a known branch."""
         self.refused_at: int | None = None
         """The number of the block that broke a rule, if one did."""
 
     def give_up(self) -> None:
-        """The rest is of no use."""
+        """Drop the blocks that were not applied."""
         self.blocks.clear()

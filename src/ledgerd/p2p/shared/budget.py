@@ -1,10 +1,10 @@
-"""Allowances that fill up again with time: what a peer may cost (spec 04, section 27)."""
+"""Rate limits: what a peer may cost (spec 04, section 27)."""
 
 from __future__ import annotations
 
 
 class Budget:
-    """So much at once, and so much a second."""
+    """A token bucket: a burst, and a rate per second."""
 
     __slots__ = ("_at", "_burst", "_left", "_rate")
 
@@ -15,7 +15,7 @@ class Budget:
         self._at = now
 
     def take(self, cost: float, now: float) -> bool:
-        """Pay, if anything is left: the last payment may overdraw, and is then waited off."""
+        """Take an amount, if any is left: the last one may overdraw, and is then waited for."""
         self._left = min(self._burst, self._left + max(0.0, now - self._at) * self._rate)
         self._at = now
         if self._left <= 0:
@@ -25,7 +25,7 @@ class Budget:
 
 
 class Window:
-    """So many requests in a window that begins with the first (spec 04, section 16)."""
+    """A number of requests in a window of time that begins with the first (spec 04, section 16)."""
 
     __slots__ = ("_began", "_count", "_length", "_limit")
 
@@ -36,17 +36,17 @@ class Window:
         self._count = 0
 
     def wait(self, now: float) -> int:
-        """The whole seconds until the next request is welcome; 0 is now."""
+        """The whole seconds until the next request is accepted; 0 for at once."""
         if self._began is None or now - self._began >= self._length or self._count < self._limit:
             return 0
         return self._length - int(now - self._began)
 
     def count(self, now: float) -> None:
-        """One more request."""
+        """Count a request."""
         if self._began is None or now - self._began >= self._length:
             self._began, self._count = now, 0
         self._count += 1
 
     def close(self, now: float) -> None:
-        """No request is welcome for a whole window."""
+        """Accept no request for a whole window."""
         self._began, self._count = now, self._limit

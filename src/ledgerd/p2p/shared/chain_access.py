@@ -1,6 +1,7 @@
-"""What peers ask of the chain, as one small interface; and that interface over `chain.chain` (spec 04, sections 5, 12).
+"""What the peer protocol asks of the chain, as one small interface, and its implementation over `chain.chain` (spec 04,
+sections 5, 12).
 
-Nothing else of this room asks the chain.
+Nothing else of this room uses the chain.
 """
 
 from __future__ import annotations
@@ -26,28 +27,28 @@ DEAD_FORK_GRACE_SECONDS = 60
 DEAD_FORK_GRACE_BLOCKS = 10
 MAX_SIZE_AHEAD = 2
 MOST_DAMAGED = 100
-"""Damaged blocks that the operator is told of."""
+"""The number of damaged blocks that are logged."""
 
 
 class Acceptance(Enum):
-    """What became of a block."""
+    """The result of a block, in the classes of spec 04, section 12."""
 
     ACCEPTED = auto()
     """It was applied, and the head has moved."""
     ALREADY_KNOWN = auto()
     FORK_DB_ONLY = auto()
-    """It is no part of the best chain, or not yet."""
+    """It is not on the best branch, or not yet."""
     DEAD_FORK = auto()
-    """It continues something that can never win."""
+    """It is on a branch that cannot become the best."""
     REJECTED = auto()
     """It breaks a rule."""
 
 
 def acceptance_of(outcome: Outcome, running: float) -> Acceptance:
-    """The class of an outcome in the table of spec 04, section 12, so many seconds after the start.
+    """The class of an outcome in the table of spec 04, section 12, given the seconds since the start.
 
-    A block without a place is dead, unless it is ahead, or its parent is at hand, or we have only just begun and know
-    little. A branch that breaks a rule above the place where it was tried says nothing about the block that came last.
+    An unlinked block is of a dead fork, unless it is above the head, its parent is known, or the node has just started.
+    When another block of the branch broke a rule, the block itself is not blamed.
     """
     if outcome.has_moved:
         return Acceptance.ACCEPTED
@@ -62,7 +63,7 @@ def acceptance_of(outcome: Outcome, running: float) -> Acceptance:
 
 
 class Standing(Protocol):
-    """Where a chain stands."""
+    """Head and irreversible block of a chain, and the blocks that it can send."""
 
     @property
     def head_number(self) -> int: ...
@@ -83,7 +84,7 @@ class Standing(Protocol):
 
 
 class ChainAccess(Standing, Protocol):
-    """All that peers ask of the chain."""
+    """What the peer protocol asks of the chain."""
 
     def read(self, number: int) -> bytes | None:
         """A block of the best chain, packed."""
@@ -92,7 +93,7 @@ class ChainAccess(Standing, Protocol):
         """The blocks of the best chain from one number to another, packed, each with its number; gaps are left out."""
 
     def is_known(self, block_id: BlockId) -> bool:
-        """Whether a block is part of the best chain or a candidate."""
+        """Whether a block is on the best branch or a candidate."""
 
     def is_linked(self, block_id: BlockId) -> bool:
         """Whether a block has a place in a known branch."""
@@ -113,9 +114,9 @@ class ChainAccess(Standing, Protocol):
         """Whether a transaction refers to a block of the best chain."""
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
-        """Take a block in; while syncing it may become durable only with `settle`."""
+        """Take a block in; while syncing it may become durable only with `commit`."""
 
-    def settle(self) -> None:
+    def commit(self) -> None:
         """Make durable, and servable, what was accepted."""
 
     def accept_transaction(self, transaction: Transaction) -> bool:
@@ -123,15 +124,15 @@ class ChainAccess(Standing, Protocol):
 
 
 class ChainPeers:
-    """The chain as peers see it."""
+    """The chain as the peer protocol sees it."""
 
     def __init__(self, chain: Chain, started: float) -> None:
         self._chain = chain
         self._started = started
         self._damaged: set[int] = set()
-        """Blocks of the log that could not be read."""
+        """The numbers of blocks of the log that could not be read."""
 
-    # -- where it stands
+    # -- head and range
 
     @property
     def head_number(self) -> int:
@@ -205,7 +206,7 @@ class ChainPeers:
                 yield number, kept
 
     def _tell_damage(self, problem: LogDamaged) -> None:
-        """A peer is told that a damaged block is not here, and the operator, once, what to do about it."""
+        """Log a damaged block, once, with what the operator can do about it; to a peer it is not available."""
         if problem.number not in self._damaged and len(self._damaged) < MOST_DAMAGED:
             self._damaged.add(problem.number)
             log.error("%s", problem)
@@ -255,12 +256,12 @@ class ChainPeers:
         outcome = self._chain.push_block(block, commit=not is_syncing)
         return acceptance_of(outcome, now - self._started)
 
-    def settle(self) -> None:
-        """One commit for all blocks since the last."""
+    def commit(self) -> None:
+        """Commit all blocks since the last commit together."""
         self._chain.commit()
 
     def accept_transaction(self, transaction: Transaction) -> bool:
-        """All checks; the reason of a refusal is nobody's business on the network."""
+        """With all checks; peers are not told why it was refused."""
         try:
             self._chain.push_transaction(transaction)
         except RuleViolation:

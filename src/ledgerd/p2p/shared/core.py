@@ -1,6 +1,6 @@
-"""What all parts of the network state share: the peers, the time, the mode, what is to be sent, good marks and bad.
+"""What all parts of the network state share: peers, time, mode, outgoing messages, good marks and strikes.
 
-What peers say is handled by the parts; who calls which part is in `network_state`.
+The handling of messages is in the parts; which part is called for which is in `dialogue`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.peer import Life, Peer, Step
+from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
 from ledgerd.protocol.constants import BLOCK_INTERVAL
@@ -29,13 +29,13 @@ log = logging.getLogger(__name__)
 STRIKES = 10
 BAN_SECONDS = 3600
 SLACK_BLOCKS = 20
-"""Clocks differ: a peer may be this much higher than the time allows."""
+"""Tolerance for clocks: a peer's height may be this many blocks higher than the time allows."""
 FUTURE_SECONDS = 5
 """Clocks differ: a block may be this much younger than the time allows."""
 
 
 class Core:
-    """The shared ground."""
+    """The shared state."""
 
     def __init__(self, chain: ChainAccess, settings: Settings, node_id: NodeId, random: Random, now: float) -> None:
         self.chain = chain
@@ -49,8 +49,8 @@ class Core:
         self.bans = Bans()
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
-        self.recovers_ahead = False
-        """Whether somebody recovers the keys of blocks that wait: `Recover` is carried out."""
+        self.recovers_keys_ahead = False
+        """Whether keys of blocks that wait are recovered in other processes: `RecoverKeys` is carried out."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []
@@ -63,19 +63,19 @@ class Core:
         return self._peers[number]
 
     def find(self, number: int) -> Peer | None:
-        """A peer, unless it is gone."""
+        """A peer, or `None` when it has been removed."""
         return self._peers.get(number)
 
     def peers(self) -> list[Peer]:
-        """All, in the order in which they came."""
+        """All peers, in the order in which they connected."""
         return list(self._peers.values())
 
     def live(self) -> Iterator[Peer]:
-        """Those past their handshake."""
+        """The peers past their handshake."""
         return (peer for peer in self.peers() if peer.is_live)
 
     def trusted(self) -> Iterator[Peer]:
-        """The live ones whose word counts for something."""
+        """The live peers whose claims of height are believed."""
         return (peer for peer in self.live() if peer.doubted_until <= self.now)
 
     def is_anybody_ahead(self, by: int = 0) -> bool:
@@ -105,7 +105,7 @@ class Core:
 
     def drop(self, peer: Peer) -> bool:
         """Forget a peer; whether it was still there."""
-        peer.step(Step.ENDED, self.now)
+        peer.advance(LifeEvent.ENDED, self.now)
         return self._peers.pop(peer.id, None) is not None
 
     # -- what is to be done
@@ -137,7 +137,7 @@ class Core:
     def close(self, peer: Peer, reason: str) -> None:
         """End a connection; whoever keeps the books asks `take_closed`."""
         if peer.life is not Life.CLOSED:
-            peer.step(Step.ENDED, self.now)
+            peer.advance(LifeEvent.ENDED, self.now)
             self._actions.append(Close(peer.id, reason))
             self._closed.append(peer)
             log.info("%s: closing: %s", peer.endpoint, reason)
@@ -147,21 +147,23 @@ class Core:
         closed, self._closed = self._closed, []
         return closed
 
-    # -- marks
+    # -- good marks and strikes
 
     def good(self, peer: Peer) -> None:
-        """A packet as it should be (spec 04, section 17.1)."""
+        """Count a valid message (spec 04, section 17.1)."""
         peer.strikes = 0
 
     def strike(self, peer: Peer, why: str) -> None:
-        """A bad packet; ten without a good one between them end it, and so do many over a longer time."""
+        """Count an invalid message; ten without a valid one between them ban the peer, and so do many over a longer
+        time.
+        """
         log.info("%s: %s", peer.endpoint, why)
         peer.strikes += 1
         if self.bans.offend(peer.address, self.now) or peer.strikes >= STRIKES:
             self.ban(peer, "spam strike threshold exceeded")
 
     def ban(self, peer: Peer, reason: str) -> None:
-        """Say why, close, and let nobody in from there for a while (spec 04, section 17.2)."""
+        """Send the reason, close the connection, and ban the address for a while (spec 04, section 17.2)."""
         if peer.life is Life.CLOSED:
             return
         log.warning("%s: banned: %s", peer.endpoint, reason)
@@ -173,10 +175,10 @@ class Core:
 
     @property
     def is_by_our_clock(self) -> bool:
-        """Whether our clock can judge the chain's time.
+        """Whether our clock can judge the time of the chain.
 
         It cannot before the first block, which may have any time, nor when the head lies in the future: such a chain
-        goes by another clock, and the reference would follow it as well.
+        runs on another clock, which the reference would follow as well.
         """
         return self.chain.head_number > 0 and self.chain.head_time <= self.now + FUTURE_SECONDS
 

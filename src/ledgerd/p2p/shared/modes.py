@@ -16,7 +16,7 @@ class Mode(IntEnum):
 
 
 class Cause(Enum):
-    """What makes a node think again about its mode."""
+    """The cause of a change of mode."""
 
     RANGE_ENDED = auto()
     """A reply with new blocks was the last, and nothing else is under way (9.1 a)."""

@@ -1,6 +1,6 @@
-"""One peer: the life of its connection, what it says of itself, and its bytes made messages.
+"""One peer: the life cycle of its connection, what it claims, and the decoding of its bytes.
 
-Bytes and time in, messages and faults out; what they lead to is decided for all peers together, elsewhere.
+Bytes and time in, messages and faults out; what follows from them is decided in `dialogue`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BEATEN_SECONDS, LONGEST_BEATEN = 60, 300
 
 
 class Life(Enum):
-    """Where a connection is in its life (spec 04, section 4)."""
+    """The state of a connection in its life cycle (spec 04, section 4)."""
 
     CONNECTING = auto()
     HANDSHAKING = auto()
@@ -33,8 +33,8 @@ class Life(Enum):
     CLOSED = auto()
 
 
-class Step(Enum):
-    """What moves a connection on."""
+class LifeEvent(Enum):
+    """An event in the life cycle of a connection."""
 
     OPENED = auto()
     WELCOMED = auto()
@@ -46,19 +46,19 @@ class Step(Enum):
     ENDED = auto()
 
 
-LIFE: dict[tuple[Life, Step], Life] = {
-    (Life.CONNECTING, Step.OPENED): Life.HANDSHAKING,
-    (Life.CONNECTING, Step.ENDED): Life.CLOSED,
-    (Life.HANDSHAKING, Step.WELCOMED): Life.ACTIVE,
-    (Life.HANDSHAKING, Step.ANSWERED): Life.ACTIVE,
-    (Life.HANDSHAKING, Step.ENDED): Life.CLOSED,
-    (Life.ACTIVE, Step.ASKED): Life.SYNCING,
-    (Life.ACTIVE, Step.ENDED): Life.CLOSED,
-    (Life.SYNCING, Step.DELIVERED): Life.ACTIVE,
-    (Life.SYNCING, Step.ANSWERED): Life.ACTIVE,
-    (Life.SYNCING, Step.ENDED): Life.CLOSED,
+LIFE: dict[tuple[Life, LifeEvent], Life] = {
+    (Life.CONNECTING, LifeEvent.OPENED): Life.HANDSHAKING,
+    (Life.CONNECTING, LifeEvent.ENDED): Life.CLOSED,
+    (Life.HANDSHAKING, LifeEvent.WELCOMED): Life.ACTIVE,
+    (Life.HANDSHAKING, LifeEvent.ANSWERED): Life.ACTIVE,
+    (Life.HANDSHAKING, LifeEvent.ENDED): Life.CLOSED,
+    (Life.ACTIVE, LifeEvent.ASKED): Life.SYNCING,
+    (Life.ACTIVE, LifeEvent.ENDED): Life.CLOSED,
+    (Life.SYNCING, LifeEvent.DELIVERED): Life.ACTIVE,
+    (Life.SYNCING, LifeEvent.ANSWERED): Life.ACTIVE,
+    (Life.SYNCING, LifeEvent.ENDED): Life.CLOSED,
 }
-"""All moves; a step that is not here for a state changes nothing."""
+"""All transitions; an event without an entry for a state changes nothing."""
 
 
 class Peer:
@@ -77,7 +77,7 @@ class Peer:
         self.is_greeted = False
         """Whether its hello has come."""
 
-        # What it says of itself: hearsay, all of it.
+        # What it claims; nothing of it is proven.
         self.node_id: NodeId = NO_NODE
         self.head_id: BlockId = NO_BLOCK
         self.head_number = 0
@@ -90,7 +90,7 @@ class Peer:
         self.fork_status = NORMAL
         self.node_status = SYNC
 
-        # What we make of it.
+        # Our own record of it.
         self.exchange = False
         """Whether blocks and transactions are pushed to it."""
         self.is_aligned = False
@@ -101,19 +101,19 @@ class Peer:
         self.doubted_until = 0.0
         """Until then, what it claims of its height counts for nothing."""
         self.beaten_until = 0.0
-        """Until then its branch is known to lose against ours, however high it is."""
+        """Until then its branch is known to be the worse one, however high it is."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)
         self.asked_us = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
         self.asked_it = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
         self.refusal: int | None = None
-        """For how many seconds it wants nothing of us, if it said so."""
+        """The seconds of the soft ban that it told us of, if any."""
         self.owes_peers = False
-        """Whether we wait for its list of peers."""
+        """Whether it has not answered our request for peers yet."""
         self.service = Budget(16 << 20, 8 << 20, now)
-        """Bytes of blocks that it may ask for: far above what anybody can apply."""
+        """Bytes of blocks that it may request: far more than anybody can apply."""
         self.transactions = Budget(2_000, 200, now)
         self.unproven = Budget(32, 0.05, now)
-        """Blocks of other branches that nobody is known to have signed: kept, but few."""
+        """Blocks of other branches without a known signature: kept, but few."""
         self._frames = FrameReader()
 
     @property
@@ -123,7 +123,7 @@ class Peer:
 
     @property
     def is_connected(self) -> bool:
-        """Whether a connection stands."""
+        """Whether its socket is connected."""
         return self.life in (Life.HANDSHAKING, Life.ACTIVE, Life.SYNCING)
 
     @property
@@ -141,24 +141,24 @@ class Peer:
         began = self._frames.waiting_since
         return 0.0 if began is None else now - began
 
-    def step(self, step: Step, now: float) -> bool:
-        """Move on in life; whether that changed anything."""
-        following = LIFE.get((self.life, step))
+    def advance(self, event: LifeEvent, now: float) -> bool:
+        """Take the transition for an event; `False` if there is none."""
+        following = LIFE.get((self.life, event))
         if following is None:
             return False
         self.life, self.since = following, now
-        if step is Step.OPENED:
+        if event is LifeEvent.OPENED:
             self.connected_at = now
-        if step is Step.ENDED:
+        if event is LifeEvent.ENDED:
             self._frames.clear()
         return True
 
     def receive(
         self, data: bytes, now: float, is_unasked: Callable[[int], bool] = lambda _: False
     ) -> list[Message | PeerFault]:
-        """What the next bytes say. After a fault that is no `UnknownType`, nothing more can be read.
+        """The messages and faults in the next bytes. After a fault other than `UnknownType` nothing more can be read.
 
-        Answers that nobody asked for are passed over unread: two megabytes of blocks take a while.
+        Unrequested replies are skipped undecoded: decoding two megabytes of blocks takes a while.
         """
         self.heard_at = now
         self._frames.receive(data, now)
@@ -178,7 +178,7 @@ class Peer:
                 return said
 
     def describe(self, hello: Hello) -> None:
-        """Take down what a hello says, but for its heights."""
+        """Record what a hello claims, except its heights."""
         self.is_greeted = True
         self.node_id = hello.node_id
         self.is_emergency = hello.emergency_active
@@ -187,21 +187,21 @@ class Peer:
         self.node_status = hello.node_status
 
     def knows(self, block_id: BlockId) -> None:
-        """It has this block: it need not be told of it."""
+        """Remember that it has this block, so that the block is not pushed to it."""
         self.known_blocks.append(block_id)
 
     def doubt(self, now: float) -> None:
-        """It did not deliver; the more often, the longer it is passed over."""
+        """It did not deliver: ignore it for a time, longer each time."""
         self.failures += 1
         if self.failures > 1:
             self.doubted_until = now + min(300.0, 15.0 * self.failures)
 
     def lose(self, now: float) -> None:
-        """All of its branch is known here, and ours is the better one; the more often, the longer that is believed."""
+        """All of its branch is known here, and ours is better: believe that for a time, longer each time."""
         self.fork_batches += 1
         self.beaten_until = now + min(BEATEN_SECONDS * self.fork_batches, LONGEST_BEATEN)
 
     def trust(self) -> None:
-        """It delivered."""
+        """It delivered: its claims count again."""
         self.failures = 0
         self.doubted_until = 0.0

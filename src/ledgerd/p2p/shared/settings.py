@@ -1,4 +1,4 @@
-"""What the operator chooses of the network (spec 04, section 23)."""
+"""The options of the peer-to-peer network (spec 04, section 23)."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ class Settings(msgspec.Struct, frozen=True):
     max_per_address: int = 4
     """Inbound connections from one address; loopback and private networks count as many. The reference has no limit."""
     max_per_subnet: int = 10
-    """Inbound connections from one neighbourhood of addresses."""
+    """Inbound connections from one subnet."""
     reserved_outbound: int = 8
-    """Places that inbound connections do not take, so that nobody can shut a node in by dialling it."""
+    """Connections reserved for outbound ones, so that nobody can isolate a node by dialling it."""

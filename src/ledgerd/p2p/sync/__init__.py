@@ -1,1 +1,1 @@
-"""Blocks between peers: asking, taking in, serving."""
+"""Blocks between peers: requesting, accepting and serving them."""

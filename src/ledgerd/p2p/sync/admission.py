@@ -1,7 +1,7 @@
-"""Blocks from peers on their way to the chain: what is looked at before, and what is remembered after.
+"""Checks of peers' blocks before the chain, and what is remembered after.
 
-Before anything is stored, a block has to look like one, and either continue the head or be signed by the validator
-it names; of others each peer may bring a few (spec 04, section 27, items 7 to 9).
+Before a block is stored, it must be well formed, and either continue the head or be signed by the validator that it
+names; of others each peer may send a few (spec 04, section 27, items 7 to 9).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_REJECTIONS, QUIET_SECONDS = 3, 120
 
 
 class Admission:
-    """One gate for the blocks of all peers."""
+    """Admits the blocks of all peers."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -25,13 +25,13 @@ class Admission:
         self._rejected_number = 0
         self._rejections = 0
         self.quiet_until = 0.0
-        """Until then no gap is asked for: a block was refused again and again (spec 04, section 13.5)."""
+        """No gap is requested until then: blocks of one number were refused repeatedly (spec 04, section 13.5)."""
 
     def __len__(self) -> int:
         return len(self._early)
 
     def admit(self, peer: Peer | None, block: Block, *, is_syncing: bool) -> Acceptance:
-        """Give a block to the chain, if it may go there."""
+        """Push a block to the chain, if it passes."""
         core = self._core
         if not core.chain.is_sound(block):
             return Acceptance.REJECTED
@@ -67,7 +67,9 @@ class Admission:
             self._rejected_number = self._rejections = 0
 
     def _wait(self, peer: Peer | None, block: Block) -> None:
-        """A clock may be wrong, theirs or ours, so nothing is held against anybody (spec 04, section 27, item 9)."""
+        """Keep a block of the near future: either clock may be wrong, so nobody is blamed (spec 04, section 27, item
+        9).
+        """
         owner = 0 if peer is None else peer.id
         mine = sum(number == owner for number, _ in self._early)
         is_near = block.timestamp <= self._core.now + FUTURE_LIMIT

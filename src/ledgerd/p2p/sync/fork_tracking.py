@@ -1,6 +1,6 @@
-"""What we tell of forks: normal, looking, or on the minority side (spec 04, section 18).
+"""The fork status that we tell peers: normal, looking, or minority (spec 04, section 18).
 
-Told and shown only; which branch wins is decided by the chain.
+It is only told and logged; which branch is best is decided by the chain.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ForkTracking:
             core.fork_status = MINORITY
 
     def reset(self) -> None:
-        """Nothing is tracked any more."""
+        """Stop tracking."""
         self._since = None
         self._minority_blocks = 0
         self._core.fork_status = NORMAL

@@ -1,4 +1,4 @@
-"""Single blocks by number, up to the very head: how blocks that no range holds are fetched (spec 04, section 13)."""
+"""Gap fill: requests for single blocks by number, up to the head, for what no range has (spec 04, section 13)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ledgerd.p2p.wire.messages import GapFillReply, GapFillRequest
 MOST_BLOCKS = 100
 COOLDOWN_SECONDS, ANSWER_SECONDS = 5, 15
 REPLY_BYTES = 1_900_000
-"""A reply of more would not fit a frame; the reference does not look."""
+"""More would not fit into a frame; the reference does not check."""
 
 
 class GapFill:
@@ -25,7 +25,7 @@ class GapFill:
         self._asked_at = -1e9
         self._limit = MOST_BLOCKS
         self._guide: int | None = None
-        """Whose branch is followed, while one is."""
+        """The peer whose branch is fetched, while one is."""
         self._base = 0
         self._begin_at: int | None = None
         """Where the next request begins, if not at the head."""
@@ -115,7 +115,7 @@ class GapFill:
         self._asked_at = self._core.now - COOLDOWN_SECONDS
 
     def forget(self, peer: Peer) -> None:
-        """A peer is gone: another may be asked."""
+        """A peer has disconnected: another may be asked."""
         if self._asked == peer.id:
             self._asked = None
 

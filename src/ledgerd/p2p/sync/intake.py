@@ -1,5 +1,5 @@
-"""Blocks on their way in: pushed singly, in ranges, in filled gaps; and the mode of the node, which follows from them
-(spec 04, sections 9 to 13).
+"""Blocks of peers on their way to the chain: pushed, in ranges, and from gap fills; and the mode of the node, which
+follows from them (spec 04, sections 9 to 13).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import TRANSITIONS, Cause, Mode
 from ledgerd.p2p.shared.peer import Life, Peer
 from ledgerd.p2p.sync.admission import Admission
+from ledgerd.p2p.sync.commits import CommitSchedule
 from ledgerd.p2p.sync.fork_tracking import ForkTracking
 from ledgerd.p2p.sync.gap_fill import GapFill
 from ledgerd.p2p.sync.range_sync import RangeSync
 from ledgerd.p2p.sync.report import SyncReport
-from ledgerd.p2p.sync.settling import Settling
 from ledgerd.p2p.sync.watch import Watch
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class Intake:
-    """Takes blocks in, asks for those that are missing, and keeps the mode."""
+    """Accepts blocks, requests missing ones, and changes the mode."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -44,7 +44,7 @@ class Intake:
         self._batch: Batch | None = None
         self._batches: deque[Batch] = deque()
         self._warned = False
-        self.settling = Settling(core)
+        self.commits = CommitSchedule(core)
         self._report = SyncReport()
 
     # -- the mode
@@ -65,10 +65,10 @@ class Intake:
         return True
 
     def _enter_forward(self) -> None:
-        """Everybody is told: from now on transactions are wanted (spec 04, section 9.1)."""
+        """Tell every peer that we are in FORWARD: from now on transactions are wanted (spec 04, section 9.1)."""
         core = self._core
         self.ranges.stop()
-        self.settling.settle()
+        self.commits.commit()
         for peer in core.peers():
             is_unsure = peer.life is Life.ACTIVE and not peer.exchange and peer.head_number > 0
             if is_unsure and core.chain.is_known(peer.head_id):
@@ -80,7 +80,7 @@ class Intake:
         self.mempool.confirm()
 
     def look_after(self) -> None:
-        """The part of the periodic task that watches over progress (spec 04, section 21, steps 6 to 10)."""
+        """The part of the periodic task that watches the sync (spec 04, section 21, steps 6 to 10)."""
         core, watch = self._core, self.watch
         for block in self.admission.early():
             self.enqueue(Batch(Origin.EARLY, 0, (block,)))
@@ -96,7 +96,7 @@ class Intake:
             log.warning("no peer has block %d: a snapshot may be needed", core.chain.head_number + 1)
 
     def report(self) -> None:
-        """Tell the operator from time to time how far it is."""
+        """Log the progress of a sync from time to time."""
         core = self._core
         ahead = [reach for peer in core.trusted() if (reach := core.reach_of(peer)) > core.chain.head_number]
         target = max(ahead, default=core.chain.head_number)
@@ -134,7 +134,7 @@ class Intake:
             self._ask_below(peer, block)
 
     def _ask_below(self, peer: Peer, block: Block) -> None:
-        """A block whose parent is missing: of its branch not all is known here, whatever was thought before."""
+        """Request the parents of an unlinked block: not all of its branch is known here."""
         core = self._core
         if core.chain.is_linked(block.id):
             return
@@ -144,7 +144,7 @@ class Intake:
         self.hear_of_height()
 
     def hear_of_height(self) -> None:
-        """Somebody is higher than thought: ask at once, unless ranges are under way."""
+        """A peer is higher than known before: ask at once, unless ranges are under way."""
         if self.ranges.is_idle and not self.is_busy:
             self.gaps.ask()
 
@@ -195,13 +195,13 @@ class Intake:
         if self.gaps.receive(peer, reply) and reply.blocks:
             self.enqueue(Batch(Origin.GAP, peer.id, reply.blocks))
 
-    def recovered(self, batch: Batch) -> None:
-        """The keys that signed a batch are known, as far as there are any."""
-        batch.is_recovered = True
+    def keys_recovered(self, batch: Batch) -> None:
+        """The keys that signed a batch are recovered, as far as possible."""
+        batch.are_keys_recovered = True
         self._next_ready()
 
     def enqueue(self, batch: Batch) -> None:
-        """Let a batch wait for its turn. There are few: one gap at a time, and blocks that came early."""
+        """Queue a batch. The queue is short: one gap at a time, and blocks that came early."""
         self._batches.append(batch)
 
     def _next_ready(self) -> None:
@@ -222,7 +222,7 @@ class Intake:
         return len(self._batches)
 
     def work(self) -> bool:
-        """Apply one block that waits; whether others still do."""
+        """Apply one block that waits; `True` if others wait."""
         if self._batch is None:
             self._next_ready()
         if self._batch is None and self._batches:
@@ -257,7 +257,7 @@ class Intake:
             self._dead_fork(batch, peer, block)
 
     def _refused(self, batch: Batch, peer: Peer | None, block: Block) -> None:
-        """In a range, nothing behind a block that breaks a rule can follow: others are asked for it."""
+        """A block broke a rule. In a range nothing after it can be valid: other peers are asked for that."""
         if batch.origin is Origin.RANGE:
             batch.give_up()
             batch.refused_at = block.number
@@ -283,22 +283,22 @@ class Intake:
     def _finish(self, batch: Batch) -> None:
         core = self._core
         peer = core.find(batch.peer)
-        self.settling.note(batch)
+        self.commits.note(batch)
         if batch.origin is Origin.RANGE:
             self.ranges.ended(batch, peer)
-            if not self.ranges.has_more or self.settling.is_due:
-                self.settling.settle()
+            if not self.ranges.has_more or self.commits.is_due:
+                self.commits.commit()
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
             if not (is_end and self.turn(Cause.RANGE_ENDED)):
                 self.ranges.plan()
             self.hear_of_height()
             return
-        self.settling.settle()
+        self.commits.commit()
         if batch.origin is Origin.GAP:
             self.gaps.follow_up(batch, peer)
             self.turn(self.watch.caught_up())
 
     def forget(self, peer: Peer) -> None:
-        """A peer is gone."""
+        """A peer has disconnected."""
         self.ranges.forget(peer)
         self.gaps.forget(peer)

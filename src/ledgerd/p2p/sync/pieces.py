@@ -1,7 +1,7 @@
-"""The pieces of a sync: which numbers are asked for and of whom, which are to be asked for again, what has come.
+"""The pieces of a sync: which are requested from whom, which must be requested again, which have arrived.
 
-Pieces never overlap, except that a piece which is overdue may be asked of a second peer; who asks whom is decided in
-`range_sync`.
+Pieces never overlap, except that an overdue piece may be requested from a second peer; who is asked for what is decided
+in `range_sync`.
 """
 
 from __future__ import annotations
@@ -12,80 +12,80 @@ from ledgerd.p2p.shared.batches import Batch
 
 
 class Piece(NamedTuple):
-    """What one peer was asked for."""
+    """A range of blocks that one peer was asked for."""
 
     start: int
     end: int
     asked_at: float
-    is_settled: bool = False
-    """Whether another peer has delivered it since: what comes is dropped."""
+    is_delivered: bool = False
+    """Whether another peer has delivered it: this one's reply is dropped."""
 
 
 class Pieces:
-    """The books of one sync."""
+    """The pieces of one sync."""
 
     def __init__(self) -> None:
         self.asked: dict[int, Piece] = {}
-        """By peer: each has one piece at a time."""
+        """The requested pieces by peer, one each."""
         self.holes: list[tuple[int, int]] = []
-        """What was asked for and did not come, in order."""
+        """Ranges that were requested and did not arrive, in order."""
         self.ready: dict[int, Batch] = {}
-        """What has come, by its first number."""
+        """The batches that have arrived, by their first number."""
         self.next = 0
-        """The lowest number that was never asked for."""
+        """The lowest number that was never requested."""
 
     def __len__(self) -> int:
         return len(self.asked) + len(self.holes) + len(self.ready)
 
     @property
     def waiting_bytes(self) -> int:
-        """Bytes of blocks that have come before their turn."""
+        """The size of the batches that arrived before their turn."""
         return sum(batch.size for batch in self.ready.values())
 
     @property
     def outstanding(self) -> int:
-        """Pieces that may still come."""
-        return sum(not piece.is_settled for piece in self.asked.values())
+        """The number of requested pieces that have not arrived."""
+        return sum(not piece.is_delivered for piece in self.asked.values())
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Start over with no pieces."""
         self.asked.clear()
         self.holes.clear()
         self.ready.clear()
         self.next = 0
 
     def hole(self, start: int, end: int) -> None:
-        """These are to be asked for again."""
+        """Note a range to be requested again."""
         if start <= end:
             self.holes.append((start, end))
             self.holes.sort()
 
     def forget_below(self, number: int) -> None:
-        """Nothing below this number is wanted any more."""
+        """Drop holes below this number."""
         self.holes = [(max(start, number), end) for start, end in self.holes if end >= number]
 
     def take_hole(self, start: int, end: int, last: int) -> None:
-        """A hole is asked for, up to a last number; the rest stays."""
+        """Take the part of a hole that is requested, up to a last number; the rest stays."""
         self.holes.remove((start, end))
         self.hole(last + 1, end)
 
     def unanswered(self, peer: int) -> None:
-        """A peer will not answer: its piece is free for others, unless one of them has been asked already."""
+        """Make a peer's piece a hole, unless a second peer was asked for it too."""
         piece = self.asked.pop(peer, None)
-        if piece is None or piece.is_settled:
+        if piece is None or piece.is_delivered:
             return
         if not any(other[:2] == piece[:2] for other in self.asked.values()):
             self.hole(piece.start, piece.end)
 
-    def settle(self, piece: Piece) -> None:
-        """A piece has come: nobody else need send it."""
+    def delivered(self, piece: Piece) -> None:
+        """A piece has arrived: mark the requests of it to other peers."""
         for peer, other in self.asked.items():
             if other[:2] == piece[:2]:
-                self.asked[peer] = other._replace(is_settled=True)
+                self.asked[peer] = other._replace(is_delivered=True)
 
     def overdue(self, now: float, patience: float) -> Piece | None:
-        """The lowest piece that one peer alone has been asked for, and that is not here after all this time."""
-        waited = [piece for piece in self.asked.values() if not piece.is_settled]
+        """The lowest piece, if one peer alone was asked for it and has taken longer than this."""
+        waited = [piece for piece in self.asked.values() if not piece.is_delivered]
         lowest = min(waited, key=lambda piece: piece.start, default=None)
         if lowest is None or now - lowest.asked_at <= patience:
             return None

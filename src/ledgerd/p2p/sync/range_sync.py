@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import logging
 
-from ledgerd.p2p.shared.actions import Recover
+from ledgerd.p2p.shared.actions import RecoverKeys
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.peer import Peer, Step
+from ledgerd.p2p.shared.peer import LifeEvent, Peer
 from ledgerd.p2p.sync.pieces import Piece, Pieces
 from ledgerd.p2p.wire.messages import BlockRangeReply, GetBlockRange
 from ledgerd.protocol.block import Block
@@ -25,12 +25,11 @@ PIECES_AHEAD = 16
 BYTES_AHEAD = 8 << 20
 ANSWER_SECONDS = 30
 IMPATIENT_SECONDS, IMPATIENT_TIMES = 3, 3
-"""After so long, or after so many times what a piece usually takes, if that is longer, a piece that everything waits
-for is asked of a second peer as well."""
+"""The lowest piece is requested from a second peer after this time, or after this multiple of the usual time."""
 
 
 class RangeSync:
-    """Which pieces are asked for, which have come, and where the next begins."""
+    """Requests pieces, and hands the batches on in order."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -48,9 +47,9 @@ class RangeSync:
         self._disputed = 0
         """The number for which somebody sent a block that did not link, or that broke a rule."""
         self._piece_bytes = BYTES_AHEAD // PIECES_AHEAD
-        """What a piece has come to lately."""
+        """The average size of recent pieces."""
         self._piece_seconds = 0.0
-        """What it has taken lately."""
+        """The average time of recent pieces."""
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -71,21 +70,21 @@ class RangeSync:
         return bool(self._pieces.ready) and min(self._pieces.ready) <= self._next_turn
 
     def stop(self) -> None:
-        """Ask no more, and drop what is not in its turn."""
+        """Stop requesting, and drop the batches that are not next."""
         for number in self._pieces.asked:
             peer = self._core.find(number)
             if peer is not None:
-                peer.step(Step.DELIVERED, self._core.now)
+                peer.advance(LifeEvent.DELIVERED, self._core.now)
         self._pieces.clear()
         self._is_back = False
 
     def go_back(self) -> None:
-        """What came does not link to our head: begin again at the irreversible block."""
+        """A batch did not link to our head: start again at the irreversible block."""
         self.stop()
         self._goes_back = True
 
     def forget(self, peer: Peer) -> None:
-        """A peer is gone: others are asked for its piece."""
+        """A peer has disconnected: its piece is requested from others."""
         self._ends.pop(peer.id, None)
         self._passed.pop(peer.id, None)
         self._pieces.unanswered(peer.id)
@@ -104,7 +103,7 @@ class RangeSync:
             piece = self._piece_for(peer)
             if piece is not None:
                 self._pieces.asked[peer.id] = Piece(*piece, core.now)
-                peer.step(Step.ASKED, core.now)
+                peer.advance(LifeEvent.ASKED, core.now)
                 core.send(peer, GetBlockRange(*piece, core.chain.head_id))
 
     @property
@@ -197,8 +196,8 @@ class RangeSync:
         piece = pieces.asked.pop(peer.id, None)
         if piece is None:
             return False
-        peer.step(Step.DELIVERED, core.now)
-        if piece.is_settled:
+        peer.advance(LifeEvent.DELIVERED, core.now)
+        if piece.is_delivered:
             peer.doubt(core.now)
             return True
         if not reply.blocks:
@@ -220,7 +219,7 @@ class RangeSync:
         run = linked_run(reply.blocks)
         batch = Batch(Origin.RANGE, peer.id, run, is_last=reply.is_last and len(run) == len(reply.blocks))
         first, last = batch.first, batch.last
-        pieces.settle(piece)
+        pieces.delivered(piece)
         self._piece_bytes = (self._piece_bytes + batch.size) // 2
         self._piece_seconds = (self._piece_seconds + self._core.now - piece.asked_at) / 2
         if first > max(piece.start, self._core.chain.head_number + 1):
@@ -235,12 +234,12 @@ class RangeSync:
             pieces.hole(first, last)
             return
         pieces.ready[first] = batch
-        if self._core.recovers_ahead:
-            batch.is_recovered = False
-            self._core.ask(Recover(batch))
+        if self._core.recovers_keys_ahead:
+            batch.are_keys_recovered = False
+            self._core.ask(RecoverKeys(batch))
 
     def _pass(self, peer: Peer, start: int, end: int) -> None:
-        """Ask others for these."""
+        """Make a range a hole: other peers are asked for it."""
         if start <= end:
             self._passed[peer.id] = start
             self._pieces.hole(start, end)
@@ -257,7 +256,7 @@ class RangeSync:
         """The batch whose turn it is."""
         ready = self._pieces.ready
         first = min(ready, default=None)
-        if first is None or first > self._next_turn or not ready[first].is_recovered:
+        if first is None or first > self._next_turn or not ready[first].are_keys_recovered:
             return None
         self._applying = batch = ready.pop(first)
         self._turn = batch.last + 1
@@ -300,7 +299,7 @@ class RangeSync:
         self._pass(peer, number, batch.last)
 
     def expire(self) -> None:
-        """Who does not answer is passed over for a time."""
+        """Ignore peers that did not answer in time."""
         pieces = self._pieces
         for number, piece in list(pieces.asked.items()):
             if self._core.now - piece.asked_at > ANSWER_SECONDS:
@@ -308,7 +307,7 @@ class RangeSync:
                 peer = self._core.find(number)
                 if peer is not None:
                     log.info("%s: sends no blocks %d to %d", peer.endpoint, piece.start, piece.end)
-                    peer.step(Step.DELIVERED, self._core.now)
+                    peer.advance(LifeEvent.DELIVERED, self._core.now)
                     peer.doubt(self._core.now)
         is_waiting = bool(pieces.ready) and not self.has_more and self._applying is None
         if is_waiting and not pieces.outstanding:

@@ -1,6 +1,6 @@
-"""Answers to those who ask for blocks: complete, but no more than a frame holds or a peer may cost (spec 04, 10, 13).
+"""Serving blocks: complete answers, limited by the size of a frame and by what a peer may cost (spec 04, 10, 13).
 
-Where nothing is at hand the answer is empty; it is never missing.
+A request for blocks that are not here gets an empty answer, never none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RANGE_BYTES = MAX_PAYLOAD - 65_536
 MOST_IN_RANGE = 1_000
 """Blocks looked up for one request, whatever it asks for."""
 LOOKUP_COST = 64
-"""What one look-up counts for, in bytes."""
+"""What one look-up counts for in the budget, in bytes."""
 
 
 def serve_probe(core: Core, peer: Peer, request: RangeRequest) -> None:

@@ -1,4 +1,4 @@
-"""Looking after a node's progress: has it caught up, fallen behind, stalled, been left alone (spec 04, 9.3 to 9.7)?"""
+"""Watches the progress of a node: caught up, behind, stalled, without peers (spec 04, 9.3 to 9.7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ISOLATION_SECONDS = 60
 
 
 class Watch:
-    """Clocks that run while nothing happens."""
+    """Timers that run while nothing arrives."""
 
     def __init__(self, core: Core) -> None:
         self._core = core

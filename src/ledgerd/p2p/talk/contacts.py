@@ -17,7 +17,7 @@ STALE_SECONDS = 24 * 3600
 
 
 class Contact:
-    """An endpoint, and how it went there."""
+    """An endpoint, and the history of dialling it."""
 
     def __init__(self, endpoint: Endpoint, now: float, *, is_seed: bool) -> None:
         self.endpoint = endpoint
@@ -32,7 +32,7 @@ class Contact:
         """When it was last connected, or first heard of."""
 
     def ended(self, connected_for: float | None, now: float, random: Random, *, keeps_backoff: bool = False) -> None:
-        """A connection, or an attempt at one, is over: wait, the longer the oftener."""
+        """A connection or a dial has ended: back off, longer each time."""
         self.peer = None
         if connected_for is None:
             self.next_attempt = now + FIRST_BACKOFF
@@ -47,12 +47,12 @@ class Contact:
         self.next_attempt = now + self.backoff + jitter
 
     def refused(self, seconds: int, now: float) -> None:
-        """The other side wants nothing of us for a time; not longer than our own longest wait."""
+        """The peer banned us for a time: back off as long, but not longer than our own longest back-off."""
         self.backoff = min(max(seconds, FIRST_BACKOFF), LONGEST_BACKOFF)
         self.next_attempt = max(self.next_attempt, now + self.backoff)
 
     def restart(self, now: float) -> None:
-        """Try at once."""
+        """End the back-off."""
         self.backoff = FIRST_BACKOFF
         self.next_attempt = now
 
@@ -82,7 +82,7 @@ class Contacts:
         return next((contact for contact in self._contacts.values() if contact.peer == peer), None)
 
     def hear_of(self, endpoint: Endpoint, node_id: NodeId, now: float) -> Contact | None:
-        """Somebody names an endpoint; the new contact, if there is room for one."""
+        """Add an endpoint that a peer told; `None` when there is no room."""
         known = self._contacts.get(endpoint)
         if known is not None:
             known.last_seen = now
@@ -99,7 +99,7 @@ class Contacts:
         return [each for each in self._contacts.values() if each.peer is None and now >= each.next_attempt]
 
     def forget_lost(self, now: float, hours: int) -> None:
-        """Who could not be reached for hours is forgotten, and who was not heard of for a day; seeds never are."""
+        """Drop endpoints that failed for hours, or were not heard of for a day; never seeds."""
         for contact in self.all():
             if contact.is_seed or contact.peer is not None:
                 contact.last_seen = now

@@ -1,4 +1,4 @@
-"""Hello and its answer: what we say of ourselves, and whether another's chain is ours (spec 04, sections 7 and 8)."""
+"""The handshake: our hello, and whether another's chain is ours (spec 04, sections 7 and 8)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 FRESH_SECONDS = 15
 """Two connections between the same nodes within this time came of both dialling at once."""
 CROSSING_SECONDS = 5
-"""What the other side is given to close one of them."""
+"""Seconds that the peer has to close one of them."""
 ALIVE_SECONDS = 120
-"""Who has said nothing for so long does not keep a place from somebody with the same id."""
+"""Seconds of silence after which a connection gives its place to a new one of the same node id."""
 
 
 def our_hello(core: Core) -> Hello:
-    """Where we stand."""
+    """Our hello."""
     chain = core.chain
     return Hello(
         head_block_id=chain.head_id,
@@ -38,7 +38,7 @@ def our_hello(core: Core) -> Hello:
 
 
 def our_status(core: Core) -> ForkStatus:
-    """Where we stand by now."""
+    """Our fork status message."""
     chain = core.chain
     return ForkStatus(
         fork_status=core.fork_status,

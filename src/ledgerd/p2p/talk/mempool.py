@@ -15,13 +15,13 @@ from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.transaction import Transaction
 
 REMEMBERED = 50_000
-"""Ids of refused and included transactions that are kept."""
+"""The number of ids of refused and included transactions that are remembered."""
 
 REFUSED_SECONDS = 30
 
 
 class Admitted(Enum):
-    """What is thought of a transaction before the chain looks at it."""
+    """The verdict on a transaction before the chain checks it."""
 
     YES = auto()
     NO = auto()
@@ -89,12 +89,12 @@ class Mempool:
         self._bytes += size
 
     def include(self, transaction: Transaction) -> None:
-        """It is in a block: late copies are of no interest, though the reference passes them on once more."""
+        """A transaction was included in a block: later copies are not passed on, which the reference does once more."""
         self._drop(transaction.id)
         self._remember(transaction.id, transaction.expiration)
 
     def refuse(self, transaction: Transaction, now: float) -> None:
-        """The chain refused it: copies are of no interest for a while. Later it may be another matter."""
+        """The chain refused a transaction: copies are ignored for a while, after which it may be valid."""
         self._remember(transaction.id, min(transaction.expiration, int(now) + REFUSED_SECONDS))
 
     def clean(self, now: float, *, drops_unanchored: bool) -> None:
@@ -108,7 +108,7 @@ class Mempool:
             self._done.pop(heapq.heappop(self._expiring)[1], None)
 
     def confirm(self) -> None:
-        """The sync is over: what was taken in meanwhile stays only where it refers to our chain."""
+        """The sync has ended: keep only transactions that refer to our chain."""
         for key, entry in list(self._entries.items()):
             if not entry.is_provisional:
                 continue

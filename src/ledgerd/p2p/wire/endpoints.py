@@ -1,4 +1,4 @@
-"""Where peers are: a host, by name or number, with a port; and the six bytes of an IPv4 one (spec 04, section 3)."""
+"""Endpoints of peers: a host, by name or number, with a port; and the six bytes of an IPv4 one (spec 04, section 3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WireEndpoint(msgspec.Struct, frozen=True):
 
 
 def wire_endpoint(endpoint: Endpoint) -> WireEndpoint | None:
-    """The wire's form; nothing for what the wire cannot carry: IPv6 and names."""
+    """The form on the wire; `None` for what has none: IPv6 and names."""
     try:
         return WireEndpoint(int(IPv4Address(endpoint.host)), endpoint.port)
     except AddressValueError:
@@ -31,7 +31,7 @@ def wire_endpoint(endpoint: Endpoint) -> WireEndpoint | None:
 
 
 def plain_address(host: str) -> str:
-    """One spelling an address: IPv4 in the clothes of IPv6 is IPv4, and a zone is no part of it."""
+    """The canonical spelling of an address: IPv4-mapped IPv6 becomes IPv4, and a zone is removed."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:
@@ -42,7 +42,7 @@ def plain_address(host: str) -> str:
 
 
 def subnet_of(host: str) -> str:
-    """The neighbourhood that one operator may own whole: /24 of IPv4, /48 of IPv6; a name is its own."""
+    """The subnet that one operator may own: /24 of IPv4, /48 of IPv6; a name is its own."""
     try:
         address = ip_address(host)
     except ValueError:

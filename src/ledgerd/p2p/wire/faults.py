@@ -1,4 +1,4 @@
-"""What a peer does wrong, and how badly: the only errors that leave the reading of what it sent."""
+"""Faults of peers, by severity: the only errors that decoding their bytes raises."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Frames: size, message number, payload; bytes in any pieces become whole frames, one at a time (spec 04, section 2).
+"""Frames: size, message number, payload; a byte stream becomes whole frames, one at a time (spec 04, section 2).
 
-What a payload means is no matter here.
+Payloads are decoded in `messages`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HEADER = struct.Struct("<II")
 
 
 class Frame(NamedTuple):
-    """One message as it came."""
+    """A message as it arrived."""
 
     number: int
     payload: bytes
@@ -44,7 +44,7 @@ class FrameReader:
         return len(self._buffer)
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take the next piece."""
+        """Add bytes to the buffer."""
         if not self._buffer and data:
             self.waiting_since = now
         self._buffer += data
@@ -70,6 +70,6 @@ class FrameReader:
         return Frame(number, payload)
 
     def clear(self) -> None:
-        """Drop what is left of a connection that has ended."""
+        """Clear the buffer of a closed connection."""
         self._buffer.clear()
         self.waiting_since = None

@@ -18,7 +18,7 @@ from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.transaction import Transaction
 
 NodeId = NewType("NodeId", bytes)
-"""Thirty-three bytes that name a process until it ends; nobody proves to own one."""
+"""A random number of 33 bytes that identifies a process until it ends; nobody proves that it is theirs."""
 
 declare(NodeId, FixedBytes(33, "node id"))
 
@@ -43,7 +43,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Hello(Message, frozen=True):
-    """Who speaks, and where its chain stands."""
+    """The node, and the head and range of its chain."""
 
     NUMBER: ClassVar[int] = 5100
 
@@ -77,7 +77,7 @@ class HelloReply(Message, frozen=True):
 
 
 class RangeRequest(Message, frozen=True):
-    """Which blocks do you have, around this one?"""
+    """Asks which blocks a peer has around this one."""
 
     NUMBER: ClassVar[int] = 5102
 
@@ -86,7 +86,7 @@ class RangeRequest(Message, frozen=True):
 
 
 class RangeReply(Message, frozen=True):
-    """These, or none."""
+    """The blocks that the sender has, or none."""
 
     NUMBER: ClassVar[int] = 5103
 
@@ -96,7 +96,7 @@ class RangeReply(Message, frozen=True):
 
 
 class GetBlockRange(Message, frozen=True):
-    """Send me these blocks."""
+    """Asks for a range of blocks."""
 
     NUMBER: ClassVar[int] = 5104
 
@@ -116,7 +116,7 @@ class BlockRangeReply(Message, frozen=True):
 
 
 class GetBlock(Message, frozen=True):
-    """Send me this block."""
+    """Asks for a block."""
 
     NUMBER: ClassVar[int] = 5106
 
@@ -135,7 +135,7 @@ class BlockReply(Message, frozen=True):
 
 
 class NotAvailable(Message, frozen=True):
-    """That block is not here."""
+    """The requested block is not here."""
 
     NUMBER: ClassVar[int] = 5108
 
@@ -143,7 +143,7 @@ class NotAvailable(Message, frozen=True):
 
 
 class ForkStatus(Message, frozen=True):
-    """Where the sender's chain stands by now."""
+    """The current head and fork status of the sender."""
 
     NUMBER: ClassVar[int] = 5109
 
@@ -158,7 +158,7 @@ class ForkStatus(Message, frozen=True):
 
 
 class PeerExchangeRequest(Message, frozen=True):
-    """Whom do you know?"""
+    """Asks for endpoints of other nodes."""
 
     NUMBER: ClassVar[int] = 5110
 
@@ -171,7 +171,7 @@ class KnownPeer(msgspec.Struct, frozen=True):
 
 
 class PeerExchangeReply(Message, frozen=True):
-    """These nodes."""
+    """The endpoints of nodes."""
 
     NUMBER: ClassVar[int] = 5111
 
@@ -179,7 +179,7 @@ class PeerExchangeReply(Message, frozen=True):
 
 
 class PeerExchangeRateLimited(Message, frozen=True):
-    """You have asked too often."""
+    """The request for endpoints came too soon."""
 
     NUMBER: ClassVar[int] = 5112
 
@@ -195,7 +195,7 @@ class TransactionMessage(Message, frozen=True):
 
 
 class SoftBan(Message, frozen=True):
-    """The sender closes the connection, and says why."""
+    """The sender closes the connection for a reason, and wants no new one for a time."""
 
     NUMBER: ClassVar[int] = 5114
 
@@ -204,7 +204,7 @@ class SoftBan(Message, frozen=True):
 
 
 class GapFillRequest(Message, frozen=True):
-    """Send me the blocks of these numbers."""
+    """Asks for blocks by their numbers."""
 
     NUMBER: ClassVar[int] = 5115
 
@@ -212,7 +212,7 @@ class GapFillRequest(Message, frozen=True):
 
 
 class GapFillReply(Message, frozen=True):
-    """Those of them that are here."""
+    """The requested blocks that the sender has."""
 
     NUMBER: ClassVar[int] = 5116
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt16, UInt32, UInt64
 from ledgerd.protocol.amounts import Shares, Tokens
-from ledgerd.protocol.assets import checked
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
@@ -91,17 +91,17 @@ class Account(Entity):
     @property
     def effective_shares(self) -> int:
         """The shares that count for votes, awards and bandwidth."""
-        return checked(self.available_shares + self.received_vesting_shares)
+        return fits_int64(self.available_shares + self.received_vesting_shares)
 
     @property
     def available_shares(self) -> int:
         """The shares that can be delegated."""
-        return checked(self.vesting_shares - self.delegated_vesting_shares)
+        return fits_int64(self.vesting_shares - self.delegated_vesting_shares)
 
     @property
     def available_beside_withdrawal(self) -> int:
         """The shares that can be delegated while those that are being withdrawn are set aside."""
-        return checked(self.available_shares - checked(self.to_withdraw - self.withdrawn))
+        return fits_int64(self.available_shares - fits_int64(self.to_withdraw - self.withdrawn))
 
     @property
     def vote_weight(self) -> int:
@@ -122,7 +122,7 @@ class Account(Entity):
 def _sum(start: int, amounts: tuple[int, ...]) -> int:
     total = start
     for amount in amounts:
-        total = checked(total + amount)
+        total = fits_int64(total + amount)
     return total
 
 

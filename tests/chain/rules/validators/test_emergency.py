@@ -15,7 +15,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import (
     begin_emergency_after_silence,
     fill_schedule_with_committee,
-    mend_schedule,
+    repair_schedule,
 )
 from ledgerd.chain.steps.applying import apply_block
 from ledgerd.codec import codec_of
@@ -212,7 +212,7 @@ def test_without_an_emergency_a_round_stays_as_it_was_planned(ledger: Ledger) ->
 def test_at_the_start_a_round_with_an_empty_place_becomes_the_committees(ledger: Ledger) -> None:
     schedule(ledger, ALICE, NO_NAME)
 
-    mend_schedule(ledger)
+    repair_schedule(ledger)
 
     assert ledger.schedule.scheduled == (COMMITTEE_ACCOUNT,) * PLACES
     assert ledger.globals.emergency_consensus_active
@@ -220,7 +220,7 @@ def test_at_the_start_a_round_with_an_empty_place_becomes_the_committees(ledger:
 
 
 def test_at_the_start_a_whole_round_is_left_alone(ledger: Ledger) -> None:
-    mend_schedule(ledger)
+    repair_schedule(ledger)
 
     assert ledger.schedule.scheduled == (ALICE, BOB)
     assert not ledger.globals.emergency_consensus_active

@@ -76,7 +76,7 @@ class Subscriber:
 
 
 class Story:
-    """A chain that makes blocks, switches forks and settles blocks, as a seed says."""
+    """A chain that makes blocks, switches forks and makes blocks irreversible, as a seed says."""
 
     def __init__(self, folder: Path, random: Random) -> None:
         self.teller = Teller(folder, HistorySettings())
@@ -95,11 +95,11 @@ class Story:
                 [[random.randint(0, 200) for _ in range(random.randint(1, 3))] for _ in range(random.randint(0, 3))]
             )
         if what > 0.5:
-            teller.settle(random.randint(0, 5))
+            teller.advance(random.randint(0, 5))
         teller.commit()
 
     def end(self) -> None:
-        self.teller.settle(0)
+        self.teller.advance(0)
         self.teller.commit()
 
     def expected(self, last: int) -> list[Any]:
@@ -143,7 +143,7 @@ def test_a_reversible_stream_says_what_was_taken_back(tmp_path: Path) -> None:
     teller, stream = story.teller, HistoryStream(story.history, ALL, 1, reversible=True)
     for number in range(5):
         teller.block([[number]])
-    teller.settle(3)
+    teller.advance(3)
     teller.commit()
     assert stream.advance()[0].startswith('{"first_block":1,"last_block":5,"irreversible_block":2,')
     teller.undo(2)
@@ -155,7 +155,7 @@ def test_a_reversible_stream_says_what_was_taken_back(tmp_path: Path) -> None:
     assert not has_more
     teller.undo(1)
     teller.block([[101]])
-    teller.settle(0)
+    teller.advance(0)
     teller.commit()
     assert stream.advance() == ('{"undone_from":4}', True), "also when the other block is final by now"
     subscriber.next = 4
@@ -169,7 +169,7 @@ def test_only_what_is_irreversible_is_told_unless_more_is_asked_for(tmp_path: Pa
     stream = HistoryStream(story.history, ALL, 0, reversible=False)
     story.teller.block([[1]])
     story.teller.block([[2]])
-    story.teller.settle(1)
+    story.teller.advance(1)
     story.teller.commit()
     assert stream.opening("name") == '{"subscription":"name","next_block":2,"oldest_block":1}'
     assert stream.advance() == ("", False)

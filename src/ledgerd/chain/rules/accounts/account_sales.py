@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.rules.accounts.agents import wipe_agents
 from ledgerd.chain.rules.accounts.authorities import hand_over
 from ledgerd.chain.rules.accounts.key_history import held_keys, record_changes
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.virtual import Outbid
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
 def reserve_bid(ledger: Ledger, bidder: Account, bid: int) -> None:
     """Set a bid aside. That the bidder has as much is not asked (spec 02, section 14.4, quirk)."""
     with ledger.editing(bidder):
-        bidder.reserved_balance = share(bidder.reserved_balance + bid)
-        bidder.balance = share(bidder.balance - bid)
+        bidder.reserved_balance = fits_int64(bidder.reserved_balance + bid)
+        bidder.balance = fits_int64(bidder.balance - bid)
 
 
 def return_bid(ledger: Ledger, account: Account) -> None:
-    """Give the bid for an account back to who made it."""
+    """Return the bid for an account to its bidder."""
     bidder, bid = ledger.account(account.current_bidder), account.current_bid
     reserve_bid(ledger, bidder, -bid)
     ledger.emit(Outbid(account=account.name, bidder=bidder.name, bid=tokens(bid)))

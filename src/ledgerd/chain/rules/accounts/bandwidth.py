@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import int64, share, uint128
+from ledgerd.chain.ledger.arithmetic import int64, uint128
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import BANDWIDTH_PRECISION, HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 
@@ -26,10 +27,10 @@ def use_bandwidth(ledger: Ledger, account: Account, size: int) -> None:
     window = ledger.network.bandwidth_average_window_seconds
     elapsed = globals_.time - account.last_bandwidth_update
     left = 0 if elapsed > window else uint128((window - elapsed) * account.average_bandwidth) // window
-    average = share(int64(left) + used)
+    average = fits_int64(int64(left) + used)
     with ledger.editing(account):
         account.average_bandwidth = average
-        account.lifetime_bandwidth = share(account.lifetime_bandwidth + used)
+        account.lifetime_bandwidth = fits_int64(account.lifetime_bandwidth + used)
         account.last_bandwidth_update = globals_.time
     if ledger.is_producing:
         allowed = uint128(_counted_shares(ledger, account) * globals_.max_virtual_bandwidth)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.protocol.assets import fits_int64
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
@@ -21,7 +21,7 @@ COLLATERAL: Frozen = "pm_leverage_collateral"
 def change_frozen(account: Account, counter: Frozen, change: int) -> None:
     """Count up or down, never below zero; for an account that is being edited."""
     if change:
-        setattr(account, counter, max(0, share(getattr(account, counter) + change)))
+        setattr(account, counter, max(0, fits_int64(getattr(account, counter) + change)))
 
 
 def adjust_frozen(ledger: Ledger, name: AccountName, counter: Frozen, change: int) -> None:
@@ -35,5 +35,5 @@ def adjust_frozen(ledger: Ledger, name: AccountName, counter: Frozen, change: in
 def move_balance(ledger: Ledger, account: Account, tokens: int, counter: Frozen, change: int) -> None:
     """Change the balance and a counter in one edit, the balance first."""
     with ledger.editing(account):
-        account.balance = share(account.balance + tokens)
+        account.balance = fits_int64(account.balance + tokens)
         change_frozen(account, counter, change)

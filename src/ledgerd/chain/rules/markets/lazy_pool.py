@@ -8,12 +8,13 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share, uint32, uint128
+from ledgerd.chain.ledger.arithmetic import uint32, uint128
 from ledgerd.chain.rules.markets.gauges import find_oracle
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.constant_product import reserves_with_halves, reserves_without
 from ledgerd.pricing.lazy_pool import MAX_HALVINGS, allocation, reward_growth
 from ledgerd.pricing.liquidity import depth_added, depth_removed
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.markets import MULTI
 from ledgerd.state.objects.lazy_pool import (
@@ -57,12 +58,12 @@ def serve_queue(ledger: Ledger, limit: int = 1) -> int:
             break
         adjust_balance(ledger, ledger.account(request.account), paid)
         with ledger.editing(pool):
-            pool.free_balance = share(pool.free_balance - paid)
-            pool.pending_withdrawals = share(pool.pending_withdrawals - paid)
+            pool.free_balance = fits_int64(pool.free_balance - paid)
+            pool.pending_withdrawals = fits_int64(pool.pending_withdrawals - paid)
         served += 1
         if paid < request.amount:
             with ledger.editing(request):
-                request.amount = share(request.amount - paid)
+                request.amount = fits_int64(request.amount - paid)
             break
         ledger.store.remove(request)
     return served
@@ -70,7 +71,7 @@ def serve_queue(ledger: Ledger, limit: int = 1) -> int:
 
 def credit(pool: PmLazyPool, income: int) -> None:
     """Let income count for all shares of the pool, which is being edited (spec 08, section 3.9)."""
-    pool.earned_balance = share(pool.earned_balance + income)
+    pool.earned_balance = fits_int64(pool.earned_balance + income)
     pool.reward_per_share = uint128(pool.reward_per_share + reward_growth(income, pool.total_shares))
 
 
@@ -80,8 +81,8 @@ def return_to_pool(ledger: Ledger, principal: int, income: int) -> None:
     if pool is None:
         return
     with ledger.editing(pool):
-        pool.free_balance = share(pool.free_balance + principal + income)
-        pool.allocated_balance = share(pool.allocated_balance - principal)
+        pool.free_balance = fits_int64(pool.free_balance + principal + income)
+        pool.allocated_balance = fits_int64(pool.allocated_balance - principal)
         if income > 0:
             credit(pool, income)
     serve_queue(ledger)
@@ -92,7 +93,7 @@ def settle_allocation(ledger: Ledger, market: PmMarket) -> None:
     row = ledger.store.lookup(LAZY_ALLOCATION_BY_MARKET, market.id)
     if row is not None and row.status == ACTIVE:
         with ledger.editing(row):
-            row.returned_amount = share(row.returned_amount + row.amount)
+            row.returned_amount = fits_int64(row.returned_amount + row.amount)
             row.amount = 0
             row.status = RETURNED
 
@@ -147,14 +148,14 @@ def _put_in(ledger: Ledger, market: PmMarket, pool: PmLazyPool, amount: int) -> 
     with ledger.editing(market, pool):
         if market.market_type == MULTI:
             depth = depth_added(market.lmsr_b, amount, market.liquidity_sum)
-            market.lmsr_b = share(market.lmsr_b + depth)
-            market.lmsr_subsidy = share(market.lmsr_subsidy + amount)
+            market.lmsr_b = fits_int64(market.lmsr_b + depth)
+            market.lmsr_subsidy = fits_int64(market.lmsr_subsidy + amount)
         else:
             reserves = reserves_with_halves(market.reserve_a, market.reserve_b, amount)
             market.reserve_a, market.reserve_b, market.k = reserves
-        market.liquidity_sum = share(market.liquidity_sum + amount)
-        pool.free_balance = share(pool.free_balance - amount)
-        pool.allocated_balance = share(pool.allocated_balance + amount)
+        market.liquidity_sum = fits_int64(market.liquidity_sum + amount)
+        pool.free_balance = fits_int64(pool.free_balance - amount)
+        pool.allocated_balance = fits_int64(pool.allocated_balance + amount)
     ledger.store.create(
         PM_LIQUIDITY,
         PmLiquidity(market=market.id, provider=NO_NAME, amount=amount, deposit_time=ledger.now, b_share=depth),
@@ -183,17 +184,17 @@ def recall(ledger: Ledger, market: PmMarket, amount: int) -> int:
     depth = depth_removed(row.b_share, taken, row.amount) if market.market_type == MULTI else 0
     liquidity = market.liquidity_sum
     with ledger.editing(market, row):
-        market.liquidity_sum = share(liquidity - taken)
+        market.liquidity_sum = fits_int64(liquidity - taken)
         if market.market_type == MULTI:
-            market.lmsr_b = share(market.lmsr_b - depth)
+            market.lmsr_b = fits_int64(market.lmsr_b - depth)
         elif liquidity > 0:
             reserves = reserves_without(market.reserve_a, market.reserve_b, liquidity, taken)
             market.reserve_a, market.reserve_b, market.k = reserves
         if taken == row.amount:
             row.status = CLOSED
         else:
-            row.amount = share(row.amount - taken)
-            row.b_share = share(row.b_share - depth)
+            row.amount = fits_int64(row.amount - taken)
+            row.b_share = fits_int64(row.b_share - depth)
     return_to_pool(ledger, taken, 0)
     return taken
 

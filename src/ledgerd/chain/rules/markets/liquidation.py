@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.rules.markets.claims import defer_claim
 from ledgerd.chain.rules.markets.curve import priced, reserves_of
 from ledgerd.chain.rules.markets.frozen import COLLATERAL, adjust_frozen
@@ -12,7 +11,7 @@ from ledgerd.chain.rules.markets.lazy_pool import credit, find_pool, serve_queue
 from ledgerd.chain.rules.markets.leverage_ends import forget_end
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.leverage import Division, cancel_value, divide, funding, leverage_of, unwind
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
 from ledgerd.state.objects.leverage import (
     ACTIVE,
@@ -46,14 +45,14 @@ def accrue_funding(ledger: Ledger, position: PmLeveragePosition) -> None:
     rate = ledger.median.pm_leverage_funding_rate_ppm_per_day
     added, next_due = priced(funding, position.loan, rate, due, ledger.now)
     with ledger.editing(position):
-        position.funding_paid = share(position.funding_paid + added)
+        position.funding_paid = fits_int64(position.funding_paid + added)
         position.funding_due_time = next_due
         position.last_update = ledger.now
 
 
 def obligation_of(position: PmLeveragePosition) -> int:
     """What a position owes the pool: its threshold, and the funding that has been added so far."""
-    return share(position.liquidation_threshold + position.funding_paid)
+    return fits_int64(position.liquidation_threshold + position.funding_paid)
 
 
 def value_of(position: PmLeveragePosition, market: PmMarket) -> int:
@@ -66,7 +65,7 @@ def take_out(ledger: Ledger, position: PmLeveragePosition, market: PmMarket, for
     reserves = priced(unwind, reserves_of(market), position.tokens, position.outcome_index)
     with ledger.editing(market):
         market.reserve_a, market.reserve_b = reserves.a, reserves.b
-        market.forfeit_pool = share(market.forfeit_pool + forfeited)
+        market.forfeit_pool = fits_int64(market.forfeit_pool + forfeited)
 
 
 def liquidate(ledger: Ledger, position: PmLeveragePosition, market: PmMarket, reason: int) -> None:
@@ -83,8 +82,8 @@ def liquidate(ledger: Ledger, position: PmLeveragePosition, market: PmMarket, re
     pool = find_pool(ledger)
     if pool is not None:
         with ledger.editing(pool):
-            pool.free_balance = share(pool.free_balance + part.pool)
-            pool.leverage_fund_used = share(pool.leverage_fund_used - position.loan)
+            pool.free_balance = fits_int64(pool.free_balance + part.pool)
+            pool.leverage_fund_used = fits_int64(pool.leverage_fund_used - position.loan)
             if part.profit > 0:
                 credit(pool, part.profit)
     serve_queue(ledger)

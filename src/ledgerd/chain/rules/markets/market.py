@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.markets import ACTIVE, BEING_PAID, PM_MARKETS
 
@@ -55,7 +55,7 @@ def count_stake(market: PmMarket, side: int, amount: int) -> None:
     Spec 08, sections 5.1, 5.4 and 9.3.
     """
     if side == 0:
-        market.a_bets_sum = share(market.a_bets_sum + amount)
+        market.a_bets_sum = fits_int64(market.a_bets_sum + amount)
     else:
-        market.b_bets_sum = share(market.b_bets_sum + amount)
-    market.bets_sum = share(market.bets_sum + amount)
+        market.b_bets_sum = fits_int64(market.b_bets_sum + amount)
+    market.bets_sum = fits_int64(market.bets_sum + amount)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
-from ledgerd.protocol.assets import TOKEN_SYMBOL
+from ledgerd.protocol.assets import TOKEN_SYMBOL, fits_int64
 from ledgerd.protocol.errors import require
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def balance_of(account: Account, symbol: int) -> int:
 def adjust_balance(ledger: Ledger, account: Account, tokens: int) -> None:
     """Give an account tokens, or take them."""
     with ledger.editing(account):
-        account.balance = share(account.balance + tokens)
+        account.balance = fits_int64(account.balance + tokens)
 
 
 def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
@@ -33,7 +32,7 @@ def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
     adjust_balance(ledger, account, -fee)
     globals_ = ledger.globals
     with ledger.editing(globals_):
-        globals_.committee_fund = share(globals_.committee_fund + fee)
+        globals_.committee_fund = fits_int64(globals_.committee_fund + fee)
 
 
 def burn(ledger: Ledger, taken: int) -> None:
@@ -41,4 +40,4 @@ def burn(ledger: Ledger, taken: int) -> None:
     if taken > 0:
         globals_ = ledger.globals
         with ledger.editing(globals_):
-            globals_.current_supply = share(globals_.current_supply - taken)
+            globals_.current_supply = fits_int64(globals_.current_supply - taken)

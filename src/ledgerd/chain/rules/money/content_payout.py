@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, share, uint128
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, uint128
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.chain.rules.money.content_tree import change_reward_shares
 from ledgerd.chain.rules.money.rewards import claim_content_reward
 from ledgerd.chain.rules.money.vesting import create_vesting
-from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.assets import fits_int64, shares, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import (
     AuthorReward,
@@ -62,22 +62,22 @@ def _pay(ledger: Ledger, content: Content, reward: int) -> None:
     median = ledger.median
     percent = max(min(content.curation_percent, median.max_curation_percent), median.min_curation_percent)
     curators = _pay_curators(ledger, content, fits_uint64(uint128(reward * percent) // HUNDRED_PERCENT))
-    beneficiaries = _pay_beneficiaries(ledger, content, share(reward - curators.tokens))
-    rest = share(reward - curators.tokens - beneficiaries.tokens)
+    beneficiaries = _pay_beneficiaries(ledger, content, fits_int64(reward - curators.tokens))
+    rest = fits_int64(reward - curators.tokens - beneficiaries.tokens)
     author, liquid = ledger.account(content.author), rest // 2
     vested = create_vesting(ledger, author, rest - liquid)
     adjust_balance(ledger, author, liquid)
     with ledger.editing(content):
-        content.payout_value = share(content.payout_value + liquid)
-        content.shares_payout_value = share(content.shares_payout_value + vested)
-        content.curator_payout_value = share(content.curator_payout_value + curators.shares)
-        content.beneficiary_payout_value = share(content.beneficiary_payout_value + beneficiaries.shares)
+        content.payout_value = fits_int64(content.payout_value + liquid)
+        content.shares_payout_value = fits_int64(content.shares_payout_value + vested)
+        content.curator_payout_value = fits_int64(content.curator_payout_value + curators.shares)
+        content.beneficiary_payout_value = fits_int64(content.beneficiary_payout_value + beneficiaries.shares)
     ledger.emit(AuthorReward(content.author, content.permlink, tokens(liquid), shares(vested)))
     ledger.emit(ContentReward(content.author, content.permlink, tokens(reward)))
     with ledger.editing(content, author):
-        content.author_rewards = share(content.author_rewards + rest)
+        content.author_rewards = fits_int64(content.author_rewards + rest)
         content.consensus_curation_percent = percent
-        author.posting_rewards = share(author.posting_rewards + rest)
+        author.posting_rewards = fits_int64(author.posting_rewards + rest)
 
 
 def _pay_curators(ledger: Ledger, content: Content, reward: int) -> Paid:
@@ -93,16 +93,16 @@ def _pay_curators(ledger: Ledger, content: Content, reward: int) -> Paid:
         reward_shares = create_vesting(ledger, voter, claim)
         ledger.emit(CurationReward(voter.name, shares(reward_shares), content.author, content.permlink))
         with ledger.editing(voter):
-            voter.curation_rewards = share(voter.curation_rewards + claim)
-        paid, vested = share(paid + claim), share(vested + reward_shares)
+            voter.curation_rewards = fits_int64(voter.curation_rewards + claim)
+        paid, vested = fits_int64(paid + claim), fits_int64(vested + reward_shares)
     return Paid(paid, vested)
 
 
 def _pay_beneficiaries(ledger: Ledger, content: Content, reward: int) -> Paid:
     paid = vested = 0
     for each in content.beneficiaries:
-        part = share(reward * each.weight) // HUNDRED_PERCENT
+        part = fits_int64(reward * each.weight) // HUNDRED_PERCENT
         reward_shares = create_vesting(ledger, ledger.account(each.account), part)
         ledger.emit(ContentBenefactorReward(each.account, content.author, content.permlink, shares(reward_shares)))
-        paid, vested = share(paid + part), share(vested + reward_shares)
+        paid, vested = fits_int64(paid + part), fits_int64(vested + reward_shares)
     return Paid(paid, vested)

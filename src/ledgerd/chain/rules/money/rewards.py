@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import DivideByZero, share, uint128
-from ledgerd.protocol.assets import MAX_AMOUNT
+from ledgerd.chain.ledger.arithmetic import DivideByZero, uint128
+from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE, AwardSharesExpire
 
@@ -29,7 +29,7 @@ def claim_award(ledger: Ledger, reward_shares: int) -> int:
     worth = award_worth(ledger, reward_shares)
     globals_ = ledger.globals
     with ledger.editing(globals_):
-        globals_.total_reward_fund = share(globals_.total_reward_fund - worth)
+        globals_.total_reward_fund = fits_int64(globals_.total_reward_fund - worth)
         globals_.total_reward_shares = uint128(globals_.total_reward_shares + reward_shares)
     expires = (ledger.now + ledger.network.energy_regeneration_seconds) & 0xFFFFFFFF
     ledger.store.create(AWARD_SHARES_EXPIRE, AwardSharesExpire(expires=expires, rshares=reward_shares))
@@ -45,5 +45,5 @@ def claim_content_reward(ledger: Ledger, reward_shares: int) -> int:
     worth = globals_.total_reward_fund * reward_shares // globals_.total_reward_shares
     require(worth <= MAX_AMOUNT, FITS_AN_AMOUNT)
     with ledger.editing(globals_):
-        globals_.total_reward_fund = share(globals_.total_reward_fund - worth)
+        globals_.total_reward_fund = fits_int64(globals_.total_reward_fund - worth)
     return worth

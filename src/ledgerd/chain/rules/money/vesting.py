@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes
+from ledgerd.protocol.assets import fits_int64
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
@@ -21,8 +21,8 @@ def create_vesting(ledger: Ledger, account: Account, tokens: int) -> int:
     globals_ = ledger.globals
     shares = globals_.shares_for(tokens)
     with ledger.editing(account, globals_):
-        account.vesting_shares = share(account.vesting_shares + shares)
-        globals_.total_vesting_fund = share(globals_.total_vesting_fund + tokens)
-        globals_.total_vesting_shares = share(globals_.total_vesting_shares + shares)
+        account.vesting_shares = fits_int64(account.vesting_shares + shares)
+        globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund + tokens)
+        globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares + shares)
     adjust_proxied_votes(ledger, account, shares)
     return shares

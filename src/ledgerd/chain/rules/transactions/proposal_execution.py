@@ -64,8 +64,8 @@ def try_out(ledger: Ledger, operations: Iterable[Operation]) -> None:
             apply_transaction(ledger, tried, UNSIGNED)
     finally:
         del ledger.operations[reported:]
-        ledger.place.transaction_id = NO_TRANSACTION
-        ledger.place.operation_in_transaction = len(tried.operations)
+        ledger.cursor.transaction_id = NO_TRANSACTION
+        ledger.cursor.operation_in_transaction = len(tried.operations)
 
 
 def is_authorized(ledger: Ledger, proposal: Proposal) -> bool:

@@ -30,7 +30,7 @@ def apply_transaction(
     keys: Collection[PublicKey] | None = None,
 ) -> None:
     """Apply a transaction on top of all before it. `keys` are those that signed, where they are known already."""
-    ledger.place.begin_transaction(transaction.id)
+    ledger.cursor.begin_transaction(transaction.id)
     if not skip & Skip.TRANSACTION_DUPES:
         require(
             ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None,
@@ -49,7 +49,7 @@ def apply_transaction(
             left_to_agents[place].ask_again(ledger)
         apply_operation(ledger, operation)
         # Not the number of the operation: the trial of a proposal resets this count (spec 02, section 18.1, quirk).
-        ledger.place.operation_in_transaction += 1
+        ledger.cursor.operation_in_transaction += 1
 
 
 def check_transaction(

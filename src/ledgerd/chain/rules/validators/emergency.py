@@ -1,4 +1,4 @@
-"""Emergency consensus (hardfork 12): when validators fall silent, the committee account keeps the chain going.
+"""Emergency consensus (hardfork 12): when validators stop producing, the committee account makes the blocks.
 
 It ends when enough validators have set a key again (spec 03, section 20).
 """
@@ -111,7 +111,7 @@ def _is_ready(ledger: Ledger, name: AccountName) -> bool:
     return validator is not None and validator.is_active
 
 
-def mend_schedule(ledger: Ledger) -> None:
+def repair_schedule(ledger: Ledger) -> None:
     """At the start of the node: a schedule with an empty place, which no block could follow, becomes the committee's.
 
     It happens outside of any block, on this node alone (spec 03, section 20.5).

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, share, truncated, uint128
+from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, truncated, uint128
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_PROXY_RECURSION_DEPTH
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.discrepancies import Sum
@@ -27,7 +28,7 @@ def adjust_proxied_votes(ledger: Ledger, account: Account, delta: int) -> None:
         account = ledger.account(account.proxy)
         with ledger.editing(account):
             votes = list(account.proxied_vsf_votes)
-            votes[depth] = share(votes[depth] + delta)
+            votes[depth] = fits_int64(votes[depth] + delta)
             account.proxied_vsf_votes = tuple(votes)
     if not account.proxy:
         adjust_votes(ledger, account, delta)
@@ -42,14 +43,14 @@ def adjust_proxied_votes_by_depth(ledger: Ledger, account: Account, deltas: Sequ
         with ledger.editing(account):
             votes = list(account.proxied_vsf_votes)
             for i in range(MAX_PROXY_RECURSION_DEPTH - 1 - depth, -1, -1):
-                votes[i + depth] = share(votes[i + depth] + deltas[i])
+                votes[i + depth] = fits_int64(votes[i + depth] + deltas[i])
             account.proxied_vsf_votes = tuple(votes)
     else:
         depth = MAX_PROXY_RECURSION_DEPTH
     if not account.proxy:
         total = 0
         for delta in deltas[: MAX_PROXY_RECURSION_DEPTH - depth + 1]:
-            total = share(total + delta)
+            total = fits_int64(total + delta)
         adjust_votes(ledger, account, total)
 
 
@@ -69,7 +70,7 @@ def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
             return
         delta = truncated(delta, account.validators_voted_for)
         with ledger.editing(account):
-            account.validators_vote_weight = share(account.validators_vote_weight + delta)
+            account.validators_vote_weight = fits_int64(account.validators_vote_weight + delta)
     for vote in votes_of(ledger, account):
         adjust_validator_vote(ledger, ledger.store.get(VALIDATORS, vote.validator), delta)
 
@@ -88,7 +89,7 @@ def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> N
         moved = validator.counted_votes * (now - validator.virtual_last_update)
         validator.virtual_position = uint128(validator.virtual_position + moved)
         validator.virtual_last_update = now
-        validator.votes = share(validator.votes + delta)
+        validator.votes = fits_int64(validator.votes + delta)
         if ledger.hardfork(5) and validator.votes < 0:
             note(ledger, Sum.VOTES, -validator.votes, validator.id)
             validator.votes = 0

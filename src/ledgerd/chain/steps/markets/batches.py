@@ -8,11 +8,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share, uint32, uint128
+from ledgerd.chain.ledger.arithmetic import uint32, uint128
 from ledgerd.chain.rules.markets.curve import find_outcome, priced
 from ledgerd.chain.steps.markets.refunding import give_stake_back
 from ledgerd.pricing.constant_product import queued_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.operations.markets import MULTI
 from ledgerd.protocol.operations.virtual_markets import PmBatchSettle
 from ledgerd.state.objects import markets
@@ -88,7 +89,7 @@ def _fill_all(ledger: Ledger, market: PmMarket, queue: list[PmBet]) -> int:
         for bet in queue:
             is_filled = _buy_outcome(ledger, market, sold, bet) if sold else _buy_side(ledger, market, bet)
             if is_filled:
-                market.bets_sum = share(market.bets_sum + bet.amount)
+                market.bets_sum = fits_int64(market.bets_sum + bet.amount)
                 filled += 1
             else:
                 give_stake_back(ledger, bet)
@@ -99,12 +100,12 @@ def _buy_side(ledger: Ledger, market: PmMarket, bet: PmBet) -> bool:
     fill = priced(queued_fill, market.reserve_a, market.reserve_b, bet.amount, bet.side)
     if fill.tokens <= 0 or fill.tokens < bet.min_tokens:
         return False
-    market.reserve_a, market.reserve_b = share(fill.reserve_a), share(fill.reserve_b)
+    market.reserve_a, market.reserve_b = fits_int64(fill.reserve_a), fits_int64(fill.reserve_b)
     market.k = uint128(market.reserve_a * market.reserve_b)
     if bet.side == 0:
-        market.a_bets_sum = share(market.a_bets_sum + bet.amount)
+        market.a_bets_sum = fits_int64(market.a_bets_sum + bet.amount)
     else:
-        market.b_bets_sum = share(market.b_bets_sum + bet.amount)
+        market.b_bets_sum = fits_int64(market.b_bets_sum + bet.amount)
     with ledger.editing(bet):
         bet.status, bet.weight, bet.entry_liquidity = ACTIVE, fill.tokens, market.liquidity_sum
     return True
@@ -117,14 +118,14 @@ def _buy_outcome(ledger: Ledger, market: PmMarket, sold: list[int], bet: PmBet) 
         return False
     found = priced(tokens_for_amount, sold, market.lmsr_b, place, bet.amount)
     if found > 0:
-        sold[place] = share(sold[place] + found)
+        sold[place] = fits_int64(sold[place] + found)
     if found <= 0 or found < bet.min_tokens:
         return False
     outcome = find_outcome(ledger, market, place)
     if outcome is not None:
         with ledger.editing(outcome):
             outcome.q = sold[place]
-            outcome.bets_sum = share(outcome.bets_sum + bet.amount)
+            outcome.bets_sum = fits_int64(outcome.bets_sum + bet.amount)
             outcome.bets_count = uint32(outcome.bets_count + 1)
     with ledger.editing(bet):
         bet.status, bet.weight = ACTIVE, found

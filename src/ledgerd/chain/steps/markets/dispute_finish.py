@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.chain.ledger.arithmetic import int64, share, truncated, uint32, uint128
+from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32, uint128
 from ledgerd.chain.rules.markets.gauges import dispute_left_open, find_oracle
 from ledgerd.chain.rules.markets.market import market_of
 from ledgerd.chain.rules.markets.pool_votes import PoolVotes, pool_votes, voting_weight
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.chain.steps.markets.slashing import take_insurance
 from ledgerd.pricing.widths import mul_div
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmDisputeFinalize
 from ledgerd.state.objects.disputes import (
@@ -85,19 +85,19 @@ def _count(ledger: Ledger, market: PmMarket, pool: PoolVotes) -> Tally:
     for ballot in ledger.store.scan(DISPUTE_VOTE_BY_MARKET, lower=(market.id,), upper=(market.id,)):
         ballots += 1
         weight = voting_weight(ledger, pool, ballot.voter)
-        voted = share(voted + weight)
+        voted = fits_int64(voted + weight)
         part = truncated(int64(weight * abs(ballot.vote_percent)), HUNDRED_PERCENT)
         if ballot.vote_percent > 0 and 0 <= ballot.vote_outcome < market.outcome_count:
-            changes[ballot.vote_outcome] = share(changes[ballot.vote_outcome] + part)
+            changes[ballot.vote_outcome] = fits_int64(changes[ballot.vote_outcome] + part)
         else:
-            defense = share(defense + part)
+            defense = fits_int64(defense + part)
     return Tally(voted, tuple(changes), defense, ballots)
 
 
 def _end(ledger: Ledger, market: PmMarket, dispute: PmDispute, tally: Tally, pool: PoolVotes) -> None:
-    all_shares = share(ledger.globals.total_vesting_shares + pool.weight)
+    all_shares = fits_int64(ledger.globals.total_vesting_shares + pool.weight)
     least = mul_div(all_shares, ledger.median.pm_dispute_approve_min_percent, HUNDRED_PERCENT)
-    change = share(sum(tally.changes))
+    change = fits_int64(sum(tally.changes))
     is_upheld = tally.voted < least or change <= 0 or tally.defense >= change
     penalty = 0
     if is_upheld:
@@ -146,7 +146,7 @@ def _override(ledger: Ledger, market: PmMarket, dispute: PmDispute, tally: Tally
     bonus = min(slashed, max(0, target - fee))
     _pay(ledger, dispute.disputer, fee + bonus)
     with ledger.editing(market):
-        market.forfeit_pool = share(market.forfeit_pool + slashed - bonus)
+        market.forfeit_pool = fits_int64(market.forfeit_pool + slashed - bonus)
     return slashed
 
 

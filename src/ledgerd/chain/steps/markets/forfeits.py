@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import int64, share, truncated
+from ledgerd.chain.ledger.arithmetic import int64, truncated
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmCommitForfeit
 from ledgerd.state.objects.commitments import COMMIT_BY_REVEAL_DEADLINE, COMMITTED, FORFEITED, PmCommit
@@ -35,7 +35,7 @@ def _forfeit(ledger: Ledger, commit: PmCommit) -> None:
     market = ledger.store.find(PM_MARKETS, commit.market)
     if market is not None:
         with ledger.editing(market):
-            market.forfeit_pool = share(market.forfeit_pool + max(0, penalty))
+            market.forfeit_pool = fits_int64(market.forfeit_pool + max(0, penalty))
             market.open_commits = max(0, market.open_commits - 1)
     ledger.emit(PmCommitForfeit(commit.account, commit.id, commit.market, tokens(penalty), tokens(refund)))
     with ledger.editing(commit):

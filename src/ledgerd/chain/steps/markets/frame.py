@@ -23,7 +23,7 @@ from ledgerd.chain.steps.markets.settlement import settle_resolved
 from ledgerd.state.objects.markets import PM_MARKETS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.progress import Progress
+    from ledgerd.chain.ledger.block_context import BlockContext
 
 Section = Callable[[Ledger, Budget], None]
 
@@ -55,7 +55,7 @@ SECTIONS_OF_THE_POOL: tuple[Section, ...] = (finish_voted, pay_withdrawals)
 """The first of them weighs the pool whether or not a dispute is due."""
 
 
-def process_markets(ledger: Ledger, progress: Progress) -> None:
+def process_markets(ledger: Ledger, progress: BlockContext) -> None:
     """Do what is due in markets. A section that runs out of rows ends; those behind it run."""
     _seed(ledger, progress.parent_time)
     budget = Budget(ledger.median)

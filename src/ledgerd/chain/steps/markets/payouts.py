@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.rules.markets.frozen import STAKES, move_balance
 from ledgerd.chain.steps.markets.refunding import give_stake_back
 from ledgerd.pricing.parimutuel import Winner, pot_share, winner_payout
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.markets import MULTI
 from ledgerd.protocol.operations.virtual_markets import PmPayout
 from ledgerd.state.objects.bets import RESOLVED, PmBet
@@ -30,9 +29,9 @@ def pay_bet(ledger: Ledger, market: PmMarket, state: PmSettlement, bet: PmBet) -
     if is_winner(market, bet):
         won = winner_payout(Winner(bet.amount, bet.weight, bet.time_penalty), state.winners_pool, state.weight_total)
         payout = won.payout
-        state.distributed = share(state.distributed + won.profit)
-        state.lp_bonus = share(state.lp_bonus + won.penalty)
-    state.escrow = share(state.escrow + bet.amount - payout)
+        state.distributed = fits_int64(state.distributed + won.profit)
+        state.lp_bonus = fits_int64(state.lp_bonus + won.penalty)
+    state.escrow = fits_int64(state.escrow + bet.amount - payout)
     move_balance(ledger, ledger.account(bet.account), max(0, payout), STAKES, -bet.amount)
     with ledger.editing(bet):
         bet.status = RESOLVED
@@ -47,7 +46,7 @@ def return_bet(ledger: Ledger, _market: PmMarket, state: PmSettlement, bet: PmBe
     is_last = state.rows_done == state.rows_total
     of_oracle = pot_share(state.winners_pool, state.distributed, bet.amount, state.stake_total, is_last=is_last)
     of_forfeits = pot_share(state.uncovered, state.lp_bonus, bet.amount, state.stake_total, is_last=is_last)
-    state.distributed = share(state.distributed + of_oracle)
-    state.lp_bonus = share(state.lp_bonus + of_forfeits)
-    state.escrow = share(state.escrow - of_oracle - of_forfeits)
+    state.distributed = fits_int64(state.distributed + of_oracle)
+    state.lp_bonus = fits_int64(state.lp_bonus + of_forfeits)
+    state.escrow = fits_int64(state.escrow - of_oracle - of_forfeits)
     give_stake_back(ledger, bet, of_oracle + of_forfeits)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.rules.markets.frozen import LIQUIDITY, move_balance
 from ledgerd.chain.rules.markets.lazy_pool import return_to_pool, settle_allocation
 from ledgerd.pricing.liquidity import Provided, bonus_shares, charges
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmLpPayout
 from ledgerd.state.objects.liquidity import ACTIVE, CLOSED, LIQUIDITY_BY_MARKET, PmLiquidity
 
@@ -39,11 +38,11 @@ def _pay(ledger: Ledger, row: PmLiquidity, income: int, charge: int) -> None:
     """Quirk: what the pool is charged stays in its allocated balance for ever."""
     principal = max(0, row.amount - charge)
     if row.provider:
-        paid = share(principal + income)
+        paid = fits_int64(principal + income)
         move_balance(ledger, ledger.account(row.provider), max(0, paid), LIQUIDITY, -row.amount)
         ledger.emit(PmLpPayout(row.provider, row.market, tokens(principal), tokens(income), tokens(charge)))
     else:
         return_to_pool(ledger, principal, income)
     with ledger.editing(row):
-        row.earned_fee = share(row.earned_fee + income)
+        row.earned_fee = fits_int64(row.earned_fee + income)
         row.status = CLOSED

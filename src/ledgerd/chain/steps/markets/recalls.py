@@ -6,9 +6,9 @@ from bisect import insort
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.chain.ledger.arithmetic import int64, share, truncated, uint32
+from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
 from ledgerd.chain.rules.markets.lazy_pool import recall
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
 from ledgerd.protocol.times import LATEST
@@ -131,8 +131,8 @@ def _take_step(ledger: Ledger, market: PmMarket, row: PmLazyAllocation) -> None:
         _give_up(ledger, row)
         return
     with ledger.editing(row):
-        row.amount = share(row.amount - recalled)
-        row.recalled_amount = share(row.recalled_amount + recalled)
+        row.amount = fits_int64(row.amount - recalled)
+        row.recalled_amount = fits_int64(row.recalled_amount + recalled)
         row.bets_sum_at_check = market.bets_sum
         row.last_check_time = ledger.now
         row.check_step = uint32(row.check_step + 1)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share
 from ledgerd.chain.rules.markets.frozen import STAKES, move_balance
 from ledgerd.chain.rules.markets.liquidity_return import return_liquidity
 from ledgerd.chain.rules.money.balances import burn
 from ledgerd.pricing.parimutuel import pot_share
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects import bets
 from ledgerd.state.objects.bets import BET_BY_MARKET, PmBet
@@ -51,7 +51,7 @@ def refund(ledger: Ledger, market: PmMarket, budget: Budget) -> bool:
     if state.phase == PAYING and not _pay(ledger, market, state, budget):
         return False
     return_liquidity(ledger, market)
-    left = share(state.escrow + market.forfeit_pool)
+    left = fits_int64(state.escrow + market.forfeit_pool)
     require(left >= 0, f"leftover >= 0: PM void refund paid out more than it held: {left}")
     with ledger.editing(market):
         market.forfeit_pool = 0
@@ -78,7 +78,7 @@ def _count(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget
                 return False
             if bet.status in REFUNDABLE:
                 state.rows_total += 1
-                state.stake_total = share(state.stake_total + bet.amount)
+                state.stake_total = fits_int64(state.stake_total + bet.amount)
         state.phase, state.cursor = PAYING, 0
     return True
 
@@ -98,8 +98,8 @@ def _pay(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget) 
                     state.stake_total,
                     is_last=state.rows_done == state.rows_total,
                 )
-                state.distributed = share(state.distributed + part)
-                state.escrow = share(state.escrow - part)
+                state.distributed = fits_int64(state.distributed + part)
+                state.escrow = fits_int64(state.escrow - part)
                 give_stake_back(ledger, bet, part)
         state.phase, state.cursor = FINISHING, 0
     return True

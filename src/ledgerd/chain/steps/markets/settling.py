@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.ledger.arithmetic import share, uint32, uint64, uint128
+from ledgerd.chain.ledger.arithmetic import uint32, uint64, uint128
 from ledgerd.chain.rules.markets.gauges import find_oracle
 from ledgerd.chain.rules.markets.liquidation import BY_END, BY_VOID, force_close
 from ledgerd.chain.rules.money.balances import adjust_balance, burn
@@ -26,7 +26,7 @@ from ledgerd.pricing.parimutuel import (
     winners_bonus,
     winners_pool,
 )
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.virtual_markets import PmEarlyExitClaimPaid
 from ledgerd.state.objects.bets import ACTIVE
@@ -112,7 +112,7 @@ def _measure(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budg
                 if has_winners and is_winner(market, bet):
                     state.weight_total = uint128(state.weight_total + uint64(bet.weight))
                 else:
-                    state.stake_total = share(state.stake_total + bet.amount)
+                    state.stake_total = fits_int64(state.stake_total + bet.amount)
         state.phase, state.cursor = CLAIMS, 0
     return True
 
@@ -139,8 +139,8 @@ def _pay_claim(ledger: Ledger, claim: PmDeferredClaim, state: PmSettlement, buck
     if paid <= 0:
         return
     adjust_balance(ledger, ledger.account(claim.account), paid)
-    state.paid_claims = share(state.paid_claims + paid)
-    state.escrow = share(state.escrow - paid)
+    state.paid_claims = fits_int64(state.paid_claims + paid)
+    state.escrow = fits_int64(state.escrow - paid)
     ledger.emit(
         PmEarlyExitClaimPaid(
             claim.account,
@@ -159,7 +159,7 @@ def _share_out(ledger: Ledger, market: PmMarket, state: PmSettlement) -> None:
         if is_void(market):
             penalty = _penalty(ledger, market) if state.stake_total > 0 else 0
             state.winners_pool, state.uncovered = penalty, market.forfeit_pool
-            state.escrow = share(state.escrow + penalty)
+            state.escrow = fits_int64(state.escrow + penalty)
         else:
             taken = _fees(market, state)
             pool = winners_pool(taken, market.forfeit_pool, state.paid_claims)
@@ -196,7 +196,7 @@ def _pay_bets(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Bud
 
 def _finish(ledger: Ledger, market: PmMarket, state: PmSettlement) -> None:
     """Fees and providers; then what came in must be what went out."""
-    escrow = share(state.escrow + market.forfeit_pool)
+    escrow = fits_int64(state.escrow + market.forfeit_pool)
     if is_void(market):
         pay_providers(ledger, market, 0, 0)
         burn(ledger, escrow)
@@ -209,7 +209,7 @@ def _finish(ledger: Ledger, market: PmMarket, state: PmSettlement) -> None:
         if taken.creator > 0:
             adjust_balance(ledger, ledger.account(market.creator), taken.creator)
         pay_providers(ledger, market, bonus, state.uncovered)
-        escrow = share(escrow - taken.oracle - taken.creator - bonus + state.uncovered)
+        escrow = fits_int64(escrow - taken.oracle - taken.creator - bonus + state.uncovered)
     require(
         escrow == 0,
         f"st.escrow.value == 0: PM settlement did not balance for market {market.id}: escrow={escrow}",

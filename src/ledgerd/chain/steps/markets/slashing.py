@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ledgerd.chain.ledger.arithmetic import int64, share, truncated, uint32
+from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
 from ledgerd.chain.rules.markets.gauges import find_oracle
 from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, HUNDRED_PERCENT
 
 if TYPE_CHECKING:
@@ -35,5 +36,5 @@ def slash_idle(ledger: Ledger, market: PmMarket, *faults: Fault) -> int:
 
 def take_insurance(oracle: PmOracle, amount: int) -> None:
     """Take from the insurance of an oracle that is being edited."""
-    oracle.insurance = share(oracle.insurance - amount)
-    oracle.total_insurance_slashed = share(oracle.total_insurance_slashed + amount)
+    oracle.insurance = fits_int64(oracle.insurance - amount)
+    oracle.total_insurance_slashed = fits_int64(oracle.total_insurance_slashed + amount)

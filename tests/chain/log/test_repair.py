@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.chain.log import mending as log_mending
+from ledgerd.chain.log import repair as log_repair
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.files import LARGEST_ENTRY, LogDamaged, LogFiles
 from tests.chain.logged_blocks import (
@@ -73,15 +73,15 @@ def test_an_index_that_is_not_right_is_made_as_the_reference_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: str, limits: str
 ) -> None:
     if limits == "small":
-        monkeypatch.setattr(log_mending, "BATCH", 10)
-        monkeypatch.setattr(log_mending, "AGREEING", 400)
+        monkeypatch.setattr(log_repair, "BATCH", 10)
+        monkeypatch.setattr(log_repair, "AGREEING", 400)
     leave(tmp_path, recorded_log("open-2"), INDEXES[found])
 
     log = BlockLog.open(tmp_path)
 
-    assert log.mended.head == 617
-    assert log.mended.cut == 0
-    assert (log.mended.indexed > 0) == (not found.startswith("too long"))
+    assert log.repaired.head == 617
+    assert log.repaired.cut == 0
+    assert (log.repaired.indexed > 0) == (not found.startswith("too long"))
     assert files_of(tmp_path) == (recorded_log("open-2"), recorded_index())
     assert reopened(tmp_path) == list(recorded_blocks("open-2"))
 
@@ -90,14 +90,14 @@ def test_an_index_that_is_not_right_is_made_as_the_reference_makes_it(
 def test_an_index_is_made_by_decoding_where_the_data_is_torn_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: str
 ) -> None:
-    monkeypatch.setattr(log_mending, "BATCH", 10)
-    monkeypatch.setattr(log_mending, "WINDOW", 3000)
-    monkeypatch.setattr(log_mending, "LARGEST_ENTRY", 1500)
+    monkeypatch.setattr(log_repair, "BATCH", 10)
+    monkeypatch.setattr(log_repair, "WINDOW", 3000)
+    monkeypatch.setattr(log_repair, "LARGEST_ENTRY", 1500)
     leave(tmp_path, recorded_log("open-2") + recorded_blocks("open-2")[0], INDEXES[found])
 
     log = BlockLog.open(tmp_path)
 
-    assert (log.mended.head, log.mended.cut) == (617, len(recorded_blocks("open-2")[0]))
+    assert (log.repaired.head, log.repaired.cut) == (617, len(recorded_blocks("open-2")[0]))
     assert files_of(tmp_path) == (recorded_log("open-2"), recorded_index())
 
 
@@ -177,7 +177,7 @@ def test_a_block_can_be_appended_after_a_torn_end(tmp_path: Path, left: int, ind
     leave(tmp_path, recorded_log("open-2") + recorded_log("open-2")[:left], kept)
 
     log = BlockLog.open(tmp_path)
-    assert log.mended.cut == left
+    assert log.repaired.cut == left
     log.append(618, packed_block(618))
 
     assert blocks_of(log) == [*recorded_blocks("open-2"), packed_block(618)]

@@ -1,7 +1,8 @@
-"""What opening a block log for writing does about files that a crash or an operator left torn (spec 03, section 24).
+"""Repair of a block log when it is opened for writing, after a crash or an operator left its files torn (spec 03,
+section 24).
 
-The data decides. Whole blocks stay, the index is made to agree with them, and what an interrupted append left at the
-end goes. A block that is damaged while whole ones follow it is no torn end: that is for the operator to decide.
+The data decides. Whole blocks stay, the index is made to agree with them, and an unfinished append at the end is
+truncated. A damaged block that whole ones follow is no torn end: what to do then is for the operator to decide.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ BATCH = 1 << 16
 WINDOW = 4 * LARGEST_ENTRY
 
 
-class Mended(NamedTuple):
-    """What a log holds once it is open for writing, and what had to be done for that."""
+class Repaired(NamedTuple):
+    """What a log holds after its repair, and what the repair did."""
 
     head: int
     end: int
     """Where the last block's entry ends."""
     cut: int = 0
-    """Bytes of an unfinished append that were dropped."""
+    """Bytes of an unfinished append that were truncated."""
     indexed: int = 0
     """Blocks whose entry in the index was missing or wrong."""
 
@@ -44,12 +45,12 @@ class Entry(NamedTuple):
     end: int
 
 
-def mend(files: LogFiles) -> Mended:
+def repair(files: LogFiles) -> Repaired:
     """Make both files agree and end after a whole block."""
     size = files.data_size
     if size <= OFFSET.size:
         files.clear()
-        return Mended(0, 0)
+        return Repaired(0, 0)
     first = files.number_at(0)
     if first != 1 and not files.kind.header:
         raise LogDamaged(files.folder, files.kind, 1, f"the file begins with block {first}")
@@ -59,11 +60,11 @@ def mend(files: LogFiles) -> Mended:
     if last is not None:
         corrected = _follow_backwards(files, last, known=known)
         if corrected is not None:
-            return Mended(last.number, last.end, indexed=corrected)
-    mended = _follow_forwards(files, size, known=known, whole_at_end=last is not None)
-    last = _last_entry(files, mended.end) if mended.head else None
+            return Repaired(last.number, last.end, indexed=corrected)
+    repaired = _follow_forwards(files, size, known=known, whole_at_end=last is not None)
+    last = _last_entry(files, repaired.end) if repaired.head else None
     corrected = _follow_backwards(files, last, known=True) if last is not None else None
-    return mended._replace(indexed=mended.indexed + (corrected or 0))
+    return repaired._replace(indexed=repaired.indexed + (corrected or 0))
 
 
 def _last_entry(files: LogFiles, size: int) -> Entry | None:
@@ -135,7 +136,7 @@ def _reversed(found: IO[bytes]) -> Iterator[bytes]:
 # -- from the last block that the index knows up, by decoding
 
 
-def _follow_forwards(files: LogFiles, size: int, *, known: bool, whole_at_end: bool) -> Mended:
+def _follow_forwards(files: LogFiles, size: int, *, known: bool, whole_at_end: bool) -> Repaired:
     """Take every whole block up to the torn one, index them, and cut the data there."""
     base = _last_indexed(files, size) if known else None
     number, end = (base.number + 1, base.end) if base else (files.first, 0)
@@ -155,8 +156,8 @@ def _follow_forwards(files: LogFiles, size: int, *, known: bool, whole_at_end: b
         os.ftruncate(files.data, end)
     if end == 0:
         files.clear()
-        return Mended(0, 0, cut=left)
-    return Mended(number - 1, end, cut=left, indexed=number - before)
+        return Repaired(0, 0, cut=left)
+    return Repaired(number - 1, end, cut=left, indexed=number - before)
 
 
 def _last_indexed(files: LogFiles, size: int) -> Entry | None:

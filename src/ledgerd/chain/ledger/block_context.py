@@ -1,4 +1,4 @@
-"""A block on its way into the state: what one step finds out and a later one needs."""
+"""The context of the block that is being applied: what one step finds out and a later one needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.state.objects.validators import Validator
 
 
-class Progress:
+class BlockContext:
     """The block that is being applied, what may be skipped of it, and its producer once that is known."""
 
     __slots__ = ("_producer", "block", "number", "parent_time", "skip")
@@ -35,4 +35,4 @@ class Progress:
         self._producer = validator
 
 
-Step = Callable[[Ledger, Progress], None]
+Step = Callable[[Ledger, BlockContext], None]

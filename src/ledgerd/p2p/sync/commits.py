@@ -1,4 +1,4 @@
-"""When blocks of ranges become durable: together, since a commit costs the same for one as for many."""
+"""When blocks of ranges are committed: together, since one commit costs the same for one block as for many."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BLOCKS, BYTES, SECONDS = 500, 4 << 20, 2.0
 """After any of these a commit is due; a kill loses no more."""
 
 
-class Settling:
+class CommitSchedule:
     """What has been applied since the last commit."""
 
     def __init__(self, core: Core) -> None:
@@ -18,7 +18,7 @@ class Settling:
         self._since = core.now
 
     def note(self, batch: Batch) -> None:
-        """A batch has been applied."""
+        """Count a batch that was applied."""
         if not self._blocks:
             self._since = self._core.now
         self._blocks += batch.count
@@ -29,7 +29,7 @@ class Settling:
         """Whether enough has been applied for a commit of its own."""
         return self._blocks >= BLOCKS or self._bytes >= BYTES or self._core.now - self._since >= SECONDS
 
-    def settle(self) -> None:
+    def commit(self) -> None:
         """Make durable what has been applied."""
-        self._core.chain.settle()
+        self._core.chain.commit()
         self._blocks = self._bytes = 0
