@@ -15,10 +15,12 @@ from ledgerd.pricing.lmsr import depth_of_liquidity
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.markets import MULTI
 from ledgerd.state import Entity
 from ledgerd.state.objects.bets import PM_BETS, PmBet
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
+from ledgerd.state.objects.liquidity import PM_LIQUIDITY, PmLiquidity
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PM_OUTCOMES, PmMarket, PmOutcome
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
 from tests.chain.ledgers import (
@@ -97,6 +99,33 @@ def create_position(ledger: Ledger, market: PmMarket, **fields: Any) -> PmLevera
     for field, value in fields.items():
         setattr(position, field, value)
     return ledger.store.create(PM_LEVERAGE_POSITIONS, position)
+
+
+def create_bet(
+    ledger: Ledger, market: PmMarket, account: AccountName, amount: int, side: int = 0, **fields: Any
+) -> PmBet:
+    """A bet that stands, on a side or, in a market of several outcomes, on an outcome; it is counted as frozen."""
+    bet = PmBet(market=market.id, account=account, amount=amount, weight=amount)
+    if market.market_type == MULTI:
+        bet.outcome_index = side
+    else:
+        bet.side = side
+    for field, value in fields.items():
+        setattr(bet, field, value)
+    owner = ledger.account(account)
+    change(ledger, owner, pm_bets_staked=owner.pm_bets_staked + amount)
+    return ledger.store.create(PM_BETS, bet)
+
+
+def create_liquidity(ledger: Ledger, market: PmMarket, provider: str, amount: int, **fields: Any) -> PmLiquidity:
+    """Liquidity of an account, or of the pool, which has no name; it is counted as frozen."""
+    row = PmLiquidity(market=market.id, provider=AccountName(provider), amount=amount, deposit_time=NOW - 1_000)
+    for field, value in fields.items():
+        setattr(row, field, value)
+    if provider:
+        owner = ledger.account(row.provider)
+        change(ledger, owner, pm_liquidity_committed=owner.pm_liquidity_committed + amount)
+    return ledger.store.create(PM_LIQUIDITY, row)
 
 
 def bet_of(ledger: Ledger, bet_id: int = 0) -> PmBet:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.offline.audit import accept_discrepancies
+from ledgerd.chain.rules.markets.seeds import recount_all
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
@@ -56,7 +57,10 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | 
     store.set_revision(snapshot.head_number)
     store.set_meta(CHAIN_ID, network.chain_id)
     store.commit()
-    accept_discrepancies(Ledger(store, network))
+    ledger = Ledger(store, network)
+    _count_markets(ledger)
+    store.commit()
+    accept_discrepancies(ledger)
     return head_block
 
 
@@ -126,3 +130,17 @@ def _trust_the_head(store: Store) -> None:
         head.last_irreversible_block_id = NO_BLOCK
         head.last_irreversible_block_ref_num = 0
         head.last_irreversible_block_ref_prefix = 0
+
+
+def _count_markets(ledger: Ledger) -> None:
+    """What the first block with markets would count is counted here, since it may take long (spec 09, section 4.1).
+
+    As with the reference, the flags say that this block has still to come.
+    """
+    head = ledger.globals
+    with ledger.editing(head):
+        head.pm_frozen_counters_seeded = False
+        head.pm_frozen_counters_reseeded_v1 = False
+        head.pm_active_markets_seeded = False
+        head.pm_oracle_gauges_seeded = False
+    recount_all(ledger)

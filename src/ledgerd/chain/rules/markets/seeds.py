@@ -7,7 +7,7 @@ the counts right; there is one exception, `recount_newcomers`.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.markets.frozen import COLLATERAL, LIQUIDITY, STAKES, Frozen
@@ -20,6 +20,7 @@ from ledgerd.chain.rules.markets.gauges import (
 )
 from ledgerd.chain.rules.markets.leverage_ends import bring_end, expect_end
 from ledgerd.state.objects import bets, disputes, leverage, liquidity
+from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 STAKED = frozenset({bets.ACTIVE, bets.QUEUED, bets.REVEALED})
+COUNTERS: tuple[Frozen, ...] = (LIQUIDITY, STAKES, COLLATERAL)
 GAUGES: tuple[Gauge, ...] = (IN_DISPUTE_WINDOW, AWAITING_RESPONSE, AWAITING_DECISION)
 
 
@@ -50,36 +52,49 @@ def recount_newcomers(ledger: Ledger, parent_time: int) -> None:
 
 
 def recount_all(ledger: Ledger) -> None:
-    """Count everything, for an import whose rows are committed; and keep the ends of leverage.
+    """Count everything after an import whose rows are committed, and note the ends of leverage.
 
-    Bets are read without keeping them in memory.
+    Rows are read without keeping them in memory; what comes out as it stands is not written again.
     """
-    frozen: Counter[tuple[AccountName, Frozen]] = Counter()
-    active: Counter[AccountName] = Counter()
-    gauges: Counter[tuple[AccountName, Gauge]] = Counter()
     with ledger.store.committed() as view:
-        for row in view.scan(PM_LIQUIDITY):
-            if row.status == liquidity.ACTIVE and row.provider:
-                frozen[row.provider, LIQUIDITY] += row.amount
-        for bet in view.scan(PM_BETS):
-            if bet.status in STAKED:
-                frozen[bet.account, STAKES] += bet.amount
-        leveraged = set()
-        for position in view.scan(PM_LEVERAGE_POSITIONS):
-            if position.status == leverage.ACTIVE:
-                frozen[position.account, COLLATERAL] += position.collateral
-                leveraged.add(position.market)
+        frozen = _frozen(view)
+        differing = [
+            account.id
+            for account in view.scan(ACCOUNTS)
+            if any(getattr(account, counter) != frozen[account.name, counter] for counter in COUNTERS)
+        ]
+        active: Counter[AccountName] = Counter()
+        gauges: dict[AccountName, Counter[Gauge]] = defaultdict(Counter)
         for market in view.scan(PM_MARKETS):
             active[market.oracle] += _is_active(market)
-            for gauge, count in _gauges(view, [market]).items():
-                gauges[market.oracle, gauge] += count
-    _set_frozen(ledger, frozen)
+            gauges[market.oracle] += _gauges(view, [market])
+        leveraged = {
+            position.market for position in view.scan(PM_LEVERAGE_POSITIONS) if position.status == leverage.ACTIVE
+        }
+    for account_id in differing:
+        account = ledger.store.get(ACCOUNTS, account_id)
+        with ledger.editing(account):
+            for counter in COUNTERS:
+                setattr(account, counter, frozen[account.name, counter])
     for oracle in list(ledger.store.scan(PM_ORACLES)):
-        _set_gauges(
-            ledger, oracle, active[oracle.owner], Counter({gauge: gauges[oracle.owner, gauge] for gauge in GAUGES})
-        )
+        _set_gauges(ledger, oracle, active[oracle.owner], gauges[oracle.owner])
     for market_id in sorted(leveraged):
         _keep_end(ledger, market_id)
+
+
+def _frozen(view: View) -> Counter[tuple[AccountName, Frozen]]:
+    """What each account has in markets, by its rows."""
+    frozen: Counter[tuple[AccountName, Frozen]] = Counter()
+    for row in view.scan(PM_LIQUIDITY):
+        if row.status == liquidity.ACTIVE and row.provider:
+            frozen[row.provider, LIQUIDITY] += row.amount
+    for bet in view.scan(PM_BETS):
+        if bet.status in STAKED:
+            frozen[bet.account, STAKES] += bet.amount
+    for position in view.scan(PM_LEVERAGE_POSITIONS):
+        if position.status == leverage.ACTIVE:
+            frozen[position.account, COLLATERAL] += position.collateral
+    return frozen
 
 
 def _is_active(market: PmMarket) -> bool:
@@ -102,14 +117,6 @@ def _set_gauges(ledger: Ledger, oracle: PmOracle, active: int, gauges: Counter[G
         oracle.active_markets = active
         for gauge in GAUGES:
             setattr(oracle, gauge, gauges[gauge])
-
-
-def _set_frozen(ledger: Ledger, frozen: Counter[tuple[AccountName, Frozen]]) -> None:
-    for (name, counter), amount in frozen.items():
-        account = ledger.find_account(name)
-        if account is not None:
-            with ledger.editing(account):
-                setattr(account, counter, amount)
 
 
 def _keep_end(ledger: Ledger, market_id: int) -> None:
