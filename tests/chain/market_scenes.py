@@ -99,6 +99,13 @@ def create_position(ledger: Ledger, market: PmMarket, **fields: Any) -> PmLevera
     return ledger.store.create(PM_LEVERAGE_POSITIONS, position)
 
 
+def pool_of(ledger: Ledger, **fields: int) -> PmLazyPool:
+    """The pool, with what a test says of it."""
+    pool = ledger.store.get(PM_LAZY_POOLS, 0)
+    change(ledger, pool, **fields)
+    return pool
+
+
 def bet_of(ledger: Ledger, bet_id: int = 0) -> PmBet:
     return ledger.store.get(PM_BETS, bet_id)
 
