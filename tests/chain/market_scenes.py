@@ -128,6 +128,13 @@ def create_liquidity(ledger: Ledger, market: PmMarket, provider: str, amount: in
     return ledger.store.create(PM_LIQUIDITY, row)
 
 
+def pool_of(ledger: Ledger, **fields: int) -> PmLazyPool:
+    """The pool, with what a test says of it."""
+    pool = ledger.store.get(PM_LAZY_POOLS, 0)
+    change(ledger, pool, **fields)
+    return pool
+
+
 def bet_of(ledger: Ledger, bet_id: int = 0) -> PmBet:
     return ledger.store.get(PM_BETS, bet_id)
 

@@ -58,7 +58,7 @@ ROOMS_WITH_ROOMS = ("chain", "node", "p2p", "rpc")
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 
-FAMILIES = {"chain/evaluators", "chain/steps", "node/config/options", "rpc/api"}
+FAMILIES = {"chain/evaluators", "chain/steps", "chain/steps/markets", "node/config/options", "rpc/api"}
 """Folders with one file an operation, step, option or API, which have as many as there are of these."""
 
 Edges = dict[str, dict[str, int]]

@@ -13,13 +13,11 @@ from ledgerd.state.objects import lazy_pool as objects
 from ledgerd.state.objects.lazy_pool import (
     LAZY_DEPOSIT_BY_ACCOUNT,
     PM_LAZY_DEPOSITS,
-    PM_LAZY_POOLS,
     PM_LAZY_WITHDRAW_REQUESTS,
-    PmLazyPool,
     PmLazyWithdrawRequest,
 )
-from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, pass_time, set_median
-from tests.chain.market_scenes import NOBODY, RICH, UNKNOWN, Rule, Scene
+from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, pass_time, set_median
+from tests.chain.market_scenes import NOBODY, RICH, UNKNOWN, Rule, Scene, pool_of
 
 DEPOSIT = PmLazyDeposit(account=BOB, amount=tokens(250_000), extensions=())
 WITHDRAW = PmLazyWithdraw(account=BOB, shares=0, emergency=False, extensions=())
@@ -27,13 +25,6 @@ IN_HASTE = replace(WITHDRAW, emergency=True)
 
 WEEK = 604_800
 BILLION = 10**9
-
-
-def pool_of(ledger: Ledger, **fields: int) -> PmLazyPool:
-    """The pool, with what a test says of it."""
-    pool = ledger.store.get(PM_LAZY_POOLS, 0)
-    change(ledger, pool, **fields)
-    return pool
 
 
 def deposit_of(ledger: Ledger, name: AccountName = BOB) -> objects.PmLazyDeposit | None:
