@@ -16,7 +16,7 @@ import msgspec
 from ledgerd.state.disk import Cursor, Disk, Transaction
 from ledgerd.state.errors import unreadable
 from ledgerd.state.former import Former, TableConversion, conversions
-from ledgerd.state.header import COUNTERS, HEADER, LAYOUT_KEY, UNDER_CONVERSION
+from ledgerd.state.header import COUNTERS, HEADER, LAYOUT_KEY, UNDER_CONVERSION, database_names
 from ledgerd.state.journal import JOURNAL, TableJournal
 from ledgerd.state.tables import Table, layout
 
@@ -79,8 +79,7 @@ class _Conversion:
         self._tables = tables
         self._changed = changed
         self._by_number = {each.table.number: each for each in changed}
-        new = [index.title for each in changed for index in each.new_indexes]
-        self._databases = disk.open_databases([HEADER, JOURNAL, *(each.table.title for each in changed), *new])
+        self._databases = disk.open_databases([JOURNAL, *database_names(tables)])
         self._header = self._databases[HEADER]
         disk.commit()
         self._parts = [

@@ -10,10 +10,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.offline.tokens import tally_of
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.escrow import ESCROWS
-from ledgerd.state.objects.invites import INVITES
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 from ledgerd.state.objects.vesting import WITHDRAW_VESTING_ROUTES
 
@@ -24,20 +23,9 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 
-def tokens_found(ledger: Ledger, view: View | None = None) -> int:
-    """Every token that is somewhere."""
-    globals_, store = ledger.globals, view or ledger.store
-    found = globals_.total_vesting_fund + globals_.total_reward_fund + globals_.committee_fund
-    # A live bid is out of the bidder's balance, and stands in `reserved_balance` until it is paid or given back.
-    found += sum(account.balance + account.reserved_balance for account in store.scan(ACCOUNTS))
-    found += sum(escrow.token_balance + escrow.pending_fee for escrow in store.scan(ESCROWS))
-    found += sum(invite.balance for invite in store.scan(INVITES))
-    return found + sum(validator.pending_stakeholder_reward for validator in store.scan(VALIDATORS))
-
-
 def excess_tokens(ledger: Ledger, view: View | None = None) -> dict[int, int]:
     """What there is beyond the supply."""
-    return _unless_zero({0: tokens_found(ledger, view) - ledger.globals.current_supply})
+    return _unless_zero({0: tally_of(view or ledger.store).excess})
 
 
 def excess_votes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
