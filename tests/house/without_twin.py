@@ -17,6 +17,37 @@ class Group(NamedTuple):
 
 GROUPS = (
     Group(
+        "sections of the block's market step: proven by recorded chains that reach them, and by worked settlements",
+        ("chain/test_recorded_chains.py", "chain/steps/markets/test_settling.py"),
+        """
+        chain/steps/markets/acceptance chain/steps/markets/bans chain/steps/markets/batches
+        chain/steps/markets/budget chain/steps/markets/collection chain/steps/markets/dispute_close
+        chain/steps/markets/dispute_finish chain/steps/markets/forfeits chain/steps/markets/frame
+        chain/steps/markets/missed_resolution chain/steps/markets/payouts chain/steps/markets/positions
+        chain/steps/markets/provider_payouts chain/steps/markets/recalls chain/steps/markets/refunding
+        chain/steps/markets/settlement chain/steps/markets/slashing
+        """,
+    ),
+    Group(
+        "rules that operations and the block's step share: proven by both, and by recorded chains",
+        ("chain/evaluators", "chain/steps", "chain/test_recorded_chains.py", "chain/test_probes.py"),
+        """
+        chain/rules/accounts/agents chain/rules/markets/leverage_ends chain/rules/markets/pool_votes
+        chain/rules/markets/seeds
+        """,
+    ),
+    Group(
+        "the rules that market operations share before any state is known, and the versions of properties: proven by "
+        "the operations and properties that have them",
+        ("protocol/operations", "protocol/test_properties.py"),
+        "protocol/market_rules protocol/property_versions",
+    ),
+    Group(
+        "sums and former layouts: proven by the audit and by the conversion that use them",
+        ("chain/offline/test_invariants.py", "chain"),
+        "chain/offline/tokens state/objects/former",
+    ),
+    Group(
         "what a part shows of itself: it is proven with parts that end, since without one there is nothing to show",
         ("supervision/test_work.py", "node/test_supervision.py", "rpc/test_worker_restarts.py"),
         """
@@ -37,7 +68,10 @@ GROUPS = (
         "tables of one shape, which are proven alike for all of them; what their rows mean is proven where rules write",
         ("state/objects/test_declarations.py", "state/objects/test_orders.py", "chain/evaluators"),
         """
-        state/objects/awards state/objects/committee state/objects/content state/objects/custom_protocols
+        state/objects/awards state/objects/bets state/objects/chain_properties state/objects/commitments
+        state/objects/disputes state/objects/key_history state/objects/lazy_pool state/objects/leverage
+        state/objects/leverage_ends state/objects/liquidity state/objects/oracles state/objects/settlements
+        state/objects/committee state/objects/content state/objects/custom_protocols
         state/objects/discrepancies state/objects/escrow state/objects/hardfork state/objects/invites
         state/objects/key_references state/objects/paid_subscriptions state/objects/proposals state/objects/recovery
         state/objects/reversible state/objects/transactions state/objects/vesting
@@ -91,7 +125,7 @@ GROUPS = (
         ),
         """
         protocol/amounts protocol/authority protocol/block protocol/hashing protocol/identifiers
-        protocol/operations/base protocol/operations/variant protocol/texts protocol/times protocol/transaction
+        protocol/operations/base protocol/texts protocol/times protocol/transaction
         """,
     ),
     Group(
