@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.pool_votes import pool_votes, voting_weight
 from ledgerd.chain.steps.committee import process_committee_requests
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
@@ -229,15 +228,6 @@ def with_pool(ledger: Ledger, *, value: int, shares: int, deposited: int, waitin
     return ledger
 
 
-def test_a_deposit_in_the_lazy_pool_weighs_as_the_shares_that_it_would_buy(ledger: Ledger) -> None:
-    """The vector of spec 10, section 12.6, at a thousand shares a token."""
-    with_pool(ledger, value=5_000_000, shares=4_000_000, deposited=1_234_567, waiting=4_999_999)
-    pool = pool_votes(ledger)
-    assert pool.weight == 5_000_000_000
-    assert voting_weight(ledger, pool, ALICE) == TURNOUT + 1_543_208_000
-    assert voting_weight(ledger, pool, CAROL) == 9 * TURNOUT
-
-
 @pytest.mark.parametrize(("percent", "payment"), [(10_000, 100_000), (5_000, 50_000)])
 def test_votes_on_a_request_count_with_the_deposits_of_voters(ledger: Ledger, percent: int, payment: int) -> None:
     with_pool(ledger, value=1_000, shares=1_000, deposited=1_000)
@@ -265,22 +255,6 @@ def test_a_vote_against_weighs_with_its_deposit_too(ledger: Ledger) -> None:
     run(ledger, process_committee_requests)
     # 900,000 shares for it and 601,000 against it: 19.92 %.
     assert request.conclusion_payout_amount == 19_920
-
-
-@pytest.mark.parametrize(
-    "fields", [{"total_shares": 0}, {"free_balance": -8}, {"free_balance": -7}], ids=["shares", "less", "nothing"]
-)
-def test_a_pool_without_shares_or_tokens_weighs_nothing(ledger: Ledger, fields: dict[str, int]) -> None:
-    with_pool(ledger, value=1_000, shares=1_000, deposited=1_000)
-    change(ledger, ledger.store.get(PM_LAZY_POOLS, 0), **fields)
-    pool = pool_votes(ledger)
-    assert pool.weight == 0
-    assert voting_weight(ledger, pool, ALICE) == TURNOUT
-
-
-def test_a_deposit_that_is_worth_less_than_a_token_weighs_nothing(ledger: Ledger) -> None:
-    with_pool(ledger, value=1_000, shares=1_001, deposited=1)
-    assert voting_weight(ledger, pool_votes(ledger), ALICE) == TURNOUT
 
 
 def test_a_pool_beyond_all_shares_fails_the_block_though_nothing_is_due(ledger: Ledger) -> None:

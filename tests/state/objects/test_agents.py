@@ -1,4 +1,4 @@
-"""Agents, and the history of keys: their orders, and what a row of an agent says."""
+"""Agents: their order, and what a row of one says."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.state import NotUnique, Store
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.agents import AGENT_BY_ACCOUNT, AGENT_PERMISSIONS, FOR_EVER, AgentPermission
-from ledgerd.state.objects.key_history import (
-    KEY_HISTORY,
-    KEY_HISTORY_BY_KEY,
-    KEY_HISTORY_BY_ROLE,
-    KeyHistory,
-    Role,
-)
 
 ALICE, BOB = AccountName("alice"), AccountName("bob")
 KEY = PublicKey(b"\2" * 33)
@@ -49,25 +42,3 @@ def test_an_agent_may_sign_what_stands_between_the_commas() -> None:
 @pytest.mark.parametrize(("expiration", "is_live"), [(FOR_EVER, True), (99, False), (100, False), (101, True)])
 def test_an_agent_lives_until_its_time(expiration: int, *, is_live: bool) -> None:
     assert AgentPermission(expiration=expiration).is_live(100) is is_live
-
-
-def test_the_last_change_of_a_role_is_the_last_in_its_order(store: Store) -> None:
-    for account, role, time in (
-        (ALICE, Role.MEMO, 5),
-        (ALICE, Role.ACTIVE, 7),
-        (BOB, Role.ACTIVE, 9),
-        (ALICE, Role.ACTIVE, 8),
-    ):
-        store.create(KEY_HISTORY, KeyHistory(account=account, role=role, valid_until_time=time))
-
-    of_role = (ALICE, Role.ACTIVE)
-    last = store.first(KEY_HISTORY_BY_ROLE, lower=of_role, upper=of_role, reverse=True)
-    assert last is not None
-    assert last.valid_until_time == 8
-
-
-def test_the_history_of_a_key_goes_over_all_accounts(store: Store) -> None:
-    for account, key in ((BOB, KEY), (ALICE, NULL_KEY), (ALICE, KEY)):
-        store.create(KEY_HISTORY, KeyHistory(account=account, key=key))
-
-    assert [entry.account for entry in store.scan(KEY_HISTORY_BY_KEY, lower=(KEY,), upper=(KEY,))] == [BOB, ALICE]
