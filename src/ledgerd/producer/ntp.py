@@ -32,7 +32,7 @@ ROUND_PAUSE = 3 * MICRO
 EARLY = 5 * MICRO
 TRIES_BEFORE_BELIEF = 3
 SAME = 50_000
-"""Rejected answers this close together are one opinion."""
+"""Rejected answers that differ by less agree with each other."""
 
 
 def ntp_time(micros: int) -> int:
@@ -93,7 +93,7 @@ class Verdict(Enum):
 
 
 class NtpOffset:
-    """The offset of our clock, averaged over the answers that are believed."""
+    """The offset of our clock, averaged over the accepted answers."""
 
     def __init__(self, settings: NtpSettings) -> None:
         self._settings = settings
@@ -113,7 +113,7 @@ class NtpOffset:
         return not 0 <= now - self._accepted_at < self._settings.request_interval * MICRO - EARLY
 
     def begin_round(self, now: int) -> bool:
-        """Whether servers may be asked now; if so, the next answers are to this question."""
+        """Begin a round of requests, if one is due; the next answers belong to it."""
         if self._asked_at is not None and 0 <= now - self._asked_at < ROUND_PAUSE:
             return False
         self._asked_at = now
@@ -121,7 +121,7 @@ class NtpOffset:
         return True
 
     def take(self, answer: Answer, now: int) -> Verdict:
-        """Judge an answer, and use it if it is believed."""
+        """Judge an answer, and use it if it is accepted."""
         if answer.delay > self._settings.round_trip_threshold * 1_000:
             return Verdict.TOO_SLOW
         if abs(answer.offset) >= DAY:
@@ -139,7 +139,7 @@ class NtpOffset:
         return Verdict.ACCEPTED
 
     def _is_believed(self, offset: int) -> bool:
-        """An answer unlike those before is believed when three in a row agree on it."""
+        """Whether an answer is accepted: one unlike those before is when three in a row agree on it."""
         if len(self._history) < 2:
             return True
         settings, average = self._settings, _average(self._history)

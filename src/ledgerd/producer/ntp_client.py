@@ -1,4 +1,4 @@
-"""Asks time servers over UDP, on the loop of the main thread; nobody ever waits for an answer."""
+"""The NTP client: asks time servers over UDP, on the event loop of the main thread; nothing waits for an answer."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class NtpClient(asyncio.DatagramProtocol):
             self._say_offset(addr[0])
 
     def _say_offset(self, server: str) -> None:
-        """Blocks are made by the time of the servers; a clock that is far from it is worth a line with each answer."""
+        """Log the offset: blocks are made by the servers' time, so a large one is logged with each answer."""
         level = logging.WARNING if abs(self.offset) > NOTICED else logging.DEBUG
         log.log(level, "our clock is %+d ms from the time servers (last asked: %s)", -self.offset // 1000, server)
 

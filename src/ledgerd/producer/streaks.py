@@ -1,6 +1,6 @@
-"""What follows from the outcomes of many ticks: warnings that grow, lines that are not repeated, and the watchdog.
+"""What follows from the outcomes of many ticks: warnings by their duration, throttled log lines, and the watchdog.
 
-Spec 06, sections 10.4 and 10.6. Says what is to be logged; which time it is, it is told.
+Spec 06, sections 10.4 and 10.6. It returns what is to be logged, and is handed the time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LOUD = {
 
 
 class Line(NamedTuple):
-    """What the log is to say."""
+    """A line for the log."""
 
     level: int
     text: str
@@ -52,7 +52,7 @@ class Line(NamedTuple):
 
 @dataclass
 class Streaks:
-    """The memory of past ticks."""
+    """Counts outcomes of past ticks."""
 
     behind_head: int = 0
     idle: int = 0
@@ -113,7 +113,7 @@ class Streaks:
         """Whether our clock has looked wrong for so long that the time servers should be asked at once."""
         return self.behind_head == TIME_ASKED_AT
 
-    # -- the chain as it goes
+    # -- as blocks are applied
 
     def missed(self, facts: Facts, head_times: frozenset[int]) -> list[Line]:
         """Say so when the head has passed a slot of ours without a block; blocks are known by their times."""
