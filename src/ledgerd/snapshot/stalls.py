@@ -1,7 +1,7 @@
-"""Whether the chain stands still here while others may have gone on: then a newer snapshot is looked for.
+"""Whether the chain has stalled here while others may have gone on: then a newer snapshot is looked for.
 
-Spec 06, section 15.1. Decides only; what time it is and what has happened is handed in. The reference also begins to
-wait anew when, in an emergency, a block of the network has come lately; such a block is an applied one here.
+Spec 06, section 15.1. It only decides; the time and the events are handed in. The reference also restarts the wait
+when, in an emergency, a block of the network arrived lately; such a block is an applied one here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 CHECK_SECONDS = 30
 ANNOUNCED_SECONDS = 60
-"""How long peers have to answer to our being announced anew."""
+"""The time for peers to answer our new hello."""
 
 
 class Verdict(Enum):
@@ -24,7 +24,7 @@ class Verdict(Enum):
 
 
 class StallWatch:
-    """Remembers when something moved last."""
+    """Remembers the time of the last progress."""
 
     def __init__(self, timeout: float, now: float) -> None:
         self._timeout = timeout
@@ -32,7 +32,7 @@ class StallWatch:
         self._announced: float | None = None
 
     def restart(self, now: float) -> None:
-        """Begin to wait anew: a block was applied, or nothing was found."""
+        """Restart the wait: a block was applied, or no snapshot was found."""
         self._moved = now
         self._announced = None
 
