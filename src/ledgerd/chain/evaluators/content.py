@@ -159,7 +159,7 @@ def _name_beneficiaries(ledger: Ledger, named: StoredContent, extensions: tuple[
 
 @evaluates(DeleteContent)
 def delete_content(ledger: Ledger, operation: DeleteContent) -> None:
-    """Take a content without replies away; in a block, one that votes are for stays without a word."""
+    """Take a content without replies away; in a block, one with votes stays, without an error."""
     require(not ledger.hardfork(4), "!_db.has_hardfork(CHAIN_HARDFORK_4): delete_content is deprecated as of HF 4")
     deleted = ledger.store.at(CONTENT_BY_PERMLINK, operation.author, operation.permlink)
     require(deleted.children == 0, "content.children == 0: Cannot delete a content with replies.")
