@@ -168,7 +168,7 @@ class Clocks:
         self.wall += micros
 
 
-def test_a_small_step_of_the_wall_clock_is_walked() -> None:
+def test_a_small_step_of_the_wall_clock_is_slewed() -> None:
     clocks = Clocks()
     clock = SteadyClock(lambda: clocks.steady, lambda: clocks.wall)
     clocks.wall += 2 * SECOND

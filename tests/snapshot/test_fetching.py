@@ -99,7 +99,7 @@ def test_a_refusal_says_why(reply: Message, reason: str) -> None:
         download.take(reply)
 
 
-def test_a_connection_that_brought_something_is_resumed_where_it_broke() -> None:
+def test_a_connection_that_brought_bytes_is_resumed_where_it_broke() -> None:
     download = begun()
     assert not download.may_resume
     download.take(DataReply(0, bytes(1000), is_last=False))
