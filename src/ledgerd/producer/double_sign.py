@@ -23,7 +23,7 @@ FILE = "last_signed_block"
 FORMAT = 1
 
 
-class Signed(msgspec.Struct, frozen=True):
+class SignedBlockRecord(msgspec.Struct, frozen=True):
     """The content of the file."""
 
     format: int
@@ -75,7 +75,7 @@ class LastSigned:
     def record(self, block: Block) -> None:
         """Put a block on the disk; when this returns, a loss of power no longer takes it away."""
         packed = block.packed.hex()
-        signed = Signed(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed)
+        signed = SignedBlockRecord(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed)
         fresh = self.path.with_name(f"{FILE}.new")
         with fresh.open("wb") as file:
             file.write(msgspec.json.encode(signed))
@@ -95,9 +95,9 @@ class LastSigned:
             raise self._damaged() from error
         return block if block.previous == head_id else None
 
-    def _read(self) -> Signed | None:
+    def _read(self) -> SignedBlockRecord | None:
         try:
-            signed = msgspec.json.decode(self.path.read_bytes(), type=Signed)
+            signed = msgspec.json.decode(self.path.read_bytes(), type=SignedBlockRecord)
         except FileNotFoundError:
             return None
         except (OSError, msgspec.MsgspecError) as error:

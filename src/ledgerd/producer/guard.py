@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
 from ledgerd.producer.settings import GuardSettings
-from ledgerd.producer.streaks import Line
+from ledgerd.producer.streaks import LogLine
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
 from ledgerd.protocol.names import AccountName
@@ -103,15 +103,15 @@ class Guard:
         self._allows_stale = settings.allows_stale
         """Cleared once the network has proved healthy."""
         self._was_in_sync = False
-        self._lines: list[Line] = []
+        self._lines: list[LogLine] = []
 
-    def take_lines(self) -> list[Line]:
+    def take_lines(self) -> list[LogLine]:
         """What is to be logged since the last time."""
         lines, self._lines = self._lines, []
         return lines
 
     def _say(self, level: int, text: str) -> None:
-        self._lines.append(Line(level, f"validator_guard: {text}"))
+        self._lines.append(LogLine(level, f"validator_guard: {text}"))
 
     # -- the start
 

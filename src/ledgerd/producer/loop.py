@@ -20,7 +20,7 @@ from ledgerd.producer.facts import Facts, next_own_slot, read_facts
 from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.peers import Nobody, Peers
-from ledgerd.producer.streaks import Line, Streaks
+from ledgerd.producer.streaks import LogLine, Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import NULL_KEY
@@ -245,7 +245,7 @@ class Producer:
         return None if slot is None else slot.time - second
 
 
-def _write(lines: list[Line]) -> None:
+def _write(lines: list[LogLine]) -> None:
     for line in lines:
         log.log(line.level, "%s", line.text)
 

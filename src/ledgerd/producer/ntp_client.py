@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import cast
 
 from ledgerd.producer.clock import Microseconds
-from ledgerd.producer.ntp import NtpOffset, Verdict, answer_of, request
+from ledgerd.producer.ntp import AnswerVerdict, NtpOffset, answer_of, request
 from ledgerd.producer.settings import NtpSettings
 from ledgerd.supervision.work import Work
 
@@ -103,9 +103,9 @@ class NtpClient(asyncio.DatagramProtocol):
         if answer is None:
             return
         verdict = self.known.take(answer, now)
-        if verdict is Verdict.TOO_SLOW:
+        if verdict is AnswerVerdict.TOO_SLOW:
             self._ask()
-        elif verdict is Verdict.ACCEPTED:
+        elif verdict is AnswerVerdict.ACCEPTED:
             self.answered.set()
             self._say_offset(addr[0])
 

@@ -13,7 +13,7 @@ ANNOUNCED_SECONDS = 60
 """The time for peers to answer our new hello."""
 
 
-class Verdict(Enum):
+class StallVerdict(Enum):
     """What to do."""
 
     WAIT = auto()
@@ -36,14 +36,14 @@ class StallWatch:
         self._moved = now
         self._announced = None
 
-    def check(self, now: float, *, is_master: bool = False) -> Verdict:
+    def check(self, now: float, *, is_master: bool = False) -> StallVerdict:
         """To be asked every half minute. Who makes the blocks of an emergency has nobody to wait for."""
         if now - self._moved <= self._timeout:
-            return Verdict.WAIT
+            return StallVerdict.WAIT
         if is_master:
             self.restart(now)
-            return Verdict.WAIT
+            return StallVerdict.WAIT
         if self._announced is None:
             self._announced = now
-            return Verdict.ANNOUNCE
-        return Verdict.WAIT if now - self._announced < ANNOUNCED_SECONDS else Verdict.FETCH
+            return StallVerdict.ANNOUNCE
+        return StallVerdict.WAIT if now - self._announced < ANNOUNCED_SECONDS else StallVerdict.FETCH
