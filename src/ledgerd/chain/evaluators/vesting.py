@@ -91,7 +91,7 @@ def _withdraw_rate(ledger: Ledger, account: Account, amount: int) -> int:
 
 @evaluates(SetWithdrawVestingRoute)
 def set_withdraw_vesting_route(ledger: Ledger, operation: SetWithdrawVestingRoute) -> None:
-    """Lay, change or remove the way of a part of an account's withdrawals."""
+    """Create, change or remove a route for a part of an account's withdrawals."""
     account, recipient = ledger.account(operation.from_account), ledger.account(operation.to_account)
     route = ledger.store.lookup(ROUTE_BY_ACCOUNTS, account.id, recipient.id)
     if route is None:

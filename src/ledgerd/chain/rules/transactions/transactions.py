@@ -1,4 +1,4 @@
-"""A transaction becomes state: what must hold before, what it costs, and its operations (spec 03, section 12)."""
+"""Applying a transaction: its checks, its bandwidth, and its operations (spec 03, section 12)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def check_transaction(
 
 
 def check_authorities(ledger: Ledger, transaction: Transaction, keys: Iterable[PublicKey] | None = None) -> None:
-    """Whoever the operations ask for has signed, and nobody else."""
+    """Every authority that the operations need has signed, and no other key."""
     if keys is None:
         keys = transaction.signature_keys(ledger.network.chain_id)
     try:

@@ -1,4 +1,4 @@
-"""The chain properties in force: of what each scheduled validator wants, the median (spec 03, section 18)."""
+"""The chain properties in force: the median of what the scheduled validators vote for (spec 03, section 18)."""
 
 from __future__ import annotations
 
