@@ -1,4 +1,4 @@
-"""The legacy JSON grammar: what is valid, what it says, and that the fast way never differs from the law."""
+"""The legacy JSON grammar: what is valid, what it reads, and that the fast path agrees with the exact reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a chain tells, in whatever batches, with restarts in between: the history is that of plain lists."""
+"""Any sequence of events, in any batches, with restarts in between, gives the history of plain lists."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OPTIONS = st.builds(
 
 
 class Teller:
-    """Plays a chain: tells a store in batches, and the model at once."""
+    """Plays a chain: sends events to a store in batches, and to the model at once."""
 
     def __init__(self, folder: Path, options: HistorySettings) -> None:
         self.folder = folder

@@ -63,7 +63,7 @@ async def serving(shelf: Shelf, door: Doorkeeper | None = None) -> tuple[Snapsho
 
 
 async def saying(speech: Speech) -> tuple[asyncio.Server, Endpoint]:
-    """A peer that says what it likes."""
+    """A server with a handler of the test's own."""
 
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
