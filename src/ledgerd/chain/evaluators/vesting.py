@@ -184,7 +184,7 @@ def _begin_delegation(ledger: Ledger, operation: DelegateVestingShares, minimum:
 
 
 def _return_later(ledger: Ledger, delegation: VestingDelegation, taken_back: int) -> None:
-    """Shares that are taken back return when whoever used them can do so no more; also if there are none."""
+    """Schedule the return of shares, for when the borrower can no longer use their energy or votes; zero shares too."""
     is_safe = ledger.hardfork(10)
     wait = ledger.network.energy_regeneration_seconds if is_safe else CASHOUT_WINDOW_SECONDS
     ledger.store.create(
