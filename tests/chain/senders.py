@@ -34,7 +34,7 @@ def directly(network: Network, block: Block) -> Outcome:
 
 
 class Told:
-    """What a peer that pushed a block was made to feel."""
+    """The strikes and replies that a peer got for a block."""
 
     def __init__(self, network: Network, block: Block) -> None:
         self.talk = Talk(network.chain)

@@ -71,7 +71,7 @@ class Told:
         self.heard.append(0)
 
 
-def test_followers_hear_of_what_waits_and_of_what_is_taken_back(network: Network) -> None:
+def test_followers_are_told_of_pending_changes_and_of_their_undoing(network: Network) -> None:
     told = Told()
     network.chain.follow_waiting(told)
 
@@ -143,7 +143,7 @@ def test_a_transaction_of_another_branch_is_refused(network: Network) -> None:
         network.chain.push_transaction(elsewhere.signed(network.chain.network.chain_id, [VIZ_KEY]))
 
 
-def test_what_time_is_too_short_for_waits_without_being_executed(network: Network) -> None:
+def test_transactions_beyond_the_time_limit_wait_unapplied(network: Network) -> None:
     sent = [network.send(pay(1)) for _ in range(3)]
     ticks = iter([0.0, 0.1, 0.3])
     empty = sign_empty(network)
@@ -226,7 +226,7 @@ def test_a_popped_block_gives_its_transactions_back(tmp_path: Path) -> None:
     network.chain.close()
 
 
-def test_listeners_are_told_every_committed_fact_in_order(network: Network) -> None:
+def test_listeners_receive_every_committed_event_in_order(network: Network) -> None:
     told: list[Event] = []
     network.chain.subscribe(told.append)
     network.send(pay(5, "hello"))

@@ -123,12 +123,12 @@ def test_a_signed_text_stays_within_63_bits_and_a_sign(text: str) -> None:
     ("value", "truth"),
     [(True, True), (0, False), (-2, True), (0.0, False), (0.5, True), (None, False), ("true", True), ("false", False)],
 )
-def test_a_truth(value: object, truth: bool) -> None:
+def test_what_json_reads_as_true(value: object, truth: bool) -> None:
     assert as_bool(value) is truth
 
 
 @pytest.mark.parametrize("value", ["", "True", "1", [], {}])
-def test_no_truth(value: object) -> None:
+def test_what_json_refuses_as_a_boolean(value: object) -> None:
     with pytest.raises(DecodeError) as refused:
         as_bool(value)
     assert refused.value.code == BAD_CAST

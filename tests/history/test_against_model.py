@@ -1,4 +1,4 @@
-"""Whatever a chain tells, in whatever batches, with restarts in between: the history is that of plain lists."""
+"""Any sequence of events, in any batches, with restarts in between, gives the history of plain lists."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OPTIONS = st.builds(
 
 
 class Teller:
-    """Plays a chain: tells a store in batches, and the model at once."""
+    """Plays a chain: sends events to a store in batches, and to the model at once."""
 
     def __init__(self, folder: Path, options: HistorySettings) -> None:
         self.folder = folder
@@ -139,7 +139,7 @@ def test_a_history_is_that_of_plain_lists(steps: list[tuple[str, object]], optio
 
 @settings(max_examples=30)
 @given(plans=st.lists(PLANS, min_size=1, max_size=30), kept=st.integers(0, 30), told_again=st.integers(0, 30))
-def test_what_is_told_twice_counts_once(plans: list[Plan], kept: int, told_again: int) -> None:
+def test_a_block_recorded_twice_counts_once(plans: list[Plan], kept: int, told_again: int) -> None:
     with TemporaryDirectory() as name, Teller(Path(name), HistorySettings()) as teller:
         for plan in plans:
             teller.block(plan)

@@ -33,7 +33,7 @@ ALL = [
 ]
 
 
-def test_everything_is_kept_where_nothing_is_said() -> None:
+def test_without_options_every_operation_is_recorded() -> None:
     assert kept() == ALL
 
 

@@ -216,7 +216,7 @@ def test_a_history_that_turns_out_to_be_damaged_does_not_stop_the_chain(
         heard = store.head_number
         branch(node, 2, 0, "unheard")
         assert store.head_number == heard
-    assert caplog.text.count("nothing more is recorded: the history is damaged") == 1
+    assert caplog.text.count("the history stops: the history is damaged") == 1
 
 
 def test_a_history_of_another_version_is_not_touched(fresh: Fresh) -> None:

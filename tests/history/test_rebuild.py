@@ -18,7 +18,7 @@ NAME, HEIGHT = "open-hf0", 336
 
 
 class Interrupted(Exception):
-    """Somebody pressed the keys."""
+    """The operator interrupted the rebuild."""
 
 
 def recorded(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.history.remembered import Remembered
 
 
-def test_what_is_kept_is_found_until_two_generations_have_passed() -> None:
+def test_a_cached_text_is_found_for_two_generations() -> None:
     remembered = Remembered[int, str](10)
     for key in range(3):
         remembered.keep(key, "12345", 5)
@@ -16,13 +16,13 @@ def test_what_is_kept_is_found_until_two_generations_have_passed() -> None:
     assert len(remembered) <= 4
 
 
-def test_what_is_larger_than_all_is_not_kept() -> None:
+def test_a_text_larger_than_the_cache_is_not_cached() -> None:
     remembered = Remembered[int, str](10)
     remembered.keep(1, "x" * 11, 11)
     assert remembered.find(1) is None
 
 
-def test_nothing_is_found_after_it_was_cleared() -> None:
+def test_a_cleared_cache_is_empty() -> None:
     remembered = Remembered[int, str](10)
     remembered.keep(1, "x", 1)
     remembered.clear()

@@ -20,7 +20,7 @@ from ledgerd.node.lifecycle import FATAL, live
 from ledgerd.node.parts import snapshots
 from ledgerd.node.runtime import Runtime
 from ledgerd.producer.loop import Producer
-from ledgerd.snapshot.stalls import StallWatch, Verdict
+from ledgerd.snapshot.stalls import StallVerdict, StallWatch
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, PartFailed, Work
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
@@ -164,13 +164,13 @@ def test_the_watch_for_a_chain_that_stands_still_comes_back(
     checks: list[float] = []
     is_back = asyncio.Event()
 
-    def check(_: StallWatch, now: float, *, is_master: bool) -> Verdict:
+    def check(_: StallWatch, now: float, *, is_master: bool) -> StallVerdict:
         assert not is_master
         checks.append(now)
         if len(checks) <= 2:
             raise OSError(24, "Too many open files")
         is_back.set()
-        return Verdict.WAIT
+        return StallVerdict.WAIT
 
     monkeypatch.setattr(StallWatch, "check", check)
     given = {"chain": ["testnet"], "plugin": ["snapshot"], "snapshot-dir": [str(tmp_path / "kept")]}

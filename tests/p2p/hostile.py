@@ -51,7 +51,7 @@ LIMIT = 1 << 32
 
 
 class Hostile:
-    """Says what a generator thinks up, and looks at what it does to a node."""
+    """Sends generated messages to a node, and checks it after each."""
 
     def __init__(self, chain: Chain, seed: int) -> None:
         self.random = Random(seed)  # noqa: S311 - the seed is the point

@@ -1,4 +1,4 @@
-"""A node of ours among peers that a test speaks for."""
+"""A node whose peers a test plays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWN_ID = NodeId(b"\2" + bytes(31) + b"\1")
 
 
 class Talk:
-    """What is said to our node, and what it says and does."""
+    """A scripted conversation: sends messages to a node, and collects its answers and actions."""
 
     def __init__(self, chain: Chain, settings: Settings | None = None) -> None:
         self.chain = chain
@@ -40,7 +40,7 @@ class Talk:
     # -- what happens to it
 
     def accept(self, host: str = "") -> int | None:
-        """Somebody dials it, from an address of its own neighbourhood."""
+        """An inbound connection, from a subnet of its own."""
         number = next(self._hosts)
         host = host or f"62.{number // 200}.{number % 200}.9"
         peer = self.network.accepted(self.now, Endpoint(host, 50_000 + number))
@@ -56,7 +56,7 @@ class Talk:
         return peer
 
     def hello(self, peer: int, **other: object) -> Hello:
-        """What a peer of our own height says."""
+        """The hello of a peer at our own height."""
         chain = self.chain
         hello = Hello(
             head_block_id=chain.head_id,
@@ -69,7 +69,7 @@ class Talk:
         return replace(hello, **other)
 
     def say(self, peer: int, *messages: Message) -> list[Message]:
-        """A peer speaks; what is said to it in answer."""
+        """Send a message of a peer; returns the answers."""
         before = len(self.sent.get(peer, ()))
         for message in messages:
             self.send_bytes(peer, message.frame)

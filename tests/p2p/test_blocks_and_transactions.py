@@ -76,7 +76,7 @@ def test_a_block_that_breaks_a_rule_costs_a_strike_and_goes_no_further(talk: Tal
     assert pushed(talk.sent[other]) == []
 
 
-def test_ten_strikes_end_it_with_a_reason(talk: Talk, others: Network) -> None:
+def test_ten_strikes_ban_a_peer_with_a_reason(talk: Talk, others: Network) -> None:
     sender = talk.meet()
     talk.now += 3
     bad = BlockReply(forged(others.make()), 0, True)
@@ -105,14 +105,14 @@ def test_the_parent_of_a_block_beside_our_head_is_asked_for(talk: Talk, others: 
     assert GetBlock(113, NO_BLOCK) in talk.say(peer, BlockReply(blocks[1], 0, True))
 
 
-def test_answers_that_nobody_asked_for_are_not_used(talk: Talk, others: Network) -> None:
+def test_unrequested_answers_are_not_used(talk: Talk, others: Network) -> None:
     peer = talk.meet()
     talk.now += 60
     talk.say(peer, GapFillReply(tuple(others.produce(5))))
     assert talk.chain.head_number == 112
 
 
-def test_answers_that_nobody_asked_for_are_not_even_read(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrequested_answers_are_not_decoded(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
     peer = talk.meet()
     read: list[int] = []
     monkeypatch.setattr("ledgerd.p2p.shared.peer.read_message", lambda frame: read.append(frame.number))
@@ -131,7 +131,7 @@ def test_a_block_before_its_time_waits(talk: Talk, others: Network) -> None:
     assert talk.chain.head_number == 113
 
 
-def test_blocks_of_a_chain_that_lives_in_the_future_are_taken_as_they_come(talk: Talk, others: Network) -> None:
+def test_blocks_of_a_chain_whose_time_is_in_the_future_are_accepted(talk: Talk, others: Network) -> None:
     first, *rest = others.produce(30)
     talk.chain.push_block(first).or_raise()
     talk.now = first.timestamp - 1e6
@@ -156,7 +156,7 @@ def test_a_block_in_the_middle_of_its_slot_is_as_good_as_one_at_its_beginning(ta
     assert talk.chain.head_id == following.id
 
 
-def test_blocks_of_nowhere_that_nobody_signed_are_kept_in_small_number(talk: Talk, others: Network) -> None:
+def test_few_unsigned_blocks_of_unknown_branches_are_kept(talk: Talk, others: Network) -> None:
     peer = talk.meet()
     talk.now += 3
     block = others.make()
@@ -240,7 +240,7 @@ def test_what_cannot_be_read_ends_the_connection_without_a_strike(talk: Talk) ->
     assert talk.accept("62.7.7.7") is not None
 
 
-def test_a_frame_that_is_too_large_shuts_its_address_out_for_an_hour(talk: Talk) -> None:
+def test_a_frame_that_is_too_large_bans_its_address_for_an_hour(talk: Talk) -> None:
     peer = talk.meet("62.7.7.7")
     talk.send_bytes(peer, HEADER.pack(MAX_PAYLOAD + 1, 5105))
     assert peer in talk.closed
@@ -249,13 +249,13 @@ def test_a_frame_that_is_too_large_shuts_its_address_out_for_an_hour(talk: Talk)
     assert talk.accept("62.7.7.7") is not None
 
 
-def test_offences_fade_with_time() -> None:
+def test_offences_expire() -> None:
     bans = Bans()
     assert not any(bans.offend("62.1.1.1", second * 61.0) for second in range(500))
     assert any(bans.offend("62.1.1.2", second / 10) for second in range(40))
 
 
-def test_bans_are_remembered_of_so_many_addresses_only() -> None:
+def test_the_number_of_remembered_addresses_is_limited() -> None:
     bans = Bans()
     for number in range(10_000):
         bans.ban(f"62.{number // 250}.{number % 250}.1", number, 3600)

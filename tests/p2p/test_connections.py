@@ -44,14 +44,14 @@ def believed(talk: Talk) -> set[str]:
 # -- coming in
 
 
-def test_one_address_and_one_neighbourhood_get_a_few_places(talk_with: Begin) -> None:
+def test_inbound_connections_of_an_address_and_of_a_subnet_are_limited(talk_with: Begin) -> None:
     talk = talk_with(Settings(max_per_address=2, max_per_subnet=3))
     assert [talk.accept("62.1.1.1") is None for _ in range(3)] == [False, False, True]
     assert [talk.accept("62.1.1.2") is None for _ in range(2)] == [False, True]
     assert talk.accept("62.1.2.1") is not None
 
 
-def test_places_are_kept_free_for_whom_we_dial(talk_with: Begin) -> None:
+def test_connections_are_reserved_for_outbound_ones(talk_with: Begin) -> None:
     talk = talk_with(Settings(max_connections=20, reserved_outbound=8, seeds=(SEED,)))
     came = [talk.accept() for _ in range(20)]
     assert sum(peer is not None for peer in came) == 15
@@ -82,7 +82,7 @@ def test_seeds_are_dialled_and_dialled_again_after_a_while(talk_with: Begin) -> 
     assert len(talk.dialled) == 2
 
 
-def test_the_wait_doubles_up_to_an_hour(talk_with: Begin) -> None:
+def test_the_back_off_doubles_up_to_an_hour(talk_with: Begin) -> None:
     talk = talk_with(Settings(seeds=(SEED,)))
     (contact,) = talk.network.contacts.all()
     waits = []
@@ -95,7 +95,7 @@ def test_the_wait_doubles_up_to_an_hour(talk_with: Begin) -> None:
     assert contact.backoff == 60
 
 
-def test_an_attempt_has_a_deadline(talk_with: Begin) -> None:
+def test_a_dial_has_a_deadline(talk_with: Begin) -> None:
     talk = talk_with(Settings(seeds=(SEED,)))
     talk.wait(15)
     assert set(talk.closed) == set(talk.dialled)
@@ -113,7 +113,7 @@ def test_peers_are_told_whom_we_dialled_and_kept(talk_with: Begin) -> None:
     assert talk.say(peer, PeerExchangeRequest()) == [PeerExchangeReply((known(SEED.host, node=node),))]
 
 
-def test_the_fourth_question_in_a_window_is_refused(talk: Talk) -> None:
+def test_the_fourth_peer_request_in_a_window_is_refused(talk: Talk) -> None:
     peer = talk.meet()
     assert talk.say(peer, *[PeerExchangeRequest()] * 3) == [PeerExchangeReply(())] * 3
     talk.now += 59
@@ -148,12 +148,12 @@ def test_what_cannot_be_a_peer_is_not_believed(talk: Talk) -> None:
     assert believed(talk) == {"62.7.7.7"}
 
 
-def test_private_addresses_are_believed_of_private_neighbours(talk: Talk) -> None:
+def test_private_addresses_are_accepted_from_private_peers_only(talk: Talk) -> None:
     talk.say(ask(talk, "10.0.0.7"), PeerExchangeReply((known("10.0.1.1"),)))
     assert believed(talk) == {"10.0.1.1"}
 
 
-def test_a_long_list_and_a_crowd_of_one_neighbourhood_are_cut(talk: Talk) -> None:
+def test_a_peer_list_is_limited_in_length_and_by_subnet(talk: Talk) -> None:
     crowd = tuple(known(f"62.5.5.{number}") for number in range(1, 10))
     many = tuple(known(f"62.100.{number}.1") for number in range(200))
     talk.say(ask(talk), PeerExchangeReply((*crowd, *many)))
@@ -204,7 +204,7 @@ def test_ranges_are_asked_of_several_peers_at_once_and_applied_in_order(talk: Ta
     assert talk.chain.head_id == others.chain.head_id
 
 
-def test_the_piece_of_a_peer_that_goes_is_asked_of_another(talk: Talk, others: Network) -> None:
+def test_the_piece_of_a_disconnected_peer_is_requested_from_another(talk: Talk, others: Network) -> None:
     others.produce(300)
     talk.now = others.chain.head_time + 3.0
     heights = {"head_block_num": 412, "head_block_id": others.chain.head_id, "dlt_latest_block": 412}

@@ -101,7 +101,7 @@ def test_a_peer_that_sends_garbage_is_closed_and_another_is_served(others: Netwo
     run(main)
 
 
-def test_a_peer_that_does_not_read_is_dropped(others: Network) -> None:
+def test_a_peer_that_does_not_read_is_disconnected(others: Network) -> None:
     async def main() -> None:
         driver = drive(others.chain, 1)
         await driver.start(Endpoint("127.0.0.1", free_port()))
@@ -125,7 +125,7 @@ def test_a_peer_that_does_not_read_is_dropped(others: Network) -> None:
     run(main)
 
 
-def test_many_peers_that_do_not_read_are_dropped_sooner(others: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_peers_that_do_not_read_are_disconnected_sooner(others: Network, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = 6 << 20
     monkeypatch.setattr("ledgerd.p2p.driver.ALL_QUEUED_BYTES", limit)
 
@@ -184,7 +184,7 @@ def test_what_was_applied_is_durable_when_a_syncing_node_stops(
     run(main)
 
 
-def test_a_failure_of_the_node_itself_is_told_to_whoever_runs_it(others: Network) -> None:
+def test_a_failure_of_the_node_itself_is_raised_to_its_runner(others: Network) -> None:
     async def main() -> None:
         driver = drive(others.chain, 1)
         await driver.start(None)

@@ -25,7 +25,7 @@ PATIENCE = 30
 BLOCKS = 330
 
 
-def test_a_peer_that_stalls_and_one_that_lies_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalling_peer_and_a_lying_one_do_not_delay_a_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECE", 20)
     monkeypatch.setattr("ledgerd.p2p.sync.range_sync.IMPATIENT_SECONDS", 0.2)
     monkeypatch.setattr("ledgerd.p2p.driver.SYNC_SECONDS", 0.1)

@@ -47,7 +47,7 @@ def outcome(network: Network, facts: Facts) -> TickOutcome:
     return decide(facts.first_slot * 1_000_000, facts, settings, Guards(allows_stale=False)).outcome
 
 
-def test_those_who_came_back_go_on_at_once(network: Network) -> None:
+def test_validators_that_return_from_an_emergency_produce_at_once(network: Network) -> None:
     facts = facts_of(network)
 
     assert participation(network.chain.globals.recent_slots_filled) < HEALTHY_PARTICIPATION
@@ -55,7 +55,7 @@ def test_those_who_came_back_go_on_at_once(network: Network) -> None:
     assert outcome(network, facts._replace(recent_producers=())) is TickOutcome.PRODUCED
 
 
-def test_whoever_stays_away_after_it_counts(network: Network) -> None:
+def test_validators_absent_after_an_emergency_count_in_participation(network: Network) -> None:
     network.produce(1, skipped=40)
 
     facts = facts_of(network)
@@ -65,7 +65,7 @@ def test_whoever_stays_away_after_it_counts(network: Network) -> None:
     assert outcome(network, facts._replace(recent_producers=())) is TickOutcome.LOW_PARTICIPATION
 
 
-def test_long_after_it_all_slots_that_are_remembered_count(network: Network) -> None:
+def test_long_after_an_emergency_all_remembered_slots_count(network: Network) -> None:
     network.produce(130)
     network.produce(1, skipped=64)
 

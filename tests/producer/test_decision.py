@@ -91,7 +91,7 @@ def test_before_hardfork_12_participation_is_looked_at_in_our_slot_alone() -> No
     assert look(SLOT * SECOND - SECOND, few).outcome is TickOutcome.NOT_TIME_YET
 
 
-def test_a_healthy_network_takes_the_leave_to_be_stale_away_for_good() -> None:
+def test_a_healthy_network_ends_stale_production_for_good() -> None:
     guards = Guards(allows_stale=True)
 
     look(facts=FACTS._replace(participation=3300), guards=guards)
@@ -100,7 +100,7 @@ def test_a_healthy_network_takes_the_leave_to_be_stale_away_for_good() -> None:
     assert look(facts=FACTS._replace(participation=100), guards=guards).outcome is TickOutcome.LOW_PARTICIPATION
 
 
-def test_a_network_of_one_keeps_its_leave_to_be_stale() -> None:
+def test_stale_production_stays_allowed_in_a_network_of_one() -> None:
     guards = Guards(allows_stale=True)
 
     look(facts=FACTS._replace(max_validators=1), guards=guards)
@@ -120,7 +120,7 @@ def test_a_round_of_our_blocks_alone_is_a_minority_fork() -> None:
     assert look(facts=alone._replace(is_emergency=True)).outcome is TickOutcome.PRODUCED
 
 
-def test_the_blocks_of_an_emergency_make_no_minority_fork_of_its_end() -> None:
+def test_blocks_of_an_emergency_are_no_minority_fork_after_it() -> None:
     master = ProducerSettings(names=(OURS, COMMITTEE_ACCOUNT), keys=keyring([KEY]))
     after = FACTS._replace(recent_producers=(OURS, COMMITTEE_ACCOUNT, COMMITTEE_ACCOUNT))
 
@@ -131,13 +131,13 @@ def test_the_blocks_of_an_emergency_make_no_minority_fork_of_its_end() -> None:
     )
 
 
-def test_who_may_be_stale_goes_on_alone() -> None:
+def test_a_minority_fork_does_not_stop_stale_production() -> None:
     alone = FACTS._replace(recent_producers=(OURS,) * 3, participation=100)
 
     assert look(facts=alone, guards=Guards(allows_stale=True)).outcome is TickOutcome.PRODUCED
 
 
-def test_in_an_emergency_only_a_rolling_node_that_is_no_master_minds_being_alone() -> None:
+def test_in_an_emergency_a_minority_fork_stops_only_a_rolling_node_that_is_no_master() -> None:
     alone = FACTS._replace(recent_producers=(OURS,) * 3, is_emergency=True, is_rolling=True)
     master = ProducerSettings(names=(OURS, COMMITTEE_ACCOUNT), keys=keyring([KEY]))
 
@@ -153,7 +153,7 @@ def test_a_network_of_one_is_no_minority() -> None:
     assert look(facts=one).outcome is TickOutcome.PRODUCED
 
 
-def test_a_slot_of_somebody_else_is_left_alone() -> None:
+def test_a_slot_of_another_validator_is_not_filled() -> None:
     assert look(facts=FACTS._replace(aslot=0)) == Decision(TickOutcome.NOT_MY_TURN)
 
 
@@ -184,7 +184,7 @@ def test_a_key_that_we_do_not_have_is_named_by_its_public_half() -> None:
 RIVALS = (Rival(RIVAL, OTHER, ALICE, 0),)
 
 
-def test_an_equal_branch_is_given_way_to_until_the_patience_ends() -> None:
+def test_production_is_deferred_to_an_equal_branch_for_a_limited_time() -> None:
     guards, facts = Guards(allows_stale=False), FACTS._replace(rivals=RIVALS)
     for number in range(1, 22):
         refused = look(facts=facts, guards=guards)

@@ -99,7 +99,7 @@ def test_a_node_that_is_behind_touches_no_key(others: dict[str, object], is_trus
     assert (Guard(SETTINGS).begin(NOW, facts(NULL_KEY, **others)) == RESTORED) is is_trusted
 
 
-def test_leave_to_be_stale_holds_the_guard_back_until_the_network_is_healthy() -> None:
+def test_stale_production_holds_the_guard_back_until_the_network_is_healthy() -> None:
     watcher = Guard(GuardSettings(watched={OURS: WATCHED[OURS]}, allows_stale=True))
 
     assert watcher.begin(NOW, facts(NULL_KEY, participation=3299)) == []
@@ -108,7 +108,7 @@ def test_leave_to_be_stale_holds_the_guard_back_until_the_network_is_healthy() -
     assert watcher.on_block(NOW, facts(NULL_KEY, participation=100), block(40)) == RESTORED
 
 
-def test_in_an_emergency_leave_to_be_stale_is_no_matter() -> None:
+def test_in_an_emergency_stale_production_does_not_hold_the_guard_back() -> None:
     watcher = Guard(GuardSettings(watched={OURS: WATCHED[OURS]}, allows_stale=True))
 
     assert watcher.begin(NOW, facts(NULL_KEY, participation=100, is_emergency=True)) == RESTORED
@@ -134,7 +134,7 @@ def test_before_it_is_in_sync_it_looks_every_ten_blocks() -> None:
     assert guard(state=behind).on_block(NOW, soon, block(1010)) == RESTORED
 
 
-def test_a_restoration_under_way_is_not_sent_again_before_it_is_void() -> None:
+def test_a_pending_restoration_is_not_sent_again_before_it_expires() -> None:
     watcher, gone = guard(state=facts(NULL_KEY)), facts(NULL_KEY)
 
     assert watcher.on_block(NOW + 30, facts(NULL_KEY, head_time=NOW + 30), block(1020)) == []
@@ -184,7 +184,7 @@ def test_a_validator_that_is_alone_is_switched_off() -> None:
 
 
 @pytest.mark.parametrize("between", [OTHER, ALSO])
-def test_a_block_of_anybody_else_ends_the_row(between: AccountName) -> None:
+def test_a_block_of_another_validator_ends_the_count_of_blocks_in_a_row(between: AccountName) -> None:
     watcher = guard(GuardSettings(watched=WATCHED))
     in_a_row(watcher, 4)
     in_a_row(watcher, 1, producer=between)

@@ -32,7 +32,7 @@ def test_the_initiator_takes_over_before_the_committee_has_to_go(station: Statio
     assert not station.chain.globals.emergency_consensus_active
 
 
-def test_it_goes_on_without_the_leave_to_be_stale_too(tmp_path: Path) -> None:
+def test_it_goes_on_without_stale_production_too(tmp_path: Path) -> None:
     strict = ProducerSettings(names=(COMMITTEE_ACCOUNT,), keys=keyring([COMMITTEE_KEY]))
     with Station(tmp_path, World(), strict) as station:
         station.run_until_block(100)

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from ledgerd.producer.clock import SECOND, SteadyClock, wait_before_tick
-from ledgerd.producer.ntp import Answer, NtpOffset, Verdict, answer_of, from_ntp_time, ntp_time, request
+from ledgerd.producer.ntp import AnswerVerdict, NtpAnswer, NtpOffset, answer_of, from_ntp_time, ntp_time, request
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.settings import NtpSettings
 from ledgerd.protocol.endpoint import Endpoint
@@ -40,16 +40,16 @@ def test_a_time_survives_the_wire(time: int) -> None:
 def test_offset_and_delay_are_worked_out_of_four_times() -> None:
     packet = reply(NOW, NOW + 530 * MS, NOW + 531 * MS)
 
-    assert answer_of(packet, NOW + 61 * MS) == Answer(offset=500 * MS, delay=60 * MS)
+    assert answer_of(packet, NOW + 61 * MS) == NtpAnswer(offset=500 * MS, delay=60 * MS)
     assert answer_of(packet[:47], NOW) is None
 
 
-def taking(*offsets: int) -> tuple[NtpOffset, list[Verdict]]:
+def taking(*offsets: int) -> tuple[NtpOffset, list[AnswerVerdict]]:
     known, now, verdicts = NtpOffset(NtpSettings()), NOW, []
     for offset in offsets:
         now += 900 * SECOND
         assert known.begin_round(now)
-        verdicts.append(known.take(Answer(offset, 10 * MS), now))
+        verdicts.append(known.take(NtpAnswer(offset, 10 * MS), now))
     return known, verdicts
 
 
@@ -62,14 +62,14 @@ def test_the_offset_is_the_average_of_the_last_five() -> None:
 @pytest.mark.parametrize(
     ("answer", "verdict"),
     [
-        (Answer(0, 150 * MS), Verdict.ACCEPTED),
-        (Answer(0, 150 * MS + 1), Verdict.TOO_SLOW),
-        (Answer(86_400 * SECOND, 0), Verdict.ABSURD),
-        (Answer(-86_400 * SECOND, 0), Verdict.ABSURD),
-        (Answer(86_400 * SECOND - 1, 0), Verdict.ACCEPTED),
+        (NtpAnswer(0, 150 * MS), AnswerVerdict.ACCEPTED),
+        (NtpAnswer(0, 150 * MS + 1), AnswerVerdict.TOO_SLOW),
+        (NtpAnswer(86_400 * SECOND, 0), AnswerVerdict.ABSURD),
+        (NtpAnswer(-86_400 * SECOND, 0), AnswerVerdict.ABSURD),
+        (NtpAnswer(86_400 * SECOND - 1, 0), AnswerVerdict.ACCEPTED),
     ],
 )
-def test_an_answer_is_judged(answer: Answer, verdict: Verdict) -> None:
+def test_an_answer_is_judged(answer: NtpAnswer, verdict: AnswerVerdict) -> None:
     known = NtpOffset(NtpSettings())
     known.begin_round(NOW)
 
@@ -80,8 +80,8 @@ def test_one_answer_a_round_counts() -> None:
     known = NtpOffset(NtpSettings())
     known.begin_round(NOW)
 
-    assert known.take(Answer(5, 0), NOW) is Verdict.ACCEPTED
-    assert known.take(Answer(9, 0), NOW) is Verdict.LATE
+    assert known.take(NtpAnswer(5, 0), NOW) is AnswerVerdict.ACCEPTED
+    assert known.take(NtpAnswer(9, 0), NOW) is AnswerVerdict.LATE
     assert not known.begin_round(NOW + 2_999_999)
     assert known.begin_round(NOW + 3 * SECOND)
 
@@ -89,14 +89,14 @@ def test_one_answer_a_round_counts() -> None:
 def test_an_answer_unlike_the_others_is_believed_when_three_agree() -> None:
     known, verdicts = taking(10 * MS, 10 * MS, 900 * MS, 920 * MS, 940 * MS)
 
-    assert verdicts[2:] == [Verdict.REJECTED, Verdict.REJECTED, Verdict.ACCEPTED]
+    assert verdicts[2:] == [AnswerVerdict.REJECTED, AnswerVerdict.REJECTED, AnswerVerdict.ACCEPTED]
     assert known.offset == 940 * MS
 
 
 def test_three_that_do_not_agree_are_not_believed() -> None:
     known, verdicts = taking(10 * MS, 10 * MS, 900 * MS, 800 * MS, 900 * MS)
 
-    assert verdicts[2:] == [Verdict.REJECTED] * 3
+    assert verdicts[2:] == [AnswerVerdict.REJECTED] * 3
     assert known.offset == 10 * MS
 
 
@@ -168,7 +168,7 @@ class Clocks:
         self.wall += micros
 
 
-def test_a_small_step_of_the_wall_clock_is_walked() -> None:
+def test_a_small_step_of_the_wall_clock_is_slewed() -> None:
     clocks = Clocks()
     clock = SteadyClock(lambda: clocks.steady, lambda: clocks.wall)
     clocks.wall += 2 * SECOND

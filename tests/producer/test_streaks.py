@@ -58,7 +58,7 @@ def test_a_schedule_without_us_is_warned_of_once() -> None:
         (TickOutcome.EXCEPTION, logging.ERROR, 48),
     ],
 )
-def test_a_reason_is_said_no_more_often_than_it_is_worth(outcome: TickOutcome, level: int, times: int) -> None:
+def test_the_log_lines_of_a_reason_are_throttled(outcome: TickOutcome, level: int, times: int) -> None:
     streaks = Streaks()
 
     lines = []
@@ -98,7 +98,7 @@ def test_silence_is_told_of_once_a_minute() -> None:
     )
 
 
-def test_the_watchdog_speaks_when_a_producer_falls_silent() -> None:
+def test_the_watchdog_warns_when_production_stops() -> None:
     streaks = Streaks()
     assert streaks.watch(FACTS, SETTINGS, SLOT, 3) == []
     streaks.take(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)

@@ -131,7 +131,7 @@ def test_without_a_log_the_last_irreversible_block_stays_in_the_state_alone(sour
     assert RollingBlockLogReader.open(data / STATE_FOLDER).head_number == 0
 
 
-def test_a_file_that_cannot_be_taken_leaves_nothing(source: Network, tmp_path: Path, file: Path) -> None:
+def test_a_failed_import_leaves_no_files(source: Network, tmp_path: Path, file: Path) -> None:
     raw = bytearray(file.read_bytes())
     raw[len(raw) // 2] ^= 0xFF
     broken = tmp_path / "broken.vizjson"

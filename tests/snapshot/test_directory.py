@@ -80,7 +80,7 @@ def test_what_was_left_unfinished_goes_when_the_directory_is_made(tmp_path: Path
     assert sorted(tmp_path.iterdir()) == sorted([kept, tmp_path / "new"])
 
 
-def test_a_whole_file_takes_its_name(tmp_path: Path) -> None:
+def test_a_complete_file_gets_its_name(tmp_path: Path) -> None:
     partial = put(tmp_path, "x.part")
 
     put_in_place(partial, tmp_path / name_of(4))

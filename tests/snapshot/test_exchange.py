@@ -63,7 +63,7 @@ async def serving(shelf: Shelf, door: Doorkeeper | None = None) -> tuple[Snapsho
 
 
 async def saying(speech: Speech) -> tuple[asyncio.Server, Endpoint]:
-    """A peer that says what it likes."""
+    """A server with a handler of the test's own."""
 
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
@@ -195,7 +195,7 @@ def test_what_a_peer_says_instead_of_a_snapshot_is_told(tmp_path: Path, answer: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_peer_that_says_nothing_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_server_has_a_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "ANSWER_SECONDS", 0.05)
 
     async def listen(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
@@ -209,7 +209,7 @@ def test_a_peer_that_says_nothing_is_not_waited_for(tmp_path: Path, monkeypatch:
     in_time(main)
 
 
-def test_a_file_for_which_there_is_no_room_is_not_begun(
+def test_a_download_without_disk_space_is_not_started(
     tmp_path: Path, ours: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "SPARE_BYTES", 1 << 62)
@@ -224,7 +224,7 @@ def test_a_file_for_which_there_is_no_room_is_not_begun(
     assert list(ours.iterdir()) == []
 
 
-def test_those_who_are_not_served_hear_why(tmp_path: Path) -> None:
+def test_a_client_that_is_not_served_is_told_why(tmp_path: Path) -> None:
     async def main() -> None:
         server, peer = await serving(shelf_of(tmp_path), Doorkeeper(frozenset()))
         with pytest.raises(Unavailable, match="addresses that it trusts alone"):
@@ -234,7 +234,7 @@ def test_those_who_are_not_served_hear_why(tmp_path: Path) -> None:
     in_time(main)
 
 
-def test_the_fourth_connection_at_once_hears_why(tmp_path: Path) -> None:
+def test_the_fourth_connection_at_once_is_told_why(tmp_path: Path) -> None:
     async def main() -> None:
         server, peer = await serving(shelf_of(tmp_path))
         held = [await asyncio.open_connection(*peer) for _ in range(3)]
@@ -261,7 +261,7 @@ def test_without_a_snapshot_there_is_nothing_to_fetch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [b"\xff" * 64, bytes.fromhex("0000000003000000"), b"GET / HTTP/1.1\r\n\r\n", b""])
-def test_a_stranger_is_hung_up_on(tmp_path: Path, words: bytes) -> None:
+def test_a_client_of_another_protocol_is_disconnected(tmp_path: Path, words: bytes) -> None:
     async def main() -> None:
         server, peer = await serving(shelf_of(tmp_path))
         reader, writer = await asyncio.open_connection(*peer)

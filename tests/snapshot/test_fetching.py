@@ -55,12 +55,12 @@ def test_an_announcement_that_cannot_be_true_is_a_fault(info: InfoReply) -> None
 @pytest.mark.parametrize(
     ("reply", "fault"),
     [
-        (DataReply(1, b"x", is_last=False), "1 bytes for place 1"),
+        (DataReply(1, b"x", is_last=False), "1 bytes at offset 1"),
         (DataReply(0, b"", is_last=False), "0 bytes"),
-        (DataReply(0, bytes(PART + 1), is_last=False), f"where {PART} for 0 belong"),
+        (DataReply(0, bytes(PART + 1), is_last=False), f"where at most {PART} at 0 are expected"),
         (DataReply(0, b"x", is_last=True), "ends the file at 1"),
-        (INFO, "InfoReply, which answers nothing"),
-        (InfoRequest(), "InfoRequest, which answers nothing"),
+        (INFO, "InfoReply, which was not asked for"),
+        (InfoRequest(), "InfoRequest, which was not asked for"),
     ],
 )
 def test_an_answer_that_was_not_asked_for_is_a_fault(reply: Message, fault: str) -> None:
@@ -79,7 +79,7 @@ def test_no_part_is_taken_before_the_announcement() -> None:
 def test_more_than_the_file_is_a_fault() -> None:
     download = begun(InfoReply(7, b"c" * 32, 10))
 
-    with pytest.raises(ProtocolFault, match="where 10 for 0 belong"):
+    with pytest.raises(ProtocolFault, match="where at most 10 at 0 are expected"):
         download.take(DataReply(0, bytes(11), is_last=True))
 
 
@@ -99,7 +99,7 @@ def test_a_refusal_says_why(reply: Message, reason: str) -> None:
         download.take(reply)
 
 
-def test_a_connection_that_brought_something_is_resumed_where_it_broke() -> None:
+def test_a_connection_that_brought_bytes_is_resumed_where_it_broke() -> None:
     download = begun()
     assert not download.may_resume
     download.take(DataReply(0, bytes(1000), is_last=False))

@@ -91,7 +91,7 @@ def test_any_bytes_are_messages_or_a_fault(data: bytes) -> None:
     assert outcome(data) != ""
 
 
-def test_what_follows_the_last_field_is_passed_over() -> None:
+def test_bytes_after_the_last_field_are_ignored() -> None:
     assert read(bytes.fromhex("03000000" + "01000000" + "ffffff")) == [InfoRequest()]
     assert read(bytes.fromhex("05000000" + "06000000" + "01000000" + "ff")) == [AccessDenied(Denial.UNTRUSTED)]
 

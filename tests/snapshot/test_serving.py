@@ -66,7 +66,7 @@ def test_the_eleventh_visit_within_an_hour_is_refused_and_not_counted() -> None:
     assert visit(3_660) is None
 
 
-def test_without_limits_anybody_may_come_as_often_as_they_like() -> None:
+def test_without_limits_every_visit_is_accepted() -> None:
     door = Doorkeeper(is_limited=False)
 
     assert {door.admit("10.0.0.1", 0) for _ in range(100)} == {None}
@@ -87,12 +87,12 @@ def test_the_first_request_is_answered_with_what_there_is() -> None:
 
 
 @pytest.mark.parametrize("offer", [None, OFFER._replace(size=0)])
-def test_without_a_snapshot_there_is_nothing_to_have(offer: Offer | None) -> None:
+def test_without_a_snapshot_the_answer_says_so(offer: Offer | None) -> None:
     assert ServerSession(0).begin(InfoRequest(), offer) == Answer(NotAvailable(), ends=True)
 
 
 @pytest.mark.parametrize("message", [DataRequest(7, 0, 10), NotAvailable(), InfoReply(1, b"", 1)])
-def test_whoever_begins_with_something_else_hears_nothing(message: Message) -> None:
+def test_a_client_that_does_not_ask_for_the_snapshot_first_gets_no_answer(message: Message) -> None:
     session = ServerSession(0)
 
     assert session.begin(message, OFFER) == Answer(None, ends=True)

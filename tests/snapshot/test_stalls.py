@@ -5,34 +5,36 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.snapshot.stalls import ANNOUNCED_SECONDS, CHECK_SECONDS, StallWatch, Verdict
+from ledgerd.snapshot.stalls import ANNOUNCED_SECONDS, CHECK_SECONDS, StallVerdict, StallWatch
 
 TIMEOUT = 300.0
 
 
-def verdicts(watch: StallWatch, start: float, end: float, *, is_master: bool = False) -> list[tuple[float, Verdict]]:
+def verdicts(
+    watch: StallWatch, start: float, end: float, *, is_master: bool = False
+) -> list[tuple[float, StallVerdict]]:
     """What the checks say besides to wait."""
-    found: list[tuple[float, Verdict]] = []
+    found: list[tuple[float, StallVerdict]] = []
     now = start
     while now <= end:
         verdict = watch.check(now, is_master=is_master)
-        if verdict is not Verdict.WAIT:
+        if verdict is not StallVerdict.WAIT:
             found.append((now, verdict))
         now += CHECK_SECONDS
     return found
 
 
 def test_peers_are_told_first_and_a_snapshot_is_fetched_a_minute_later() -> None:
-    assert verdicts(StallWatch(TIMEOUT, 0), 0, 400) == [(330, Verdict.ANNOUNCE), (390, Verdict.FETCH)]
+    assert verdicts(StallWatch(TIMEOUT, 0), 0, 400) == [(330, StallVerdict.ANNOUNCE), (390, StallVerdict.FETCH)]
 
 
 def test_a_block_begins_the_wait_anew() -> None:
     watch = StallWatch(TIMEOUT, 0)
-    assert verdicts(watch, 0, 360) == [(330, Verdict.ANNOUNCE)]
+    assert verdicts(watch, 0, 360) == [(330, StallVerdict.ANNOUNCE)]
 
     watch.restart(380)
 
-    assert verdicts(watch, 390, 750) == [(690, Verdict.ANNOUNCE), (750, Verdict.FETCH)]
+    assert verdicts(watch, 390, 750) == [(690, StallVerdict.ANNOUNCE), (750, StallVerdict.FETCH)]
 
 
 def test_nothing_happens_while_blocks_come() -> None:
@@ -53,7 +55,7 @@ def test_nothing_is_fetched_within_the_time_and_a_minute_after_a_block(blocks: l
         for block in sorted(each for each in blocks if now - CHECK_SECONDS < each <= now):
             watch.restart(block)
             last = block
-        if watch.check(now) is Verdict.FETCH:
+        if watch.check(now) is StallVerdict.FETCH:
             assert now - last > TIMEOUT + ANNOUNCED_SECONDS
             watch.restart(now)
             last = now

@@ -1,4 +1,4 @@
-"""Codecs compiled from annotations: Python types to bytes and JSON, and back. Knows no ledger."""
+"""Codecs compiled from annotations: Python types to bytes and JSON, and back. They know nothing of the ledger."""
 
 from ledgerd.codec.annotations import (
     array_of,

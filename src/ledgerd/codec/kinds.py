@@ -15,11 +15,13 @@ MAX_CONTAINER_MEMORY = 10 * 1024 * 1024
 """The reference refuses a container whose elements would fill 10 MiB of its memory (spec 01, section 2.3)."""
 
 MAX_DEPTH = 64
-"""Variants within variants: proposals of proposals, of which the law allows far fewer (spec 01, section 2.3)."""
+"""The depth of variants within variants: proposals of proposals, of which the rules allow far fewer (spec 01, section
+2.3).
+"""
 
 
 class Reading:
-    """What one decoding remembers: how deep it stands, and whether anything read was not in canonical form."""
+    """The state of one decoding: its depth, and whether anything read was not in canonical form."""
 
     __slots__ = ("depth", "normalised")
 

@@ -1,5 +1,7 @@
-"""A value that is worked out once for each object. As `functools.cached_property`, without its lock: what is worked
-out here costs microseconds, and is the same whoever works it out.
+"""An attribute that is computed once for each object.
+
+As `functools.cached_property`, without its lock: what is computed here costs microseconds, and is the same in every
+thread.
 """
 
 from __future__ import annotations

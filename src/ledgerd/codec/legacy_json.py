@@ -1,6 +1,6 @@
 """The network's own JSON grammar (spec 01, section 4): whether a text is valid, which is consensus, and what
 it says. Ordinary JSON takes a fast way through a strict parser, wherever that provably reads the same; the
-rest is read by `legacy_reader`, which is the law.
+rest is read by `legacy_reader`, which decides.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ledgerd.codec.legacy_reader import Reader, too_deep
 from ledgerd.codec.legacy_words import text_of
 
 MAX_OPEN = 100
-"""So many open brackets of one kind are too many, for the scan that counts them before parsing."""
+"""The limit of open brackets of one kind, in the scan that counts them before parsing."""
 
 MAX_NESTING = 2 * MAX_OPEN
 """Brackets in strings mislead that scan; no text that does not cheat it can nest as deeply as this."""
@@ -38,7 +38,7 @@ def is_valid(text: bytes) -> bool:
     """
     if not text:
         return False
-    # What a strict parser accepts and the law does not: space at the end, `1e+5`, numbers beyond 64 bits.
+    # What a strict parser accepts and consensus does not: space at the end, `1e+5`, numbers beyond 64 bits.
     if text[-1] not in _SPACES and b"+" not in text and _MANY_DIGITS not in text.translate(_ALL_DIGITS_ZERO):
         try:
             orjson.loads(text)
@@ -128,7 +128,7 @@ def _integer(digits: str) -> int:
 
 
 def _real(digits: str) -> float | str:
-    """A number with an exponent is a word to the law; the plus sign would end it."""
+    """A number with an exponent is a word in the legacy grammar; the plus sign would end it."""
     if "e" in digits or "E" in digits:
         if "+" in digits:
             raise ValueError(digits)

@@ -1,5 +1,7 @@
-"""One value of the legacy JSON grammar, read exactly (spec 01, section 4), without recursion: a text may nest
-deeper than any stack. The fast way for texts that are ordinary JSON, and the two uses, are in `legacy_json`.
+"""A reader of one value of the legacy JSON grammar (spec 01, section 4), without recursion: a text may nest deeper than
+any stack.
+
+The fast path for texts that are ordinary JSON, and the two uses, are in `legacy_json`.
 """
 
 from __future__ import annotations

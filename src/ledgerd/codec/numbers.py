@@ -29,7 +29,7 @@ class Unsigned(Kind):
         return f"{source.bind(integer_text)}({value})" if self.bits == 64 else f"str({value})"
 
     def parse(self, value: object) -> int:
-        """Cut to the width without a word, as the reference does."""
+        """Truncated silently to the width, as the reference does."""
         return as_uint64(value) & self.mask
 
     def default(self) -> int:
@@ -51,7 +51,7 @@ class Signed(Kind):
         return f"{source.bind(integer_text)}({value})" if self.bits == 64 else f"str({value})"
 
     def parse(self, value: object) -> int:
-        """Cut to the width without a word, as the reference does."""
+        """Truncated silently to the width, as the reference does."""
         half = 1 << (self.bits - 1)
         return (as_int64(value) + half) % (2 * half) - half
 

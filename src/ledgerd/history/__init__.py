@@ -1,1 +1,1 @@
-"""What happened: operations by block and by account, told by the chain's events and kept in a store of their own."""
+"""The history: operations by block and by account, from the chain's events, in a store of their own."""

@@ -83,7 +83,7 @@ class EmbeddedStore:
         return self._disk.environment
 
     def record(self, events: Sequence[Event]) -> None:
-        """Take in what happened, durably."""
+        """Store events durably."""
         self._change(lambda commit: commit.take(events))
 
     def truncate(self, number: int) -> None:
@@ -98,7 +98,7 @@ class EmbeddedStore:
         return self._log.read(number) if kept is None else kept
 
     def _change(self, change: Callable[[HistoryCommit], None]) -> None:
-        """Do it and make it durable; in a map that is full, make room and do it again from the start."""
+        """Make a change in one commit; when the map is full, enlarge it and start the change again."""
         while True:
             commit = HistoryCommit(
                 self._disk.transaction,
@@ -163,7 +163,7 @@ class HistoryCommit:
         self._places: set[tuple[bytes, bytes]] = set()
 
     def take(self, events: Sequence[Event]) -> None:
-        """Take in events in their order."""
+        """Add events in their order."""
         irreversible = self.watermarks.irreversible
         for event in events:
             if not isinstance(event, BlockApplied | BlocksUndone):
@@ -180,7 +180,7 @@ class HistoryCommit:
         self._write_gathered()
         write_watermarks(self._transaction, self._tables, self.watermarks)
 
-    # -- forwards
+    # -- applied blocks
 
     def _apply(self, event: BlockApplied, irreversible: int) -> None:
         number = event.block.number
@@ -209,7 +209,7 @@ class HistoryCommit:
                         self._references[name].append(reference(number, place))
 
     def _write_gathered(self) -> None:
-        """In the order of the keys, so that neighbours are written together."""
+        """Write the gathered entries in the order of their keys, so that neighbours are written together."""
         for key, value in sorted(self._places):
             self._transaction.put(key, value, db=self._tables.transactions)
         for name, references in sorted(self._references.items()):
@@ -218,7 +218,7 @@ class HistoryCommit:
         self._references.clear()
 
     def _advance_irreversible(self, number: int) -> None:
-        """The log has the blocks up to this one: they need not be kept here."""
+        """The log has the blocks up to this one: delete their copies here."""
         self.watermarks = self.watermarks._replace(irreversible=min(number, self.watermarks.head))
         if not self._settings.keep_blocks:
             self._forget_blocks(self.watermarks.irreversible)
@@ -229,7 +229,7 @@ class HistoryCommit:
         while found and cursor.key() <= BLOCK_KEY.pack(last):
             found = cursor.delete()
 
-    # -- backwards
+    # -- undone blocks
 
     def truncate(self, number: int) -> None:
         """Forget every block above this one."""

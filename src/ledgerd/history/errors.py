@@ -1,4 +1,4 @@
-"""What can go wrong with a history: it is damaged, and can be made anew; the chain needs it for nothing."""
+"""The error of a damaged history, which can be rebuilt; the chain does not need it."""
 
 from __future__ import annotations
 

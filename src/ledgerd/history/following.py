@@ -1,7 +1,8 @@
-"""A history follows a chain: it is told of every commit before the state makes it, and brought into step at the start.
+"""Keeping a history in step with a chain: it records each commit before the state is committed, and is compared at the
+start.
 
-So a kill can leave it ahead of the state, never behind: what it has too much is forgotten, and where a fork switch
-was cut in two, the chain puts its last blocks on once more and tells of them.
+So a kill can leave it ahead of the state, never behind: surplus blocks are removed, and after an interrupted fork
+switch the chain undoes and applies its last blocks once more, with their events.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ledgerd.state.disk import Space
 log = logging.getLogger(__name__)
 
 HISTORY_FOLDER = "history"
-"""Where in the data directory it is."""
+"""The folder, in the data directory."""
 
 DAMAGED_SUFFIX = ".damaged"
 """What the folder of a damaged history is renamed to; there is room for one."""
@@ -46,7 +47,7 @@ def open_history(
         return _opened(chain, folder, settings, space)
     except HistoryDamaged as problem:
         aside = folder.with_name(folder.name + DAMAGED_SUFFIX)
-        log.error("%s; it is now in %s, and an empty one begins", problem, aside)  # noqa: TRY400 - says it all
+        log.error("%s; it was moved to %s, and an empty one is started", problem, aside)  # noqa: TRY400 - says it all
         shutil.rmtree(aside, ignore_errors=True)
         folder.rename(aside)
     return _opened(chain, folder, settings, space)
@@ -66,7 +67,7 @@ def follow(chain: Chain, store: HistoryStore) -> None:
     """Bring a history into step with a chain, and keep it there."""
     common = _last_in_common(chain, store)
     if common < store.head_number:
-        log.info("the history goes back from block %d to block %d", store.head_number, common)
+        log.info("the history is cut back from block %d to block %d", store.head_number, common)
         store.truncate(common)
     chain.precede(_until_damaged(store))
     head = chain.head_number
@@ -90,7 +91,7 @@ def _until_damaged(store: HistoryStore) -> Recorder:
             store.record(events)
         except HistoryDamaged as problem:
             damage.append(problem)
-            log.error("nothing more is recorded: %s", problem)  # noqa: TRY400 - says it all
+            log.error("the history stops: %s", problem)  # noqa: TRY400 - says it all
 
     return record
 

@@ -1,7 +1,6 @@
-"""What any store of a history offers to the node that writes it, wherever it keeps what it is told.
+"""The interface of a store of a history, for the node that writes it.
 
-What it offers to those who read, in whatever process, is `chain.histories.History`; no more than these two is asked of
-a store.
+The interface for readers, in any process, is `chain.log.histories.History`; a store needs no more than these two.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ class HistoryStore(Protocol):
         ...
 
     def record(self, events: Sequence[Event], /) -> None:
-        """Take in what happened, all of it or nothing, durably; what it has been told before is told anew."""
+        """Store events durably, all or none; blocks that were recorded before are replaced."""
         ...
 
     def block(self, number: int, /) -> bytes | None:
@@ -33,7 +32,7 @@ class HistoryStore(Protocol):
         ...
 
     def close(self) -> None:
-        """Let everything go."""
+        """Close the store."""
         ...
 
 

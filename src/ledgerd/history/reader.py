@@ -68,7 +68,7 @@ class EmbeddedHistory(History):
         return self._count_blocks
 
     def forget(self) -> None:
-        """What was final is not: a chain to develop on was taken back."""
+        """Drop cached answers: a chain to develop on has undone irreversible blocks."""
         self._remembered.clear()
 
     @contextmanager

@@ -1,6 +1,6 @@
-"""Making a history anew: every block of a chain is replayed into a chain of its own, which tells the history.
+"""Rebuild of a history: every block of a chain is replayed into a temporary chain, whose events are recorded.
 
-What is replayed stands in a folder beside the history until all of it is there; an interrupted rebuild goes on.
+The new history stands in a folder beside the old one until it is complete; an interrupted rebuild is continued.
 """
 
 from __future__ import annotations

@@ -25,5 +25,5 @@ class Selection:
         return (tags is None or row[0] in tags) and wanted.since <= piece.timestamp(row) < wanted.until
 
     def takes(self, operation: Operation) -> bool:
-        """Whether it is wanted by what it says."""
+        """Whether an operation is wanted, by its decoded fields."""
         return not self._accounts.isdisjoint(concerned(operation, self._wanted.direction))

@@ -30,14 +30,14 @@ MARK_BYTES = 96
 
 
 class Shown:
-    """What clients were shown of blocks that the chain never takes back."""
+    """The cache of texts of irreversible blocks."""
 
     def __init__(self) -> None:
         self.blocks = Remembered[int, list[str]]()
         self.operations = Remembered[Reference, str]()
 
     def clear(self) -> None:
-        """Forget it."""
+        """Drop everything."""
         self.blocks.clear()
         self.operations.clear()
 

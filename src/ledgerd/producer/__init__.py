@@ -1,1 +1,1 @@
-"""Block production: whether this moment's block is ours to make, and what must be true before it leaves."""
+"""Block production: whether the current slot is ours, and what must hold before a block is sent."""

@@ -1,6 +1,6 @@
-"""The time that blocks are made by: it runs with the wall clock, and never jumps over a slot where that one does.
+"""The producer's clock: it follows the wall clock, and never jumps over a slot when that one is set.
 
-Reads no clock itself: both clocks and the offset of the time servers are handed in, in microseconds.
+It reads no clock itself: both clocks and the offset of the time servers are handed in, in microseconds.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ TICK = 250_000
 SHORTEST_WAIT = 50_000
 
 LONGEST_WALK = 3 * SECOND
-"""A wall clock that is this far away (the machine slept, or was set by hand) is followed at once."""
+"""A wall clock that differs by this much (the machine slept, or was set by hand) is followed at once."""
 
 WALK_DIVISOR = 5
-"""On the way to a wall clock that was set by less, the time runs faster or slower by a fifth."""
+"""Smaller differences are slewed: the time runs faster or slower by a fifth until it agrees."""
 
 
 class SteadyClock:
-    """Follows `wall + offset`, but a small step of it is walked and not jumped, so that every slot is met once."""
+    """Follows `wall + offset`; small steps of it are slewed, so that every slot is met once."""
 
     def __init__(self, monotonic: Microseconds, wall: Microseconds, offset: Microseconds = lambda: 0) -> None:
         self._monotonic = monotonic

@@ -23,16 +23,16 @@ OWN_FORK = "we are on our own fork; production waits for the blocks of others"
 
 @dataclass
 class Guards:
-    """What one tick leaves to the next."""
+    """What is kept from one tick to the next."""
 
     allows_stale: bool
-    """Taken away for good once the network has proved healthy: from then on the guards hold."""
+    """Cleared for good once the network has proved healthy: from then on the guards hold."""
     deferred: int = 0
-    """Ticks on which a competing block was given way to."""
+    """Ticks in a row on which production was deferred to a competing block."""
 
 
 def decide(now: int, facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision:
-    """What to do at a moment, in microseconds since 1970."""
+    """The decision at a time, in microseconds since 1970."""
     moment = (now + TICK) // SECOND
     return (
         _too_few_take_part(facts, settings, guards)
@@ -42,7 +42,9 @@ def decide(now: int, facts: Facts, settings: ProducerSettings, guards: Guards) -
 
 
 def _too_few_take_part(facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision | None:
-    """Step 4. A network of one keeps its leave to be stale, or it would stop for ever (spec 06, section 16.3)."""
+    """Step 4. In a network of one, production on a stale chain stays allowed, or it would stop for ever (spec 06,
+    section 16.3).
+    """
     if not facts.is_hardfork12 or facts.is_emergency or facts.is_network_of_one:
         return None
     if facts.participation >= HEALTHY_PARTICIPATION:
@@ -133,7 +135,9 @@ def _too_late(moment: int, duty: Duty) -> Decision | None:
 
 
 def _competing(facts: Facts, name: str) -> Rival | None:
-    """The block that ours would collide with: in an emergency any, else one of another and on another parent."""
+    """The block that competes with ours: in an emergency any in the slot, else one of another validator on another
+    parent.
+    """
     for rival in facts.rivals:
         if facts.is_emergency or (rival.validator != name and rival.previous != facts.head_id):
             return rival
@@ -141,9 +145,9 @@ def _competing(facts: Facts, name: str) -> Rival | None:
 
 
 def _collision(facts: Facts, settings: ProducerSettings, guards: Guards, duty: Duty) -> Decision | None:
-    """Give way to a competing block, unless ours is the heavier branch (spec 06, section 10.8).
+    """Defer to a competing block, unless ours is on the heavier branch (spec 06, section 10.8).
 
-    Nothing is decided here where ours wins: `_granted` then gives the competing blocks up.
+    Where ours wins, `_granted` names the competing blocks as discarded.
     """
     rival = _competing(facts, duty.name)
     if rival is None:

@@ -1,4 +1,4 @@
-"""The last block that was signed here, on disk before it leaves: no slot is ever signed twice.
+"""Double-sign protection: the last signed block, on the disk before it is sent, so that no slot is ever signed twice.
 
 The block itself is kept, not its slot alone: a node that was stopped between signing a block and applying it applies
 the same block when it starts again, and needs no second signature.
@@ -23,8 +23,8 @@ FILE = "last_signed_block"
 FORMAT = 1
 
 
-class Signed(msgspec.Struct, frozen=True):
-    """What stands in the file."""
+class SignedBlockRecord(msgspec.Struct, frozen=True):
+    """The content of the file."""
 
     format: int
     chain: str
@@ -36,7 +36,7 @@ class Signed(msgspec.Struct, frozen=True):
 
 
 class SigningRecord(Protocol):
-    """What a producer asks before it signs, and tells when it has."""
+    """The interface that a producer asks before it signs, and tells afterwards."""
 
     def refusal(self, slot: int, head_time: int) -> str: ...
     def record(self, block: Block) -> None: ...
@@ -51,7 +51,7 @@ class LastSigned:
         self._chain = chain_id.hex()
         self._last = self._read()
         self._found = 0 if self._last is None else self._last.time
-        """The time of what a run before this one has signed last."""
+        """The time of the block that an earlier run signed last."""
 
     @property
     def time(self) -> int:
@@ -75,7 +75,7 @@ class LastSigned:
     def record(self, block: Block) -> None:
         """Put a block on the disk; when this returns, a loss of power no longer takes it away."""
         packed = block.packed.hex()
-        signed = Signed(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed)
+        signed = SignedBlockRecord(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed)
         fresh = self.path.with_name(f"{FILE}.new")
         with fresh.open("wb") as file:
             file.write(msgspec.json.encode(signed))
@@ -95,9 +95,9 @@ class LastSigned:
             raise self._damaged() from error
         return block if block.previous == head_id else None
 
-    def _read(self) -> Signed | None:
+    def _read(self) -> SignedBlockRecord | None:
         try:
-            signed = msgspec.json.decode(self.path.read_bytes(), type=Signed)
+            signed = msgspec.json.decode(self.path.read_bytes(), type=SignedBlockRecord)
         except FileNotFoundError:
             return None
         except (OSError, msgspec.MsgspecError) as error:

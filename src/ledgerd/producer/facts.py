@@ -1,4 +1,4 @@
-"""What a producer knows of the chain at one moment, read at once, so that the decision needs nothing else."""
+"""What a producer knows of the chain, read at one moment, so that the decision is a pure function of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Rival(NamedTuple):
-    """A block that already stands where ours would come."""
+    """A known block in the slot of ours."""
 
     id: BlockId
     previous: BlockId

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
 from ledgerd.producer.settings import GuardSettings
-from ledgerd.producer.streaks import Line
+from ledgerd.producer.streaks import LogLine
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
 from ledgerd.protocol.names import AccountName
@@ -89,34 +89,34 @@ class Record:
     """How often, since somebody else has made a block."""
     is_off: bool = False
     expires: int = 0
-    """When the update that was sent last is void; 0 where none is under way."""
+    """When the last update expires; 0 where none is pending."""
     restoration: TransactionId | None = None
-    """The transaction that gives the key back, while it is in no block."""
+    """The pending transaction that restores the key."""
 
 
 class Guard:
-    """The memory of the guard, and its decisions."""
+    """The guard's state, and its decisions."""
 
     def __init__(self, settings: GuardSettings) -> None:
         self.settings = settings
         self.records: dict[AccountName, Record] = {}
         self._allows_stale = settings.allows_stale
-        """Forgotten once the network has proved healthy."""
+        """Cleared once the network has proved healthy."""
         self._was_in_sync = False
-        self._lines: list[Line] = []
+        self._lines: list[LogLine] = []
 
-    def take_lines(self) -> list[Line]:
+    def take_lines(self) -> list[LogLine]:
         """What is to be logged since the last time."""
         lines, self._lines = self._lines, []
         return lines
 
     def _say(self, level: int, text: str) -> None:
-        self._lines.append(Line(level, f"validator_guard: {text}"))
+        self._lines.append(LogLine(level, f"validator_guard: {text}"))
 
     # -- the start
 
     def begin(self, now: int, facts: GuardFacts) -> list[Update]:
-        """Leave out what the chain does not know, and look for the first time."""
+        """Drop validators and accounts that the chain does not have, and make the first check."""
         for name, watched in sorted(self.settings.watched.items()):
             keys = facts.active_keys.get(name)
             if keys is None:
@@ -130,7 +130,7 @@ class Guard:
             self._say(logging.INFO, f"watching over {' '.join(self.records)}")
         return self._check(now, facts)
 
-    # -- looking after the keys
+    # -- checking the keys
 
     def _check(self, now: int, facts: GuardFacts) -> list[Update]:
         """What has to be given back; nothing where the node is not in sync."""
@@ -217,12 +217,12 @@ class Guard:
     # -- what became of an update
 
     def was_sent(self, update: Update, transaction: TransactionId) -> None:
-        """It is on its way."""
+        """The update was broadcast."""
         if update.is_restoring:
             self.records[update.name].restoration = transaction
 
     def was_refused(self, update: Update, reason: str) -> None:
-        """It breaks a rule: the next check tries again."""
+        """The update breaks a rule: the next check tries again."""
         record = self.records[update.name]
         record.expires = 0
         if not update.is_restoring:
@@ -232,7 +232,7 @@ class Guard:
     # -- the end
 
     def on_shutdown(self, now: int, facts: GuardFacts) -> list[Update]:
-        """Switch everybody off before the node stops, so that no slot of theirs is missed."""
+        """Switch every validator off before the node stops, so that none misses a slot."""
         if not self.settings.disable_on_shutdown:
             return []
         expiration = now + self.settings.shutdown_grace + SHUTDOWN_MARGIN

@@ -20,7 +20,7 @@ from ledgerd.producer.facts import Facts, next_own_slot, read_facts
 from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.peers import Nobody, Peers
-from ledgerd.producer.streaks import Line, Streaks
+from ledgerd.producer.streaks import LogLine, Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import NULL_KEY
@@ -73,14 +73,14 @@ class Producer:
         chain.subscribe(self._remember)
 
     def move_to(self, chain: Chain) -> None:
-        """The chain was opened anew."""
+        """Use a chain that was opened again."""
         self.chain = chain
         chain.subscribe(self._remember)
 
     # -- before the first tick
 
     def begin(self) -> None:
-        """Finish what a stop has interrupted, and say what is about to happen."""
+        """Apply what a stop has interrupted, and log the validators."""
         names = self.settings.names
         if not names:
             log.warning("No validators configured! Please add validator names and private keys to configuration.")
@@ -94,7 +94,7 @@ class Producer:
             log.info("NEW CHAIN: %s begins here, with the first block of this node", self.chain.network.name)
 
     def _take_up(self, block: Block) -> None:
-        """Apply a block that was signed and not applied before the node stopped."""
+        """Apply a block that was signed but not applied before the node stopped."""
         problem = self.chain.push_block(block).violation
         if problem is not None:
             log.error("block #%d, signed before the stop, cannot be applied: %s", block.number, problem)
@@ -105,7 +105,7 @@ class Producer:
     # -- one tick
 
     def tick(self) -> int:
-        """Look at the moment, act, and give the microseconds until the next look."""
+        """Decide, act, and return the microseconds until the next tick."""
         if self._start is not None:
             self._start.step(self.chain)
         now, facts, decision = self._look()
@@ -164,7 +164,7 @@ class Producer:
         return self._produce(Decision(TickOutcome.PRODUCED, duty=duty), duty, facts).outcome is TickOutcome.PRODUCED
 
     def make_block(self, second: int) -> bool:
-        """For a chain to develop on: fill the slot of a second at once, or the next one; whether it was ours."""
+        """For a chain to develop on: fill the slot of a time at once, or the next one; `False` when it is not ours."""
         if self._start is not None:
             self._start.step(self.chain)
         self._bridge(second)
@@ -196,7 +196,7 @@ class Producer:
         return Decision(TickOutcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
 
     def _make(self, duty: Duty, facts: Facts) -> Block:
-        """The block leaves with `push_block`, which tells it to others: by then it is recorded."""
+        """Make a block and push it, which sends it to others: it has been recorded before."""
         key = self.settings.keys[facts.keys[duty.name]]
         block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
         self._signed.record(block)
@@ -217,7 +217,7 @@ class Producer:
         )
         self._peers.broadcast_block(block)
 
-    # -- what follows
+    # -- after a decision
 
     def _remember(self, event: Event) -> None:
         if isinstance(event, BlockApplied):
@@ -245,7 +245,7 @@ class Producer:
         return None if slot is None else slot.time - second
 
 
-def _write(lines: list[Line]) -> None:
+def _write(lines: list[LogLine]) -> None:
     for line in lines:
         log.log(line.level, "%s", line.text)
 

@@ -1,8 +1,8 @@
-"""A network with one place in a round, after a long stop.
+"""A network with one validator in a round, after a long stop.
 
-A block after 1,200 silent seconds begins an emergency, which takes away every key but the committee's, and nobody has
-that one's secret: a network of one would be dead after it. So its producer makes up for the time that it was stopped
-with a block in every 1,197 seconds of it. Each is valid by the rules, at a time that has passed.
+A block more than 1,200 s after the last begins an emergency, which removes every signing key but the committee's, whose
+secret nobody has: a network of one would never make a block again. So its producer first fills the time that it was
+stopped with a block in every 1,197 seconds of it. Each is valid by the rules, at a time that has passed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ledgerd.producer.facts import Facts
 from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEOUT_SEC
 
 BRIDGED_SLOTS = EMERGENCY_CONSENSUS_TIMEOUT_SEC // BLOCK_INTERVAL - 1
-"""The last slot whose block begins no emergency."""
+"""The last slot in which a block does not begin an emergency."""
 
 
 def is_bridge_needed(facts: Facts, second: int) -> bool:

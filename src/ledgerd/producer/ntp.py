@@ -32,7 +32,7 @@ ROUND_PAUSE = 3 * MICRO
 EARLY = 5 * MICRO
 TRIES_BEFORE_BELIEF = 3
 SAME = 50_000
-"""Rejected answers this close together are one opinion."""
+"""Rejected answers that differ by less agree with each other."""
 
 
 def ntp_time(micros: int) -> int:
@@ -54,7 +54,7 @@ def request(now: int) -> bytes:
     return bytes([CLIENT_REQUEST]) + bytes(39) + struct.pack(">Q", ntp_time(now))
 
 
-class Answer(msgspec.Struct, frozen=True):
+class NtpAnswer(msgspec.Struct, frozen=True):
     """What a server has told."""
 
     offset: int
@@ -63,12 +63,12 @@ class Answer(msgspec.Struct, frozen=True):
     """How long the packets were on their way."""
 
 
-def answer_of(packet: bytes, received: int) -> Answer | None:
+def answer_of(packet: bytes, received: int) -> NtpAnswer | None:
     """Read a packet that arrived at a time; what is too short is no answer."""
     if len(packet) < PACKET_SIZE:
         return None
     asked, arrived, sent = (from_ntp_time(value) for value in TIMES.unpack_from(packet))
-    return Answer(_half((arrived - asked) + (sent - received)), (received - asked) - (sent - arrived))
+    return NtpAnswer(_half((arrived - asked) + (sent - received)), (received - asked) - (sent - arrived))
 
 
 def _half(value: int) -> int:
@@ -80,7 +80,7 @@ def _average(values: deque[int]) -> int:
     return total // len(values) if total >= 0 else -(-total // len(values))
 
 
-class Verdict(Enum):
+class AnswerVerdict(Enum):
     """What became of an answer."""
 
     ACCEPTED = "accepted"
@@ -93,7 +93,7 @@ class Verdict(Enum):
 
 
 class NtpOffset:
-    """The offset of our clock, averaged over the answers that are believed."""
+    """The offset of our clock, averaged over the accepted answers."""
 
     def __init__(self, settings: NtpSettings) -> None:
         self._settings = settings
@@ -113,33 +113,33 @@ class NtpOffset:
         return not 0 <= now - self._accepted_at < self._settings.request_interval * MICRO - EARLY
 
     def begin_round(self, now: int) -> bool:
-        """Whether servers may be asked now; if so, the next answers are to this question."""
+        """Begin a round of requests, if one is due; the next answers belong to it."""
         if self._asked_at is not None and 0 <= now - self._asked_at < ROUND_PAUSE:
             return False
         self._asked_at = now
         self._is_answered = False
         return True
 
-    def take(self, answer: Answer, now: int) -> Verdict:
-        """Judge an answer, and use it if it is believed."""
+    def take(self, answer: NtpAnswer, now: int) -> AnswerVerdict:
+        """Judge an answer, and use it if it is accepted."""
         if answer.delay > self._settings.round_trip_threshold * 1_000:
-            return Verdict.TOO_SLOW
+            return AnswerVerdict.TOO_SLOW
         if abs(answer.offset) >= DAY:
             log.error("a time server is %d s away from our clock: its answer is not used", answer.offset // MICRO)
-            return Verdict.ABSURD
+            return AnswerVerdict.ABSURD
         if self._is_answered:
-            return Verdict.LATE
+            return AnswerVerdict.LATE
         if not self._is_believed(answer.offset):
-            return Verdict.REJECTED
+            return AnswerVerdict.REJECTED
         self._rejections = 0
         self._history.append(answer.offset)
         self.offset = _average(self._history)
         self._accepted_at = now
         self._is_answered = True
-        return Verdict.ACCEPTED
+        return AnswerVerdict.ACCEPTED
 
     def _is_believed(self, offset: int) -> bool:
-        """An answer unlike those before is believed when three in a row agree on it."""
+        """Whether an answer is accepted: one unlike those before is when three in a row agree on it."""
         if len(self._history) < 2:
             return True
         settings, average = self._settings, _average(self._history)

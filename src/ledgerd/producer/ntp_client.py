@@ -1,4 +1,4 @@
-"""Asks time servers over UDP, on the loop of the main thread; nobody ever waits for an answer."""
+"""The NTP client: asks time servers over UDP, on the event loop of the main thread; nothing waits for an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import cast
 
 from ledgerd.producer.clock import Microseconds
-from ledgerd.producer.ntp import NtpOffset, Verdict, answer_of, request
+from ledgerd.producer.ntp import AnswerVerdict, NtpOffset, answer_of, request
 from ledgerd.producer.settings import NtpSettings
 from ledgerd.supervision.work import Work
 
@@ -103,14 +103,14 @@ class NtpClient(asyncio.DatagramProtocol):
         if answer is None:
             return
         verdict = self.known.take(answer, now)
-        if verdict is Verdict.TOO_SLOW:
+        if verdict is AnswerVerdict.TOO_SLOW:
             self._ask()
-        elif verdict is Verdict.ACCEPTED:
+        elif verdict is AnswerVerdict.ACCEPTED:
             self.answered.set()
             self._say_offset(addr[0])
 
     def _say_offset(self, server: str) -> None:
-        """Blocks are made by the time of the servers; a clock that is far from it is worth a line with each answer."""
+        """Log the offset: blocks are made by the servers' time, so a large one is logged with each answer."""
         level = logging.WARNING if abs(self.offset) > NOTICED else logging.DEBUG
         log.log(level, "our clock is %+d ms from the time servers (last asked: %s)", -self.offset // 1000, server)
 

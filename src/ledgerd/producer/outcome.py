@@ -1,4 +1,4 @@
-"""What becomes of a tick: the reference's result codes, and what has to be done (spec 06, section 10.4)."""
+"""The outcome of a tick: the reference's result codes, and what has to be done (spec 06, section 10.4)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Duty(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What is to be done about a moment."""
+    """The decision of a tick."""
 
     outcome: TickOutcome
     reason: str = ""

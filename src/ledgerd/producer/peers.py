@@ -1,4 +1,4 @@
-"""What block production asks of the network: a small face, behind which there may be peers or nobody."""
+"""What block production asks of the network: an interface with an implementation by peers, and one without any."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ledgerd.protocol.block import Block
 
 
 class Peers(Protocol):
-    """The peers, as a producer sees them. All of it is called on the thread of the chain, and must not wait."""
+    """The network as a producer sees it. All of it is called on the thread of the chain, and must not wait."""
 
     @property
     def count(self) -> int:
@@ -25,12 +25,12 @@ class Peers(Protocol):
 
 
 class Nobody:
-    """The peers of a private network of one."""
+    """No peers: for a private network of one."""
 
     count = 0
 
     def broadcast_block(self, _block: Block) -> None:
-        """There is nobody to send it to."""
+        """Nothing is sent."""
 
     def resync(self) -> None:
-        """There is nobody to ask."""
+        """Nothing is asked for."""

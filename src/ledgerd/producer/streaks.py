@@ -1,6 +1,6 @@
-"""What follows from the outcomes of many ticks: warnings that grow, lines that are not repeated, and the watchdog.
+"""What follows from the outcomes of many ticks: warnings by their duration, throttled log lines, and the watchdog.
 
-Spec 06, sections 10.4 and 10.6. Says what is to be logged; which time it is, it is told.
+Spec 06, sections 10.4 and 10.6. It returns what is to be logged, and is handed the time.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ LOUD = {
 }
 
 
-class Line(NamedTuple):
-    """What the log is to say."""
+class LogLine(NamedTuple):
+    """A line for the log."""
 
     level: int
     text: str
@@ -52,7 +52,7 @@ class Line(NamedTuple):
 
 @dataclass
 class Streaks:
-    """The memory of past ticks."""
+    """Counts outcomes of past ticks."""
 
     behind_head: int = 0
     idle: int = 0
@@ -66,17 +66,17 @@ class Streaks:
 
     # -- after a decision
 
-    def take(self, decision: Decision, facts: Facts, now: int) -> list[Line]:
+    def take(self, decision: Decision, facts: Facts, now: int) -> list[LogLine]:
         """Count an outcome, at a time in microseconds, and give what is to be said of it."""
         second, outcome = now // SECOND, decision.outcome
-        lines: list[Line] = []
+        lines: list[LogLine] = []
         if outcome is TickOutcome.NOT_TIME_YET:
             lines += self._count_behind_head(facts, now)
         elif outcome is TickOutcome.NOT_MY_TURN:
             self.behind_head = 0
             self.idle += 1
             if self.idle == IDLE_WARNING:
-                lines.append(Line(logging.WARNING, f"no slot of ours in {IDLE_WARNING} looks at the schedule"))
+                lines.append(LogLine(logging.WARNING, f"no slot of ours in {IDLE_WARNING} looks at the schedule"))
         elif outcome is TickOutcome.PRODUCED:
             self.behind_head = self.idle = 0
         if outcome is TickOutcome.PRODUCED:
@@ -87,20 +87,20 @@ class Streaks:
             self.owed = decision.duty
         return lines + self._reason(decision, second)
 
-    def _count_behind_head(self, facts: Facts, now: int) -> list[Line]:
+    def _count_behind_head(self, facts: Facts, now: int) -> list[LogLine]:
         self.behind_head = self.behind_head + 1 if now <= facts.head_time * SECOND else 0
         if self.behind_head not in BEHIND_HEAD_WARNINGS:
             return []
         ahead = facts.head_time - now // SECOND
-        return [Line(logging.WARNING, f"the head block is {ahead} s ahead of our clock: is the time right?")]
+        return [LogLine(logging.WARNING, f"the head block is {ahead} s ahead of our clock: is the time right?")]
 
-    def _reason(self, decision: Decision, second: int) -> list[Line]:
+    def _reason(self, decision: Decision, second: int) -> list[LogLine]:
         if not decision.reason:
             return []
         if decision.outcome in LOUD:
-            return [Line(LOUD[decision.outcome], decision.reason)]
+            return [LogLine(LOUD[decision.outcome], decision.reason)]
         level, pause = QUIET[decision.outcome]
-        return [Line(level, decision.reason)] if self._may_say(decision.outcome.name, second, pause) else []
+        return [LogLine(level, decision.reason)] if self._may_say(decision.outcome.name, second, pause) else []
 
     def _may_say(self, what: str, second: int, pause: int) -> bool:
         if second - self._said.get(what, -pause) < pause:
@@ -113,9 +113,9 @@ class Streaks:
         """Whether our clock has looked wrong for so long that the time servers should be asked at once."""
         return self.behind_head == TIME_ASKED_AT
 
-    # -- the chain as it goes
+    # -- as blocks are applied
 
-    def missed(self, facts: Facts, head_times: frozenset[int]) -> list[Line]:
+    def missed(self, facts: Facts, head_times: frozenset[int]) -> list[LogLine]:
         """Say so when the head has passed a slot of ours without a block; blocks are known by their times."""
         owed = self.owed
         if owed is None or facts.head_time < owed.time:
@@ -124,9 +124,9 @@ class Streaks:
         if owed.time in head_times:
             return []
         text = f"MISSED-SLOT-OUR-VALIDATOR: {owed.name} has no block at {time_text(owed.time)}"
-        return [Line(logging.WARNING, f"{text}, the head is #{facts.head_number}")]
+        return [LogLine(logging.WARNING, f"{text}, the head is #{facts.head_number}")]
 
-    def silence(self, facts: Facts, second: int) -> list[Line]:
+    def silence(self, facts: Facts, second: int) -> list[LogLine]:
         """The warning, once a minute, that nobody makes blocks."""
         gap = second - facts.head_time
         if gap < SILENT_HEAD or facts.head_number == 0 or self._said.get("silence") == gap // 60:
@@ -135,7 +135,7 @@ class Streaks:
         slot = max(1, facts.slot_at(second))
         left = max(0, EMERGENCY_CONSENSUS_TIMEOUT_SEC - gap)
         return [
-            Line(
+            LogLine(
                 logging.WARNING,
                 f"NO NEW BLOCKS: head=#{facts.head_number} produced at {time_text(facts.head_time)}, "
                 f"now={time_text(second)}, gap={gap}s ({gap // 60} min). Next expected: block "
@@ -144,7 +144,7 @@ class Streaks:
             )
         ]
 
-    def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> list[Line]:
+    def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> list[LogLine]:
         """The watchdog: a line when production has been silent too long; where nothing stops it, counts begin anew."""
         is_master = facts.is_emergency and settings.is_emergency_master
         is_expected = is_master if facts.is_emergency else facts.participation >= HEALTHY_PARTICIPATION
@@ -155,7 +155,7 @@ class Streaks:
         lines = []
         if self._may_say("watchdog", second, WATCHDOG_EVERY):
             text = f"VALIDATOR-WATCHDOG: no block of ours for {silent} s; {describe(facts, self, second)}"
-            lines.append(Line(logging.ERROR, text))
+            lines.append(LogLine(logging.ERROR, text))
         ready = [name for name in settings.names if facts.keys.get(name, NULL_KEY) != NULL_KEY]
         is_clear = (
             second - facts.head_time < FRESH_HEAD and peers > 0 and any(name in facts.scheduled for name in ready)

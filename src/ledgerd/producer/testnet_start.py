@@ -1,8 +1,8 @@
-"""A testnet that lives for ever by itself: in its first blocks the initiator becomes a validator.
+"""A self-starting testnet: in its first blocks the initiator becomes a validator.
 
-By the rules, hardfork 9 removes validators that never produced and hardfork 12 takes the committee out of the
-schedule, both within the first blocks of a fresh testnet. Somebody must have been declared before, and the
-initiator's key of the testnet is published (spec 06, section 16.3). The rules stay as they are.
+By the rules, hardfork 9 removes validators that never produced and hardfork 12 takes the committee out of the schedule,
+both within the first blocks of a fresh testnet. A validator must have been declared before, and the initiator's key of
+the testnet is published (spec 06, section 16.3). The rules stay as they are.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_self_starting(network: ChainParameters, settings: ProducerSettings) -> bo
 
 
 def with_initiator(settings: ProducerSettings) -> ProducerSettings:
-    """The same, and the blocks of the initiator."""
+    """The settings, with production for the initiator."""
     key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
     names = tuple(sorted({*settings.names, INITIATOR_ACCOUNT}))
     return replace(settings, names=names, keys={key.public: key, **settings.keys})
@@ -58,7 +58,7 @@ class TestnetStart:
         self._is_done = False
 
     def step(self, chain: Chain) -> None:
-        """Called between blocks; does something after the first one."""
+        """Called between blocks; after the first one it sends the transaction."""
         if self._is_done or chain.head_number == 0:
             return
         self._is_done = True

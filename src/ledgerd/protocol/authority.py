@@ -39,7 +39,7 @@ class Authority(msgspec.Struct, frozen=True):
 
 
 def authority_of(key: PublicKey) -> Authority:
-    """One key that suffices alone."""
+    """The authority of one key."""
     return Authority(1, {}, {key: 1})
 
 

@@ -19,7 +19,7 @@ from ledgerd.protocol.operations.base import Authorities, Operation
 GetAuthority = Callable[[AccountName], Authority]
 
 MAX_DEPTH = 2
-"""How far a member's own members are asked."""
+"""How deep the members of members are looked up."""
 
 PRE_APPROVED = AccountName("temp")
 """The account whose active and regular authority need no signature (spec 01, section 10.2, quirk)."""
@@ -105,7 +105,7 @@ class Accounts(NamedTuple):
 
 
 class Signing:
-    """What has been given, what of it has been used, and how members are looked up."""
+    """The signatures and approvals given, which of them were used, and the look-up of members."""
 
     def __init__(
         self, get: GetAuthority, provided: Iterable[PublicKey], *, available: Collection[PublicKey] = ()

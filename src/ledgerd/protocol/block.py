@@ -109,7 +109,7 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         return recover(self.validator_signature, self.digest)
 
     def remember_signee(self, key: PublicKey) -> None:
-        """Take the key that signed from whoever has recovered it."""
+        """Store the recovered key that signed."""
         self.__dict__["signee"] = key
 
 

@@ -1,4 +1,4 @@
-"""The errors of the law: a transaction or block breaks a rule of the protocol.
+"""The errors of consensus: a transaction or block breaks a rule of the protocol.
 
 A violation carries what the network's clients see: the reference's code, its name, what it is in words, and the
 message of this case (spec 01, section 14; spec 05, section 6).

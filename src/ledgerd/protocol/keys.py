@@ -110,7 +110,7 @@ def _bytes_of(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrivateKey:
-    """A secret number and the public key that belongs to it. Its printed form shows the public key alone."""
+    """A private key and its public key. Its printed form shows the public key alone."""
 
     secret: bytes
     public: PublicKey = field(init=False, compare=False)
@@ -133,7 +133,7 @@ class PrivateKey:
 
     @property
     def wif(self) -> str:
-        """The text that gives the secret away: for key files and wallets, never for logs."""
+        """The private key as text: for key files and wallets, never for logs."""
         payload = _WIF_VERSION + self.secret
         return base58.encode(payload + _wif_checksum(payload))
 

@@ -34,7 +34,7 @@ def shared_secret(own: PrivateKey, other: PublicKey) -> bytes:
 
 
 def encode(text: str, sender: PrivateKey, recipient: PublicKey, nonce: int) -> str:
-    """Encrypt a text (without the mark) so that sender and recipient can read it; a nonce serves once."""
+    """Encrypt a text (without the mark) so that sender and recipient can read it; a nonce must be used once only."""
     if not 0 <= nonce < 1 << 64:
         raise EncodeError(f"the nonce {nonce} does not fit 64 bits")
     key = _message_key(sender, recipient, nonce)

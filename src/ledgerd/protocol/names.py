@@ -83,7 +83,7 @@ def text_order(name: str) -> bytes:
 
 
 class NameKind(Text):
-    """A text of 32 bytes at most; longer ones are cut without a word."""
+    """A text of 32 bytes at most; longer ones are truncated silently."""
 
     memory = MAX_NAME_BYTES
     title = "account name"

@@ -119,7 +119,7 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         return known[1] if known is not None and known[0] == chain_id else None
 
     def remember_signers(self, chain_id: bytes, keys: Iterable[PublicKey]) -> frozenset[PublicKey]:
-        """Take the keys that signed, all different, from whoever has recovered them."""
+        """Store the recovered keys that signed, all different."""
         signers = frozenset(keys)
         self.__dict__[SIGNERS] = chain_id, signers
         return signers

@@ -1,4 +1,4 @@
-"""The sockets to those who serve snapshots, and the file that one of them fills; what is asked is in `fetching`."""
+"""The snapshot client: sockets to snapshot servers, and the downloaded file; requests are made in `fetching`."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ PART_SECONDS = 300.0
 CONNECT_ATTEMPTS = 3
 PAUSE_SECONDS = 2.0
 SLOWEST = 16 << 10
-"""Bytes a second; a download that is slower on the whole is given up for that of another peer."""
+"""Bytes a second; a download slower than that on average is given up for that of another server."""
 SPARE_BYTES = 256 << 20
 """What must stay free on the disk beside the file."""
 READ_BYTES = 1 << 18
 FRAME_BYTES = PART + 64
 
 FAULTS = (OSError, TimeoutError, ProtocolFault, Unavailable)
-"""What can come of dealing with a peer; each says why."""
+"""The errors of a download that a peer, the network or the disk can cause."""
 
 
 class SnapshotConnection:
-    """One connection to a peer."""
+    """A connection to a snapshot server."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -59,7 +59,7 @@ class SnapshotConnection:
 
 @asynccontextmanager
 async def connected(peer: Endpoint) -> AsyncIterator[SnapshotConnection]:
-    """A connection, which ends with the block."""
+    """A context with a connection, which is closed at its end."""
     async with asyncio.timeout(CONNECT_SECONDS):
         reader, writer = await asyncio.open_connection(peer.host, peer.port)
     try:
@@ -69,7 +69,7 @@ async def connected(peer: Endpoint) -> AsyncIterator[SnapshotConnection]:
 
 
 async def ask(peer: Endpoint) -> InfoReply:
-    """What a peer has; one of `FAULTS` says why nothing."""
+    """Ask a server for its newest snapshot; raises one of `FAULTS`."""
     async with connected(peer) as connection:
         answer = await connection.ask(InfoRequest(), ANSWER_SECONDS)
     if not isinstance(answer, InfoReply):
@@ -79,7 +79,7 @@ async def ask(peer: Endpoint) -> InfoReply:
 
 
 class Fetched(NamedTuple):
-    """A snapshot that was fetched. Nothing of it is checked yet but that it is what was announced."""
+    """A downloaded snapshot: its checksum is the announced one, and nothing else of it is verified yet."""
 
     number: int
     path: Path
@@ -144,7 +144,7 @@ async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float
 
 
 async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float) -> None:
-    """Connect, and once more wherever a connection breaks that has brought something."""
+    """Download over one connection, and over another whenever one breaks that has brought bytes."""
     began, failures = _now(), 0
     while True:
         try:

@@ -23,7 +23,7 @@ STREAM_HEAD = b"\x78\x9c"
 HEADER_KEY: Final = b'{"header":'
 STATE_KEY: Final = b',"state":'
 LARGEST_TEXT = 16 << 30
-"""What a file may unpack to."""
+"""The largest size of an unpacked snapshot."""
 
 _CHUNK = 1 << 20
 _ADLER_BASE = 65_521
@@ -99,7 +99,9 @@ def unpacked(file: BinaryIO) -> Generator[bytes]:
             rest = unpacker.unconsumed_tail
             total += len(piece)
             if total > LARGEST_TEXT:
-                raise SnapshotError(f"the snapshot unpacks to more than {LARGEST_TEXT} bytes: it is none")
+                raise SnapshotError(
+                    f"the snapshot unpacks to more than {LARGEST_TEXT} bytes, more than any snapshot has"
+                )
             if piece:
                 yield piece
     except zlib.error as error:

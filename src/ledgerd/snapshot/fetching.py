@@ -1,7 +1,7 @@
-"""Fetching a snapshot, without sockets: what is asked for, and which answers are taken (spec 06, section 14.3).
+"""The download of a snapshot, without sockets: the requests, and the checks of answers (spec 06, section 14.3).
 
-A peer is believed in nothing: not in what it announces, not in where a part belongs. A connection that breaks is
-resumed, since a reference node ends each after a minute; the whole file is checked by whoever has written it down.
+Nothing that a server announces is trusted, nor the offset of a part. A connection that breaks is resumed, since a
+reference node ends each after a minute; the caller verifies the checksum of the whole file.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ledgerd.snapshot.frames import (
 LARGEST_FILE = 2 << 30
 PART = 1 << 20
 MOST_CONNECTIONS = 9
-"""For one file; a reference node lets nobody in more than ten times an hour, and one was needed to ask."""
+"""Connections for one file; a reference node accepts ten an hour, and one was needed to ask."""
 
 
 class Unavailable(Exception):
-    """The peer has nothing for us, or not now."""
+    """The server has no snapshot for us, or not now."""
 
 
 class DownloadAction(NamedTuple):
-    """What follows from an answer."""
+    """The next request, and the bytes to write."""
 
     request: Message | None
-    """To be sent; nothing when all is there."""
+    """The request to send; `None` when the file is complete."""
     part: bytes = b""
-    """To be written behind what was written before."""
+    """The bytes to append to the file."""
 
 
 class Download:
-    """One file of one peer, over as many connections as it takes."""
+    """The download of one file from one server, over one or more connections."""
 
     def __init__(self) -> None:
         self.info: InfoReply | None = None
@@ -49,7 +49,7 @@ class Download:
         self._before = 0
 
     def connect(self) -> Message:
-        """A connection stands: the first request on it."""
+        """A connection is established: the first request on it."""
         self._connections += 1
         self._before = self.received
         self._asked = 0
@@ -57,11 +57,11 @@ class Download:
 
     @property
     def may_resume(self) -> bool:
-        """Whether another connection is worth it after one that broke: if that one brought something."""
+        """Whether to connect again after a connection broke: if it brought bytes."""
         return self.received > self._before and self._connections < MOST_CONNECTIONS
 
     def take(self, message: Message) -> DownloadAction:
-        """An answer has come."""
+        """Handle an answer."""
         match message:
             case InfoReply() if not self._asked:
                 return self._begin(message)
@@ -81,7 +81,7 @@ class Download:
         info, size = self.info, len(reply.part)
         if info is None or reply.offset != self.received or not 0 < size <= self._asked:
             raise ProtocolFault(
-                f"{size} bytes for place {reply.offset}, where {self._asked} for {self.received} belong"
+                f"{size} bytes at offset {reply.offset}, where at most {self._asked} at {self.received} are expected"
             )
         self.received += size
         if self.received == info.size:
@@ -96,7 +96,7 @@ class Download:
 
 
 def check(info: InfoReply) -> None:
-    """Whether what a peer announces can be a snapshot."""
+    """Refuse an announcement that cannot be of a snapshot."""
     if not 0 < info.size <= LARGEST_FILE:
         raise ProtocolFault(f"it announces a file of {info.size} bytes, where {LARGEST_FILE} are the most")
     if not info.number:
@@ -104,10 +104,10 @@ def check(info: InfoReply) -> None:
 
 
 def refusal(message: Message) -> Exception:
-    """What an answer means that brings nothing."""
+    """The error for an answer without content."""
     match message:
         case NotAvailable():
             return Unavailable("it has no snapshot")
         case AccessDenied():
             return Unavailable(f"it denies access: {message.text}")
-    return ProtocolFault(f"it says {type(message).__name__}, which answers nothing")
+    return ProtocolFault(f"it answers with {type(message).__name__}, which was not asked for")

@@ -1,6 +1,6 @@
 """The frames of the snapshot protocol: a length, a type and a payload, all little endian (spec 06, section 14.1).
 
-Knows bytes and messages; who may say what, and when, is in `serving` and `fetching`.
+Only bytes and messages; their order is in `serving` and `fetching`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ledgerd.codec.varint import pack_varint, read_varint
 
 HEADER = struct.Struct("<II")
 NOTHING = bytes(20)
-"""Stands where a block id would: nobody fills it in."""
+"""The field of a block id, which no implementation fills in."""
 
 LARGEST_REQUEST = 262_144
 """Bytes of payload that a server reads (spec 06, section 14.2)."""
@@ -32,11 +32,11 @@ _REASON = struct.Struct("<I")
 
 
 class ProtocolFault(Exception):
-    """The other side said something that nobody says."""
+    """The peer violated the protocol."""
 
 
 class Denial(IntEnum):
-    """Why somebody is not served."""
+    """The reason why a client is not served."""
 
     UNTRUSTED = 1
     FULL = 2
@@ -45,7 +45,7 @@ class Denial(IntEnum):
 
 
 class InfoRequest(msgspec.Struct, frozen=True):
-    """What is there?"""
+    """Asks for the newest snapshot."""
 
     TYPE: ClassVar[int] = 1
 
@@ -78,7 +78,7 @@ class InfoReply(msgspec.Struct, frozen=True):
 
 
 class DataRequest(msgspec.Struct, frozen=True):
-    """A part of the file, please."""
+    """Asks for a part of the file."""
 
     TYPE: ClassVar[int] = 3
 
@@ -120,7 +120,7 @@ class DataReply(msgspec.Struct, frozen=True):
 
 
 class NotAvailable(msgspec.Struct, frozen=True):
-    """There is none."""
+    """There is no snapshot."""
 
     TYPE: ClassVar[int] = 5
 
@@ -133,7 +133,7 @@ class NotAvailable(msgspec.Struct, frozen=True):
 
 
 class AccessDenied(msgspec.Struct, frozen=True):
-    """Not for you, or not now."""
+    """The client is not served."""
 
     TYPE: ClassVar[int] = 6
 
@@ -174,20 +174,20 @@ def packed(message: Message) -> bytes:
 
 
 class MessageReader:
-    """Takes bytes as they come, and gives the messages in them."""
+    """Splits a byte stream into messages."""
 
     def __init__(self, largest: int) -> None:
         self._largest = largest
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """More bytes."""
+        """Add bytes to the buffer."""
         self._buffer += data
 
     def next(self) -> Message | None:
-        """The next message that is whole; `ProtocolFault` when there can be none.
+        """The next complete message, or `None`; raises `ProtocolFault`.
 
-        What a frame holds behind the last field is passed over, as the reference does.
+        Payload bytes after the last field are ignored, as by the reference.
         """
         if len(self._buffer) < HEADER.size:
             return None
@@ -196,7 +196,7 @@ class MessageReader:
             raise ProtocolFault(f"a frame of {size} bytes, where {self._largest} are the most")
         kind = KINDS.get(number)
         if kind is None:
-            raise ProtocolFault(f"a frame of the type {number}, which nobody knows")
+            raise ProtocolFault(f"a frame of unknown type {number}")
         end = HEADER.size + size
         if len(self._buffer) < end:
             return None

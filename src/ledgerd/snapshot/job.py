@@ -44,13 +44,13 @@ class Import(msgspec.Struct, frozen=True, tag=True):
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):
-    """What is being done."""
+    """What the job is doing."""
 
     text: str
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):
-    """It is done."""
+    """The order was carried out."""
 
     number: int
     size: int = 0
@@ -59,7 +59,7 @@ class Done(msgspec.Struct, frozen=True, tag=True):
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
-    """It cannot be done, and the operator can know why."""
+    """The order failed, for a reason that the operator can act on."""
 
     text: str
 
@@ -69,7 +69,7 @@ Told = Progress | Done | Failed
 
 
 def carry_out(order: Order, tell: Callable[[Told], None]) -> Done:
-    """Do what the order says."""
+    """Carry an order out."""
     network = parameters_of(order.chain)
     path = Path(order.path)
     if isinstance(order, Export):
@@ -84,7 +84,7 @@ def carry_out(order: Order, tell: Callable[[Told], None]) -> Done:
 
 
 def main() -> None:
-    """Read the order, carry it out, and say what came of it."""
+    """Read the order, carry it out, and write the result."""
     # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):

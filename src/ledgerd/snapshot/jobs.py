@@ -1,4 +1,4 @@
-"""Having a snapshot written or imported by a process of its own; what that process does is in `job`."""
+"""Starts a process that writes or imports a snapshot, and reads its result; what that process does is in `job`."""
 
 from __future__ import annotations
 

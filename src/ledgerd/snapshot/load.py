@@ -114,7 +114,7 @@ def _require_one_head(store: Store, snapshot: Snapshot, head_block: Block | None
 
 
 def _heal_penalties(store: Store) -> None:
-    """Penalties that nothing would ever take back end here."""
+    """Remove penalties that no rule would ever remove."""
     for validator in store.scan(VALIDATORS):
         if validator.penalty_percent and store.lookup(PENALTY_BY_VALIDATOR, validator.owner) is None:
             with store.editing(validator):
@@ -123,7 +123,7 @@ def _heal_penalties(store: Store) -> None:
 
 
 def _trust_the_head(store: Store) -> None:
-    """What the snapshot stands on cannot be undone, so it is irreversible; its block is not known here."""
+    """Make the head of the snapshot irreversible, since it cannot be undone; its block is not known here."""
     head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
     with store.editing(head):
         head.last_irreversible_block_num = head.head_block_number

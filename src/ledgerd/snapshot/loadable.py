@@ -28,7 +28,7 @@ class Obstacle(NamedTuple):
 
 
 class Loadability:
-    """Looks at each text on its way into the file."""
+    """Checks each text on its way into the file."""
 
     def __init__(self) -> None:
         self.obstacles: list[Obstacle] = []

@@ -1,4 +1,4 @@
-"""How the trusted peers do: each is asked, and gives a part of its snapshot (spec 06, section 14.5)."""
+"""A test of the trusted peers: each is asked, and sends a part of its snapshot (spec 06, section 14.5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = ("peer", "status", "block", "size MB", "connect ms", "answer ms", "MB/
 
 
 class Status(Enum):
-    """How a peer does."""
+    """The result of a test."""
 
     REACHABLE = "REACHABLE"
     NO_SNAPSHOT = "NO_SNAPSHOT"
@@ -43,7 +43,7 @@ class Result(NamedTuple):
 
 
 async def probe(peer: Endpoint, clock: Callable[[], float]) -> Result:
-    """Try one peer."""
+    """Test one peer."""
     result = Result(peer, Status.ERROR)
     try:
         began = clock()
@@ -74,7 +74,7 @@ async def _ask(connection: SnapshotConnection, result: Result, clock: Callable[[
 
 
 async def probe_all(peers: Sequence[Endpoint], clock: Callable[[], float]) -> list[Result]:
-    """Try all of them, one after the other, so that none takes from another's speed."""
+    """Test all peers, one after the other, so that they do not share our bandwidth."""
     return [await probe(peer, clock) for peer in peers]
 
 

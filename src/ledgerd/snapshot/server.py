@@ -1,4 +1,4 @@
-"""The sockets of those who fetch snapshots from us; what is said on them is decided in `serving`."""
+"""The snapshot server: sockets of clients; what is answered is decided in `serving`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class SnapshotServer:
         except asyncio.CancelledError:
             writer.transport.abort()
         except (OSError, TimeoutError, ProtocolFault) as problem:
-            log.debug("a connection for a snapshot ends: %s", problem or type(problem).__name__)
+            log.debug("a snapshot connection was closed: %s", problem or type(problem).__name__)
         finally:
             writer.close()
 
@@ -113,7 +113,7 @@ class SnapshotServer:
     async def _send(
         self, writer: asyncio.StreamWriter, session: ServerSession, answer: Answer, file: BinaryIO | None
     ) -> bool:
-        """Send an answer; whether another may follow."""
+        """Send an answer; `False` when it is the last."""
         message = answer.message
         if isinstance(message, Part):
             message = None if file is None else await in_thread(_read, file, message)
@@ -128,7 +128,7 @@ class SnapshotServer:
 
 
 def _tell_fault(problem: BaseException) -> None:
-    log.error("a connection for a snapshot is closed, because of a fault of its own", exc_info=problem)
+    log.error("a snapshot connection was closed after an error of this program", exc_info=problem)
 
 
 def _read(file: BinaryIO, part: Part) -> DataReply | None:
@@ -150,7 +150,7 @@ async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: Se
 
 
 async def _part_with(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Let the other side take what was sent: with something unread, closing would throw it away."""
+    """Wait until the client has received what was sent: closing with unread bytes would discard it."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(FAREWELL_SECONDS):
             await writer.drain()

@@ -1,7 +1,7 @@
-"""Serving snapshots, without sockets: who is let in, what is answered, and how long somebody may stay.
+"""Serving snapshots, without sockets: admission, answers, and deadlines.
 
-Spec 06, section 14.2. The reference ends every connection after 60 seconds; here one may go on for as long as it
-takes what it asked for at a fair rate.
+Spec 06, section 14.2. The reference closes every connection after 60 seconds; here it stays open for as long as the
+client reads at a fair rate.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ MOST_ADDRESSES = 10_000
 FIRST_SECONDS = 10.0
 """For the first request."""
 SECONDS = 60.0
-"""What everybody has, as with the reference."""
+"""The time that every connection has, as with the reference."""
 SLOWEST = 64 << 10
-"""Bytes a second that keep a connection alive beyond that."""
+"""The rate that keeps a connection open beyond that, in bytes a second."""
 LONGEST_SECONDS = 3600.0
 
 LARGEST_PART = 8 << 20
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
 
 
 class Doorkeeper:
-    """Who is let in."""
+    """Admission of clients."""
 
     def __init__(self, trusted: frozenset[str] | None = None, *, is_limited: bool = True) -> None:
         self._trusted = trusted
@@ -73,7 +73,7 @@ class Doorkeeper:
         """When each address came, those that came last at the end."""
 
     def admit(self, address: str, now: float) -> Denial | None:
-        """Let somebody in, or say why not. Who is let in has to `leave`."""
+        """Admit a client, or return the denial. An admitted client has to `leave`."""
         if self._trusted is not None and address not in self._trusted:
             return Denial.UNTRUSTED
         if self._is_limited:
@@ -98,7 +98,7 @@ class Doorkeeper:
         return None
 
     def _forget(self, now: float) -> None:
-        """Those who were here longest ago: they stand first."""
+        """Drop the oldest addresses, which come first."""
         while self._visits:
             address, visits = next(iter(self._visits.items()))
             if visits[-1] > now - HOUR and len(self._visits) < MOST_ADDRESSES:
@@ -106,7 +106,7 @@ class Doorkeeper:
             del self._visits[address]
 
     def leave(self, address: str) -> None:
-        """Somebody who was let in has gone."""
+        """An admitted client has disconnected."""
         left = self._present.get(address, 0) - 1
         if left > 0:
             self._present[address] = left
@@ -115,7 +115,7 @@ class Doorkeeper:
 
 
 class ServerSession:
-    """One connection: first what there is, then parts of it."""
+    """One connection: a request for the snapshot, then requests for parts of it."""
 
     def __init__(self, started: float) -> None:
         self._started = started
@@ -146,7 +146,7 @@ class ServerSession:
         return Answer(InfoReply(offer.number, offer.checksum, offer.size))
 
     def answer(self, message: Message) -> Answer:
-        """Answer any later one. The number in it does not matter: the file is the one that was told."""
+        """Answer a later request. Its block number is ignored: the file is the one that was announced."""
         offer = self._offer
         if offer is None or not isinstance(message, DataRequest):
             return Answer(None, ends=True)

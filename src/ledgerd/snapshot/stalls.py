@@ -1,7 +1,7 @@
-"""Whether the chain stands still here while others may have gone on: then a newer snapshot is looked for.
+"""Whether the chain has stalled here while others may have gone on: then a newer snapshot is looked for.
 
-Spec 06, section 15.1. Decides only; what time it is and what has happened is handed in. The reference also begins to
-wait anew when, in an emergency, a block of the network has come lately; such a block is an applied one here.
+Spec 06, section 15.1. It only decides; the time and the events are handed in. The reference also restarts the wait
+when, in an emergency, a block of the network arrived lately; such a block is an applied one here.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from enum import Enum, auto
 
 CHECK_SECONDS = 30
 ANNOUNCED_SECONDS = 60
-"""How long peers have to answer to our being announced anew."""
+"""The time for peers to answer our new hello."""
 
 
-class Verdict(Enum):
+class StallVerdict(Enum):
     """What to do."""
 
     WAIT = auto()
@@ -24,7 +24,7 @@ class Verdict(Enum):
 
 
 class StallWatch:
-    """Remembers when something moved last."""
+    """Remembers the time of the last progress."""
 
     def __init__(self, timeout: float, now: float) -> None:
         self._timeout = timeout
@@ -32,18 +32,18 @@ class StallWatch:
         self._announced: float | None = None
 
     def restart(self, now: float) -> None:
-        """Begin to wait anew: a block was applied, or nothing was found."""
+        """Restart the wait: a block was applied, or no snapshot was found."""
         self._moved = now
         self._announced = None
 
-    def check(self, now: float, *, is_master: bool = False) -> Verdict:
+    def check(self, now: float, *, is_master: bool = False) -> StallVerdict:
         """To be asked every half minute. Who makes the blocks of an emergency has nobody to wait for."""
         if now - self._moved <= self._timeout:
-            return Verdict.WAIT
+            return StallVerdict.WAIT
         if is_master:
             self.restart(now)
-            return Verdict.WAIT
+            return StallVerdict.WAIT
         if self._announced is None:
             self._announced = now
-            return Verdict.ANNOUNCE
-        return Verdict.WAIT if now - self._announced < ANNOUNCED_SECONDS else Verdict.FETCH
+            return StallVerdict.ANNOUNCE
+        return StallVerdict.WAIT if now - self._announced < ANNOUNCED_SECONDS else StallVerdict.FETCH

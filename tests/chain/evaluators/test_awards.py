@@ -55,7 +55,7 @@ def funded(ledger: Ledger) -> Ledger:
 
 
 @pytest.mark.parametrize("hardfork", [4, 5, 13])
-def test_the_vector_of_the_specification(ledger_at: LedgerAt, hardfork: int) -> None:
+def test_an_award_matches_the_vector_of_the_specification(ledger_at: LedgerAt, hardfork: int) -> None:
     ledger = with_fund(ledger_at(hardfork))
     operation = award(150, Beneficiary(DAVE, 2_500), Beneficiary(CAROL, 1_000))
 
@@ -183,7 +183,7 @@ def test_only_new_transactions_are_refused_for_many_beneficiaries(funded: Ledger
     carry_out(funded, award(150, *many))
 
 
-def test_the_vector_of_a_fixed_award(funded: Ledger) -> None:
+def test_a_fixed_award_matches_its_vector(funded: Ledger) -> None:
     assert carry_out(funded, fixed(500, 300)) == [ReceiveAward(ALICE, BOB, 7, "thanks", shares(500_000))]
 
     alice, globals_ = funded.account(ALICE), funded.globals

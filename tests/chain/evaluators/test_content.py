@@ -257,7 +257,7 @@ def test_unknown_content_cannot_be_deleted(ledger: Ledger) -> None:
     refuses(ledger, DeleteContent(ALICE, "post"), "unknown key: ")
 
 
-def test_content_with_votes_for_it_stays_without_a_word_in_blocks(ledger: Ledger) -> None:
+def test_in_blocks_deleting_content_with_votes_does_nothing_and_is_valid(ledger: Ledger) -> None:
     carry_out(ledger, POST)
     change(ledger, stored(ledger, POST), net_rshares=1)
     ledger.is_producing = True

@@ -80,7 +80,7 @@ def test_a_known_block_changes_nothing(fresh: Fresh, send: Sender) -> None:
     assert node.chain.head_id == block.id
 
 
-def test_a_longer_branch_that_breaks_a_rule_is_left_again(fresh: Fresh, send: Sender) -> None:
+def test_a_longer_branch_that_breaks_a_rule_is_undone(fresh: Fresh, send: Sender) -> None:
     maker = fresh()
     branches = Branches(maker)
     good = branches.line(branches.root, 2, memo="good")
@@ -96,7 +96,7 @@ def test_a_longer_branch_that_breaks_a_rule_is_left_again(fresh: Fresh, send: Se
     node.produce(3)
 
 
-def test_an_irreversible_block_is_never_taken_off(fresh: Fresh, send: Sender) -> None:
+def test_an_irreversible_block_is_never_undone(fresh: Fresh, send: Sender) -> None:
     branches = Branches(fresh())
     late = branches.line(branches.root, 1, skipped=8)
     node = fresh()
@@ -130,7 +130,7 @@ def test_any_order_of_arrival_leads_to_the_same_head_and_state(fresh: Fresh, sen
     assert_same_state(node.chain, straight.chain)
 
 
-def test_a_rival_that_is_given_up_for_a_block_is_no_candidate_any_more(fresh: Fresh) -> None:
+def test_a_competing_block_that_the_producer_discards_is_no_candidate_any_more(fresh: Fresh) -> None:
     branches = Branches(fresh())
     blocks = branches.line(branches.root, 2)
     beside, above = branches.line(branches.root, 2, skipped=2)

@@ -67,7 +67,7 @@ def test_the_outcome_names_the_rule_that_a_block_or_its_branch_breaks(fresh: Fre
     assert (left.number, left.violation, left.has_moved) == (tip.number, None, False)
 
 
-def test_who_sends_a_block_that_breaks_a_rule_is_told_or_charged(fresh: Fresh) -> None:
+def test_a_block_that_breaks_a_rule_is_answered_to_a_client_and_charged_to_a_peer(fresh: Fresh) -> None:
     maker = fresh()
     bad = spoiled(maker, maker.make())
     node = fresh()

@@ -82,7 +82,7 @@ def test_a_rolling_log_of_no_blocks_is_not_written(source: Network, tmp_path: Pa
         assert chain.block_log.head_number == 0
 
 
-def test_blocks_that_the_log_has_already_are_passed_over(tmp_path: Path) -> None:
+def test_blocks_that_the_log_has_already_are_skipped(tmp_path: Path) -> None:
     log = open_log(tmp_path, 0, 0, NO_BLOCK)
     append_irreversible(log, list(enumerate(BLOCKS[:5], 1)), 3)
     append_irreversible(log, list(enumerate(BLOCKS[:7], 1)), 3)

@@ -123,7 +123,7 @@ def test_blocks_far_from_the_end_are_indexed_without_decoding_them(
     assert 97 <= len(decoded) <= 98  # six megabytes of them
 
 
-def test_an_index_without_data_goes(tmp_path: Path) -> None:
+def test_an_index_without_data_is_removed(tmp_path: Path) -> None:
     for data in (b"", b"\0", b"\1" * 8):
         leave(tmp_path, data, recorded_index())
 
@@ -186,7 +186,7 @@ def test_a_block_can_be_appended_after_a_torn_end(tmp_path: Path, left: int, ind
 
 @pytest.mark.parametrize("lost", [20, 500, 5000, 80000])
 @pytest.mark.parametrize("filled", [True, False])
-def test_blocks_that_a_failure_of_power_took_are_cut_off(tmp_path: Path, lost: int, filled: bool) -> None:
+def test_blocks_lost_in_a_power_failure_are_truncated(tmp_path: Path, lost: int, filled: bool) -> None:
     left = recorded_log("open-2")[:-lost]
     leave(tmp_path, left + bytes(lost if filled else 0), recorded_index())
     ends = [end for end in accumulate(len(packed) + 8 for packed in recorded_blocks("open-2")) if end <= len(left)]

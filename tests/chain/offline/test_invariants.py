@@ -180,7 +180,7 @@ def test_what_rules_put_out_of_balance_is_allowed_for_once_and_no_more(chain: Ch
         assert check(chain) == []
 
 
-def test_a_state_of_others_is_accepted_as_it_is_and_held_to_that(chain: Chain) -> None:
+def test_an_imported_state_is_accepted_with_its_discrepancies_and_no_others(chain: Chain) -> None:
     ledger = chain.parts.ledger
     before = {kind: noted(ledger, kind) for kind in Sum}
     with chain.parts.store.begin():

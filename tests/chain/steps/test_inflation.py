@@ -50,7 +50,7 @@ def funds(ledger: Ledger) -> tuple[int, int, int]:
         (31_536_000, 633, 221, 63, 221, 128),
     ],
 )
-def test_the_vectors_of_the_first_era(
+def test_inflation_of_the_first_era_matches_the_vectors(
     ledger_at: LedgerAt, head: int, issued: int, content: int, vesting: int, committee: int, validator: int
 ) -> None:
     ledger = with_shares(ledger_at(3))
@@ -75,7 +75,7 @@ def test_the_vectors_of_the_first_era(
         (11, 1, (0, 0), 0, 0, 1_000),
     ],
 )
-def test_the_vectors_of_voted_inflation(
+def test_voted_inflation_matches_the_vectors(
     ledger_at: LedgerAt,
     hardfork: int,
     head: int,

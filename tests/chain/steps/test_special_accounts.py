@@ -22,7 +22,9 @@ ALL: list[tuple[AccountName, Step]] = [
 
 @pytest.mark.parametrize(("name", "step"), ALL)
 @pytest.mark.parametrize(("balance", "shares"), [(0, 0), (5, 0), (0, 1_999), (5, 1_999), (-5, 0), (-5, 1_000)])
-def test_what_they_have_leaves_them(ledger: Ledger, name: AccountName, step: Step, balance: int, shares: int) -> None:
+def test_special_accounts_lose_all_they_receive(
+    ledger: Ledger, name: AccountName, step: Step, balance: int, shares: int
+) -> None:
     create_account(ledger, ALICE, shares=10_000)
     change(ledger, ledger.account(name), balance=balance, vesting_shares=shares)
     worth = shares // 1_000

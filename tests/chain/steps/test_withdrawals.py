@@ -87,7 +87,7 @@ def test_a_withdrawal_ends_with_the_last_share(ledger: Ledger) -> None:
     assert (alice.vesting_withdraw_rate, alice.next_vesting_withdrawal) == (0, LATEST)
 
 
-def test_a_rest_of_nothing_is_paid_without_a_word(ledger: Ledger) -> None:
+def test_a_last_part_of_zero_is_paid_without_a_virtual_operation(ledger: Ledger) -> None:
     """A sum that its rate divides, when less than a rate is left, leaves no rest."""
     alice = withdrawing(ledger, to_withdraw=9_000, withdrawn=7_000, energy=0, last_vote_time=NOW - 44)
 

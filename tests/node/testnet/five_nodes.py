@@ -55,7 +55,7 @@ def torment(hands: Ordeal, chance: random.Random, blocks: int, block_time: float
             plague(hands, chance, patience)
     hands.blocks(max(1, first + blocks - watch.head), patience * 5)
     hands.all_agree(patience)
-    assert len(watch.settled) > 1
+    assert len(watch.irreversible) > 1
     assert min(watch.highest) > first + blocks - 2 * QUIET_BLOCKS, "what is irreversible goes on everywhere"
 
 

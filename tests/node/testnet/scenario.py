@@ -98,21 +98,21 @@ def ordeal(
             hands = Ordeal(network, wires, tell)
             hands.all_agree(60)
             yield hands
-        settled = network.watch.settled
+        irreversible = network.watch.irreversible
         assert not network.watch.faults
     parameters = load_parameters(plan.chain_file)
     chains = []
     for member in plan.members:
         with Chain.open(member.folder, parameters, clock=lambda: 0.0, space=SMALL) as chain:
             chains.append([each.id.hex() for each in map(chain.block_at, range(1, chain.irreversible + 1)) if each])
-    compare(chains, settled)
-    tell(f"{len(settled)} irreversible blocks seen; {[len(each) for each in chains]} on disk, all the same")
+    compare(chains, irreversible)
+    tell(f"{len(irreversible)} irreversible blocks seen; {[len(each) for each in chains]} on disk, all the same")
 
 
-def compare(chains: list[list[str]], settled: dict[int, str]) -> None:
+def compare(chains: list[list[str]], irreversible: dict[int, str]) -> None:
     """No two nodes differ in what is irreversible, and whatever was called so is there still."""
     longest = max(chains, key=len)
     for chain in chains:
         assert chain == longest[: len(chain)]
-    for number, block_id in settled.items():
+    for number, block_id in irreversible.items():
         assert longest[number - 1] == block_id, f"irreversible block {number} was lost"

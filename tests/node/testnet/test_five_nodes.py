@@ -40,6 +40,6 @@ def both_sides_go_on(hands: Ordeal) -> None:
 
 def test_the_comparison_at_the_end_finds_what_differs() -> None:
     compare([["a", "b"], ["a"]], {2: "b"})
-    for chains, settled in (([["a", "b"], ["c"]], {}), ([["a", "b"]], {1: "c"})):
+    for chains, irreversible in (([["a", "b"], ["c"]], {}), ([["a", "b"]], {1: "c"})):
         with pytest.raises(AssertionError):
-            compare(chains, settled)
+            compare(chains, irreversible)

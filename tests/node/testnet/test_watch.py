@@ -52,7 +52,7 @@ def test_nodes_on_one_head_agree(nodes: Nodes) -> None:
     watch = nodes.say(sight(9, 5), sight(9, 5))
 
     assert (len(watch.heads), watch.head, watch.faults) == (1, 9, [])
-    assert watch.settled == {5: sight(9, 5).irreversible_id}
+    assert watch.irreversible == {5: sight(9, 5).irreversible_id}
 
 
 def test_a_node_that_does_not_answer_is_no_fault(nodes: Nodes) -> None:
@@ -78,18 +78,18 @@ def test_a_node_whose_irreversible_block_goes_back_is_a_fault(nodes: Nodes) -> N
 
 
 def test_what_is_remembered_is_bounded(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SETTLED", 3)
+    monkeypatch.setattr(module, "MOST_IRREVERSIBLE", 3)
     for number in range(1, 9):
         watch = nodes.say(sight(9, number), sight(9, 1, "ff"))
 
-    assert sorted(watch.settled) == [6, 7, 8]
+    assert sorted(watch.irreversible) == [6, 7, 8]
     assert len(watch.faults) == 1, "the same is not told again"
 
 
 def test_an_id_that_the_node_does_not_know_yet_is_not_remembered(nodes: Nodes) -> None:
     watch = nodes.say(sight(9, 5)._replace(irreversible_id="00" * 20), None)
 
-    assert watch.settled == {}
+    assert watch.irreversible == {}
 
 
 def test_missed_slots_count_from_the_first_look_and_by_who_knows_most(nodes: Nodes) -> None:

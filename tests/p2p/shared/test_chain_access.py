@@ -49,14 +49,14 @@ def test_an_outcome_has_its_class(outcome: Outcome, acceptance: Acceptance) -> N
     assert acceptance_of(outcome, LATER) is acceptance
 
 
-def test_a_node_that_has_just_started_calls_nothing_near_its_head_dead() -> None:
+def test_a_block_near_the_head_is_no_dead_fork_right_after_a_start() -> None:
     near, far = Unlinked(DEAD_FORK_GRACE_BLOCKS, rule=DEAD), Unlinked(DEAD_FORK_GRACE_BLOCKS + 1, rule=DEAD)
     assert acceptance_of(near, DEAD_FORK_GRACE_SECONDS) is Acceptance.FORK_DB_ONLY
     assert acceptance_of(near, LATER) is Acceptance.DEAD_FORK
     assert acceptance_of(far, DEAD_FORK_GRACE_SECONDS) is Acceptance.DEAD_FORK
 
 
-def test_whoever_cannot_go_on_without_the_block_is_told_the_rule() -> None:
+def test_an_outcome_of_a_refused_block_raises_its_rule() -> None:
     with pytest.raises(RuleViolation, match="merkle"):
         Refused(RULE).or_raise()
     assert OnBranch().or_raise() == OnBranch()

@@ -29,12 +29,12 @@ def status_at(number: int, block_id: BlockId) -> ForkStatus:
     return ForkStatus(0, block_id, number, NO_BLOCK, 0, 0, number, Mode.FORWARD)
 
 
-def test_every_cause_leads_out_of_one_mode_into_the_other() -> None:
+def test_every_cause_changes_the_mode() -> None:
     assert {cause for _, cause in TRANSITIONS} == set(Cause)
     assert all(before is not after for (before, _), after in TRANSITIONS.items())
 
 
-def test_a_node_begins_with_sync_and_is_done_when_nobody_is_ahead(talk: Talk) -> None:
+def test_a_node_starts_in_sync_and_leaves_it_when_no_peer_is_ahead(talk: Talk) -> None:
     assert talk.is_in(Mode.SYNC)
     peer = talk.meet()
     assert talk.is_in(Mode.FORWARD)
@@ -108,7 +108,7 @@ def test_the_third_stagnation_ends_the_sync(talk: Talk, others: Network) -> None
     assert Mode.FORWARD in modes
 
 
-def test_who_is_left_alone_for_a_minute_tries_everybody_again(talk_with: Begin) -> None:
+def test_a_node_without_peers_for_a_minute_dials_all_again(talk_with: Begin) -> None:
     talk = talk_with(Settings())
     peer = talk.meet()
     talk.network.core.bans.ban("62.9.9.9", talk.now, 3_600)
@@ -120,12 +120,12 @@ def test_who_is_left_alone_for_a_minute_tries_everybody_again(talk_with: Begin) 
 
 
 @pytest.mark.parametrize("claimed", [1_000_000, 0xFFFFFFFF])
-def test_a_height_that_the_clock_does_not_allow_is_not_believed(talk: Talk, claimed: int) -> None:
+def test_a_claimed_height_beyond_what_the_clock_allows_is_ignored(talk: Talk, claimed: int) -> None:
     peer = talk.meet(head_block_num=claimed, dlt_latest_block=claimed)
     assert talk.network.core[peer].reach < 112 + 30
 
 
-def test_a_peer_that_does_not_deliver_what_it_claims_is_passed_over(talk: Talk) -> None:
+def test_the_height_of_a_peer_that_does_not_deliver_is_ignored(talk: Talk) -> None:
     peer = talk.meet(head_block_num=125, dlt_latest_block=125)
     assert talk.is_in(Mode.SYNC)
     while not talk.network.core[peer].doubted_until > talk.now:

@@ -130,7 +130,7 @@ def test_a_piece_that_everything_waits_for_is_asked_of_a_second_peer(talk: Talk,
     assert talk.network.core[stalling].strikes == 0
 
 
-def test_where_all_are_slow_nobody_is_asked_for_the_same(
+def test_when_all_peers_are_slow_no_piece_is_requested_twice(
     talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECES_AHEAD", 2)
@@ -160,7 +160,7 @@ def test_an_answer_that_others_gave_before_is_not_used_and_tells_a_slow_peer(tal
     assert supply.is_synced
 
 
-def test_who_never_answers_is_passed_over(talk: Talk, supply: Supply) -> None:
+def test_a_peer_that_never_answers_is_skipped(talk: Talk, supply: Supply) -> None:
     stalling = supply.meet()
     for _ in range(2):
         talk.now += ANSWER_SECONDS + 1
@@ -173,7 +173,7 @@ def test_who_never_answers_is_passed_over(talk: Talk, supply: Supply) -> None:
     assert supply.is_synced
 
 
-def test_a_forged_block_costs_the_piece_of_the_liar_alone(talk: Talk, supply: Supply) -> None:
+def test_a_forged_block_costs_only_the_piece_of_the_peer_that_sent_it(talk: Talk, supply: Supply) -> None:
     liar, honest = supply.meet(), supply.meet()
     supply.serve(honest)
     assert talk.chain.head_number == HEIGHT
@@ -233,7 +233,7 @@ def test_a_peer_that_ends_at_its_irreversible_block_is_not_asked_for_more_by_ran
     assert supply.is_synced
 
 
-def test_bytes_that_wait_for_their_turn_are_bounded(
+def test_bytes_of_batches_that_wait_are_bounded(
     chain: Chain, later: dict[int, Block], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     piece_bytes = PIECE * len(later[HEIGHT + 1].packed)
@@ -254,7 +254,7 @@ def test_bytes_that_wait_for_their_turn_are_bounded(
     assert supply.is_synced
 
 
-def test_blocks_wait_until_their_keys_are_recovered_beside(talk: Talk, supply: Supply) -> None:
+def test_a_batch_waits_until_its_keys_are_recovered(talk: Talk, supply: Supply) -> None:
     talk.network.core.recovers_keys_ahead = True
     peer = supply.meet()
     talk.network.received(talk.now, peer, supply.reply(FIRST).frame)
@@ -274,7 +274,7 @@ def test_pushed_blocks_do_not_disturb_a_sync(talk: Talk, supply: Supply) -> None
     assert supply.is_synced
 
 
-def test_blocks_of_ranges_become_durable_together(talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_ranges_are_committed_together(talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch) -> None:
     commits: list[int] = []
     commit = talk.network.core.chain.commit
 

@@ -35,7 +35,7 @@ def test_a_sync_that_stands_still_says_so_and_its_end_is_told_once() -> None:
     assert report.line(15.0, 2_001, 2_001, 0) is None
 
 
-def test_a_few_blocks_are_not_worth_a_line() -> None:
+def test_a_sync_of_a_few_blocks_is_not_logged() -> None:
     report = SyncReport()
     assert [report.line(5.0 * n, 1_000 + n, 1_100, 1) for n in range(5)] == [None] * 5
 

@@ -48,7 +48,7 @@ def test_the_end_of_the_chain_is_the_end_of_a_range(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(200, 300), (20, 10), (0, 0)])
-def test_where_nothing_is_at_hand_the_answer_is_empty(talk: Talk, start: int, end: int) -> None:
+def test_a_request_for_missing_blocks_gets_an_empty_answer(talk: Talk, start: int, end: int) -> None:
     reply = the_range(talk, start, end)
     assert (reply.blocks, reply.last_block_next_available, reply.is_last) == ((), 0, False)
 
@@ -106,7 +106,7 @@ def test_too_many_or_no_gaps_cost_a_strike_and_get_no_answer(talk: Talk, count: 
     assert talk.network.core[peer].strikes == 1
 
 
-def test_who_asks_for_too_much_gets_empty_answers_for_a_while(talk: Talk) -> None:
+def test_a_peer_over_its_budget_gets_empty_answers_for_a_while(talk: Talk) -> None:
     peer = talk.meet()
     talk.network.core[peer].service.take(1 << 40, talk.now)
     assert talk.say(peer, GetBlockRange(1, 5, NO_BLOCK)) == [BlockRangeReply((), 0, False)]

@@ -77,7 +77,7 @@ def test_exchange_is_also_on_when_only_the_peer_recognises_us(talk: Talk) -> Non
     assert talk.network.core[peer].exchange
 
 
-def test_another_protocol_version_is_no_reason_to_part(talk: Talk) -> None:
+def test_a_peer_of_another_protocol_version_is_kept(talk: Talk) -> None:
     peer = talk.meet(protocol_version=7)
     assert talk.network.core[peer].is_live
 
@@ -155,7 +155,7 @@ def test_a_handshake_has_a_deadline(talk: Talk) -> None:
     assert talk.closed[peer] == "lifecycle timeout"
 
 
-def test_a_frame_that_never_ends_is_not_waited_for(talk: Talk) -> None:
+def test_an_unfinished_frame_has_a_deadline(talk: Talk) -> None:
     peer = talk.meet()
     talk.send_bytes(peer, b"\x10")
     talk.wait(70)
@@ -172,7 +172,7 @@ def test_an_exchange_begins_when_a_syncing_peer_has_caught_up(talk: Talk) -> Non
     assert talk.network.core[peer].exchange
 
 
-def test_a_peer_that_wants_nothing_of_us_is_left_alone_for_an_hour_at_most(talk_with: Begin) -> None:
+def test_a_soft_ban_is_respected_for_an_hour_at_most(talk_with: Begin) -> None:
     talk = talk_with(Settings(seeds=(Endpoint("62.1.1.1", 2001),)))
     talk.wait(5)
     (peer,) = talk.dialled
@@ -184,7 +184,7 @@ def test_a_peer_that_wants_nothing_of_us_is_left_alone_for_an_hour_at_most(talk_
     assert 0 < contact.next_attempt - talk.now <= 4_500
 
 
-def test_life_goes_one_way() -> None:
+def test_the_life_cycle_never_returns_to_its_beginning_nor_leaves_its_end() -> None:
     assert all(after is not Life.CONNECTING for after in LIFE.values())
     assert not any(before is Life.CLOSED for before, _ in LIFE)
     assert all(LIFE[life, LifeEvent.ENDED] is Life.CLOSED for life in Life if life is not Life.CLOSED)

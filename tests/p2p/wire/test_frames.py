@@ -33,19 +33,19 @@ def test_the_largest_payload_is_accepted() -> None:
     assert len(frame.payload) == MAX_PAYLOAD
 
 
-def test_one_byte_more_is_refused_before_it_comes() -> None:
+def test_a_frame_one_byte_too_large_is_refused_by_its_header() -> None:
     reader = FrameReader()
     reader.receive(HEADER.pack(MAX_PAYLOAD + 1, 5105), 0)
     with pytest.raises(FrameTooLarge):
         reader.next_frame(0)
 
 
-def test_we_do_not_send_what_nobody_would_read() -> None:
+def test_a_payload_that_is_too_large_is_not_sent() -> None:
     with pytest.raises(ValueError, match="fits no frame"):
         pack_frame(5105, bytes(MAX_PAYLOAD + 1))
 
 
-def test_a_claimed_size_takes_no_space() -> None:
+def test_a_claimed_size_allocates_nothing() -> None:
     reader = FrameReader()
     reader.receive(HEADER.pack(MAX_PAYLOAD, 5105) + b"x", 0)
     assert reader.next_frame(0) is None

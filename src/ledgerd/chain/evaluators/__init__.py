@@ -1,4 +1,4 @@
-"""What operations do: a module for each family. Importing this one makes all rules known to `evaluation`."""
+"""Evaluators: what operations do, a module for each family. Importing this one registers all of them."""
 
 from __future__ import annotations
 

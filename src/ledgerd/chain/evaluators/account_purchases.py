@@ -92,10 +92,10 @@ def _pay(ledger: Ledger, operation: BuyAccount, buyer: Account, seller: Account,
 
 
 def _bid(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account) -> None:
-    """Outbid whoever was highest, oneself included.
+    """Outbid the highest bidder, which may be the account itself.
 
-    What would become shares is not looked at again: a bid neither reserves nor spends it (spec 02, section 14.4,
-    quirk).
+    Tokens that would become shares are not checked again: a bid neither reserves nor spends them (spec 02, section
+    14.4, quirk).
     """
     bid = operation.account_offer_price.amount
     least = fits_int64(account.current_bid + _bid_step(account))

@@ -61,7 +61,7 @@ def account_create(ledger: Ledger, operation: AccountCreate) -> None:
 
 
 def _require_means(ledger: Ledger, creator: Account, operation: AccountCreate) -> None:
-    """Tokens and shares that are there, and together enough: a token counts for a multiple of its shares."""
+    """Fee and delegation must be available, and together enough: a token counts for a multiple of its shares."""
     fee, delegation = operation.fee.amount, operation.delegation.amount
     require(creator.balance >= fee, "creator.balance >= o.fee: Insufficient balance to create account.")
     require(
@@ -148,7 +148,7 @@ def _require_pauses(ledger: Ledger, operation: AccountUpdate, before: HeldKeys) 
 
 @evaluates(AccountMetadata)
 def account_metadata(ledger: Ledger, operation: AccountMetadata) -> None:
-    """Replace what an account says of itself."""
+    """Replace the metadata of an account."""
     account = ledger.account(operation.account)
     with ledger.editing(account):
         account.last_account_update = ledger.now

@@ -49,7 +49,7 @@ def content(ledger: Ledger, operation: Content) -> None:
 
 
 def _parent(ledger: Ledger, operation: Content) -> StoredContent | None:
-    """What a reply replies to, which may not be too deep itself."""
+    """The content that a reply is to, which may not be too deep itself."""
     if operation.parent_author == ROOT_POST_PARENT:
         return None
     parent = ledger.store.at(CONTENT_BY_PERMLINK, operation.parent_author, operation.parent_permlink)
@@ -62,7 +62,7 @@ def _parent(ledger: Ledger, operation: Content) -> StoredContent | None:
 
 
 def _write(ledger: Ledger, operation: Content, parent: StoredContent | None) -> None:
-    """Take a new content in, then its text, then count it among the replies to those above."""
+    """Store new content and its text, and count it among the replies of those above."""
     author, now = ledger.account(operation.author), ledger.now
     with ledger.editing(author):
         author.last_post = now
@@ -159,7 +159,7 @@ def _name_beneficiaries(ledger: Ledger, named: StoredContent, extensions: tuple[
 
 @evaluates(DeleteContent)
 def delete_content(ledger: Ledger, operation: DeleteContent) -> None:
-    """Take a content without replies away; in a block, one that votes are for stays without a word."""
+    """Take a content without replies away; in a block, one with votes stays, without an error."""
     require(not ledger.hardfork(4), "!_db.has_hardfork(CHAIN_HARDFORK_4): delete_content is deprecated as of HF 4")
     deleted = ledger.store.at(CONTENT_BY_PERMLINK, operation.author, operation.permlink)
     require(deleted.children == 0, "content.children == 0: Cannot delete a content with replies.")

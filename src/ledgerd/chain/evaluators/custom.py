@@ -10,7 +10,7 @@ from ledgerd.protocol.operations.custom import Custom
 
 @evaluates(Custom)
 def custom(ledger: Ledger, operation: Custom) -> None:
-    """Count the operation for each account that vouches for it, and note its block."""
+    """Count the operation for each account that signs it, and record its block."""
     for name in (*operation.required_active_auths, *operation.required_regular_auths):
         account = ledger.account(name)
         with ledger.editing(account):

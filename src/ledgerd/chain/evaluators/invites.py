@@ -104,7 +104,7 @@ def _unused_invite(ledger: Ledger, wif: str) -> Invite:
 
 
 def _use_up(ledger: Ledger, invite: Invite, status: int, secret: str, receiver: AccountName) -> None:
-    """Write down who had the tokens; the secret is public from now on."""
+    """Record who received the tokens; the secret is public from now on."""
     with ledger.editing(invite):
         invite.status = status
         invite.invite_secret = secret

@@ -173,7 +173,7 @@ def _start(ledger: Ledger, subscribe: Subscribe, operation: PaidSubscribe, secon
 
 
 def _later(time: int, seconds: int) -> int:
-    """Time goes through 64 bits of microseconds, which a long period may overflow (spec 02, section 1.3)."""
+    """Add to a time in 64 bits of microseconds, which a long period may overflow (spec 02, section 1.3)."""
     microseconds = int64(int64(seconds * MICROSECONDS) + time * MICROSECONDS)
     return uint32(truncated(microseconds, MICROSECONDS))
 

@@ -56,7 +56,7 @@ def _nested(ledger: Ledger, depth: ContextVar[int]) -> Iterator[None]:
 
 @evaluates(ProposalCreate)
 def proposal_create(ledger: Ledger, operation: ProposalCreate) -> None:
-    """Keep operations that others have to agree to; they must be possible now."""
+    """Store operations that others have to approve; they must be valid now."""
     with _nested(ledger, _creations):
         ledger.account(operation.author)
         require(
@@ -112,7 +112,7 @@ def _require_times(ledger: Ledger, operation: ProposalCreate) -> None:
 
 
 def _required(operations: Iterable[Operation]) -> Authorities:
-    """Whom the operations ask for; whoever agrees as a master need not agree besides."""
+    """The authorities that the operations need; an account needed as master is not needed besides."""
     asked = required_authorities(operations)
     require(not asked.other, "other.size() == 0: ")
     active = tuple(name for name in asked.active if name not in asked.master)
@@ -171,7 +171,7 @@ def _has_any(proposal: Proposal) -> bool:
 
 
 def _require_known(proposal: Proposal, operation: ProposalUpdate) -> None:
-    """What is taken back was given before, what is given was not."""
+    """Only approvals that were given can be removed, and only new ones added."""
     for given, removed in (
         (proposal.available_active_approvals, operation.active_approvals_to_remove),
         (proposal.available_master_approvals, operation.master_approvals_to_remove),

@@ -1,6 +1,6 @@
 """The rules of giving a stolen account back (spec 02, sections 6.4 to 6.6; spec 08, section 12.2).
 
-What runs out or takes effect with time is in `steps.recovery`.
+What expires or takes effect with time is in `steps.recovery`.
 """
 
 from __future__ import annotations

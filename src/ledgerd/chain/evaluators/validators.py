@@ -205,7 +205,9 @@ def _weigh_votes(ledger: Ledger, voter: Account, sign: int) -> None:
 
 
 def _votes_withdrawn(account: Account) -> list[int]:
-    """What its validators lose when an account's votes go elsewhere: its own shares, then those proxied to it."""
+    """The votes that its validators lose when an account's votes go elsewhere: its own shares, then those proxied to
+    it.
+    """
     return [-account.vesting_shares, *(-shares for shares in account.proxied_vsf_votes)]
 
 

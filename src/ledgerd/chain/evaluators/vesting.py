@@ -91,7 +91,7 @@ def _withdraw_rate(ledger: Ledger, account: Account, amount: int) -> int:
 
 @evaluates(SetWithdrawVestingRoute)
 def set_withdraw_vesting_route(ledger: Ledger, operation: SetWithdrawVestingRoute) -> None:
-    """Lay, change or remove the way of a part of an account's withdrawals."""
+    """Create, change or remove a route for a part of an account's withdrawals."""
     account, recipient = ledger.account(operation.from_account), ledger.account(operation.to_account)
     route = ledger.store.lookup(ROUTE_BY_ACCOUNTS, account.id, recipient.id)
     if route is None:
@@ -184,7 +184,7 @@ def _begin_delegation(ledger: Ledger, operation: DelegateVestingShares, minimum:
 
 
 def _return_later(ledger: Ledger, delegation: VestingDelegation, taken_back: int) -> None:
-    """Shares that are taken back return when whoever used them can do so no more; also if there are none."""
+    """Schedule the return of shares, for when the borrower can no longer use their energy or votes; zero shares too."""
     is_safe = ledger.hardfork(10)
     wait = ledger.network.energy_regeneration_seconds if is_safe else CASHOUT_WINDOW_SECONDS
     ledger.store.create(

@@ -115,7 +115,7 @@ class ForkChoice:
                 trunk.apply(item.block, skip)
             self.forks.head = tip
         except RuleViolation as problem:
-            log.warning("blocks above %d do not continue it: %s", before, problem)
+            log.warning("waiting blocks above %d are refused: %s", before, problem)
             head = self._blocks.fetch(trunk.head_id)
             while trunk.head_number > before and trunk.can_pop():
                 self._pop()

@@ -20,7 +20,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def violation(self) -> RuleViolation | None:
-        """The rule whose text answers whoever sent the block; nothing where the block was taken in."""
+        """The rule whose text the sender of the block is answered; `None` where the block was accepted."""
         return None
 
     def or_raise(self) -> Self:

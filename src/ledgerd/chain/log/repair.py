@@ -37,7 +37,7 @@ class Repaired(NamedTuple):
     """Blocks whose entry in the index was missing or wrong."""
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """The place of a block in the data, its trailing offset included."""
 
     number: int
@@ -67,19 +67,19 @@ def repair(files: LogFiles) -> Repaired:
     return repaired._replace(indexed=repaired.indexed + (corrected or 0))
 
 
-def _last_entry(files: LogFiles, size: int) -> Entry | None:
+def _last_entry(files: LogFiles, size: int) -> LogEntry | None:
     """The head, if the data ends with a whole block."""
     (start,) = OFFSET.unpack(read_at(files.data, OFFSET.size, size - OFFSET.size))
     if start >= size:
         return None
     number = files.number_at(start)
-    return Entry(number, start, size) if files.end_of_entry(number, start, size) == size else None
+    return LogEntry(number, start, size) if files.end_of_entry(number, start, size) == size else None
 
 
 # -- from the head down, by the trailing offsets
 
 
-def _follow_backwards(files: LogFiles, last: Entry, *, known: bool) -> int | None:
+def _follow_backwards(files: LogFiles, last: LogEntry, *, known: bool) -> int | None:
     """Make the index agree, and say how many of its entries were wrong; None, with nothing changed, if no trail leads.
 
     Quick, since what lies far from the end is not decoded. A block can carry bytes that look like entries, and the
@@ -109,7 +109,7 @@ def _follow_backwards(files: LogFiles, last: Entry, *, known: bool) -> int | Non
     return wrong
 
 
-def _trail(files: LogFiles, entry: Entry) -> Iterator[Entry]:
+def _trail(files: LogFiles, entry: LogEntry) -> Iterator[LogEntry]:
     """A block and those before it, as far as each starts where the one after it says."""
     while True:
         yield entry
@@ -119,7 +119,7 @@ def _trail(files: LogFiles, entry: Entry) -> Iterator[Entry]:
         (start,) = OFFSET.unpack(read_at(files.data, OFFSET.size, end - OFFSET.size))
         if not OFFSET.size < end - start <= LARGEST_ENTRY or files.number_at(start) != number:
             return
-        entry = Entry(number, start, end)
+        entry = LogEntry(number, start, end)
 
 
 def _reversed(found: IO[bytes]) -> Iterator[bytes]:
@@ -160,17 +160,17 @@ def _follow_forwards(files: LogFiles, size: int, *, known: bool, whole_at_end: b
     return Repaired(number - 1, end, cut=left, indexed=number - before)
 
 
-def _last_indexed(files: LogFiles, size: int) -> Entry | None:
+def _last_indexed(files: LogFiles, size: int) -> LogEntry | None:
     """The last block that the index knows and that is whole."""
     for number in range(files.indexed_head, files.first - 1, -1):
         start = files.start_of(number)
         end = None if start is None else files.end_of_entry(number, start, size)
         if start is not None and end is not None:
-            return Entry(number, start, end)
+            return LogEntry(number, start, end)
     return None
 
 
-def _whole_entries(files: LogFiles, number: int, start: int, size: int) -> Iterator[Entry]:
+def _whole_entries(files: LogFiles, number: int, start: int, size: int) -> Iterator[LogEntry]:
     """The blocks from an offset on, up to the first that is not whole."""
     window, base = b"", start
     while start < size:
@@ -182,7 +182,7 @@ def _whole_entries(files: LogFiles, number: int, start: int, size: int) -> Itera
         end = end_in(window, at, start)
         if end is None:
             return
-        yield Entry(number, start, end)
+        yield LogEntry(number, start, end)
         number, start = number + 1, end
 
 

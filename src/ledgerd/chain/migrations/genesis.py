@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
 
 NOBODY = Authority(1, {}, {})
-"""One signature is needed, and nobody can give it."""
+"""An authority that needs one signature, and that nobody can give."""
 
 FIRST_CANDIDATES = 3
 """For the reserve of bandwidth; each account of the distribution is one more."""

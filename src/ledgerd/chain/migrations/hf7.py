@@ -174,7 +174,7 @@ def _remove_routes(ledger: Ledger, account: Account) -> None:
 
 
 def _pass_on_escrows(ledger: Ledger, account: Account) -> None:
-    """The committee takes the account's part in them."""
+    """The committee takes the account's place in its escrows."""
     store, own = ledger.store, (account.name,)
     for escrow in store.scan(ESCROW_BY_SENDER, lower=own, upper=own):
         with ledger.editing(escrow):

@@ -1,4 +1,4 @@
-"""The global properties move on to the block, and those who left their slots empty answer for it (spec 03, 15.9)."""
+"""The global properties after the block, and penalties for missed slots (spec 03, 15.9)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ledgerd.state.objects.globals import DynamicGlobalProperty
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, Validator, ValidatorPenaltyExpire
 
 LOAD_REVIEWED_EVERY = 20
-"""Blocks between two looks at how full blocks are."""
+"""Blocks between two reviews of the load."""
 
 FULL_LOAD = 4
 """Blocks count as full from this part of their largest size on."""
@@ -39,7 +39,7 @@ class UndoHistoryExhausted(RuleViolation):
 
 
 def update_globals(ledger: Ledger, context: BlockContext) -> None:
-    """From here on the head is this block."""
+    """Make this block the head."""
     missed = _count_missed(ledger, context)
     _hold_to_account(ledger, context, missed)
     globals_ = ledger.globals
@@ -65,9 +65,9 @@ def _count_missed(ledger: Ledger, context: BlockContext) -> int:
 
 
 def _hold_to_account(ledger: Ledger, context: BlockContext, missed: int) -> None:
-    """Whoever missed a slot, except the producer, who at least came back.
+    """Penalize validators that missed a slot, except the producer.
 
-    In an emergency the votes of those who are away stay as they are; who is away for too long loses the key all
+    In an emergency the votes of absent validators stay as they are; one that is absent for too long loses its key all
     the same.
     """
     emergency = is_emergency(ledger)

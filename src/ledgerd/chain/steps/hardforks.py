@@ -1,4 +1,4 @@
-"""The hardforks that the validators have agreed on, when their time comes (spec 03, section 21)."""
+"""Applies the hardforks that the validators have voted for, at their time (spec 03, section 21)."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def _check_turn(ledger: Ledger, validator: Validator, timestamp: Time) -> None:
 
 
 def name_producer(ledger: Ledger, context: BlockContext) -> None:
-    """The global properties name the one who made the block already while its transactions are applied."""
+    """Set the producer in the global properties already before the transactions are applied."""
     globals_ = ledger.globals
     with ledger.editing(globals_):
         globals_.current_validator = context.producer.owner
@@ -75,7 +75,7 @@ def fix_genesis_time(ledger: Ledger, context: BlockContext) -> None:
 
 
 def process_header_extensions(ledger: Ledger, context: BlockContext) -> None:
-    """What the producer tells of the program it runs, and of the hardfork it votes for."""
+    """Record the producer's running version, and its vote on a hardfork."""
     producer = context.producer
     for extension in context.block.extensions:
         if isinstance(extension, RunningVersion):

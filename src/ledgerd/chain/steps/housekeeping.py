@@ -1,4 +1,4 @@
-"""What is forgotten after a while: invites that were used, and requests that came to nothing (spec 03, 15.16)."""
+"""Removal of old objects: used invites, and requests that were cancelled or rejected (spec 03, 15.16)."""
 
 from __future__ import annotations
 

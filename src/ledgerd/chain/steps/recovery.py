@@ -1,4 +1,6 @@
-"""What recovery keeps for a time only (spec 03, section 15.24)."""
+"""Account recovery: expiry of requests and of old master authorities, and changes of recovery accounts (spec 03,
+section 15.24).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from ledgerd.state.objects.recovery import (
 
 
 def process_account_recovery(ledger: Ledger, _progress: BlockContext) -> None:
-    """Old offers and old master authorities go; new recovery accounts take effect."""
+    """Remove expired requests and old master authorities; new recovery accounts take effect."""
     _expire_requests(ledger)
     _forget_master_authorities(ledger)
     _change_recovery_accounts(ledger)

@@ -56,7 +56,7 @@ def update_schedule(ledger: Ledger, _progress: BlockContext) -> None:
 
 
 def _forgive_penalties(ledger: Ledger) -> None:
-    """Penalties end with their time; the place in virtual time stays."""
+    """Remove expired penalties; the position in virtual time stays."""
     for penalty in ledger.store.scan(PENALTY_BY_EXPIRATION, upper=(ledger.now,)):
         validator = ledger.validator(penalty.validator)
         with ledger.editing(validator):
@@ -144,7 +144,7 @@ def _lap_time(validator: Validator) -> int:
 
 
 def _voters(ledger: Ledger) -> list[Validator]:
-    """Those whose votes on versions count: the round that ends, without the committee of an emergency."""
+    """The validators whose votes on versions count: the round that ends, without the committee of an emergency."""
     emergency = is_emergency(ledger)
     return [
         ledger.validator(name) for name in ledger.schedule.scheduled if not (emergency and name == COMMITTEE_ACCOUNT)

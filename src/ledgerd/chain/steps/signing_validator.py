@@ -1,4 +1,4 @@
-"""What a block says of its validator: that it is there, and since when without a gap (spec 03, section 15.10)."""
+"""Records of the block's validator: its last block, and the start of its run without a gap (spec 03, section 15.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts that keep nothing of what they are given (spec 03, section 15.27)."""
+"""Emptying the special accounts `null`, `anonymous` and `committee` (spec 03, section 15.27)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paid subscriptions whose period is over: they are renewed, or end (spec 03, section 15.31)."""
+"""Renewal or end of paid subscriptions whose period is over (spec 03, section 15.31)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from ledgerd.snapshot.jobs import done
 from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import Doorkeeper
 from ledgerd.snapshot.shelf import Shelf
-from ledgerd.snapshot.stalls import CHECK_SECONDS, StallWatch, Verdict
+from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.triggers import Triggers
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
@@ -180,10 +180,10 @@ class SnapshotsPart(Part):
             is_master = await self._chain.run(self._is_master)
             working()
             verdict = self._watch.check(self._time.seconds(), is_master=is_master)
-            if verdict is Verdict.ANNOUNCE:
+            if verdict is StallVerdict.ANNOUNCE:
                 log.warning("no block for %d minutes: peers are asked anew", self._options.stalled_sync_timeout_minutes)
                 await self._chain.run(self._peers.announce)
-            elif verdict is Verdict.FETCH and await self._renew():
+            elif verdict is StallVerdict.FETCH and await self._renew():
                 self._renewal.set()
                 await asyncio.Event().wait()
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Wishes(msgspec.Struct, frozen=True):
-    """What a network should be like. Nodes and validators are settled when it is founded."""
+    """What a network should be like. Nodes and validators are fixed when it is founded."""
 
     nodes: int = 5
     validators: int = 21

@@ -22,7 +22,7 @@ PATIENCE = 5.0
 Question = tuple[str, str, Sequence[object]]
 """An API, a method of it, and what it is given."""
 
-MOST_SETTLED = 10_000
+MOST_IRREVERSIBLE = 10_000
 """Irreversible blocks that are remembered; the lowest are forgotten first."""
 MOST_FAULTS = 100
 
@@ -97,7 +97,7 @@ class Watch:
         self._pool = thread_pool(len(members), "watch")
         self._missed_before: dict[str, int] | None = None
         self.sights: list[Sight | None] = [None] * len(members)
-        self.settled: dict[int, str] = {}
+        self.irreversible: dict[int, str] = {}
         """The ids of blocks that some node has called irreversible."""
         self.highest = [0] * len(members)
         """The highest irreversible block of each node."""
@@ -125,11 +125,11 @@ class Watch:
         self.highest[number] = max(block, self.highest[number])
         if int(block_id[:8], 16) != block:
             return  # the id is not known to the node yet, and says so with zeros (spec 03, 19.1)
-        known = self.settled.setdefault(block, block_id)
+        known = self.irreversible.setdefault(block, block_id)
         if known != block_id:
             self._blame(f"{name}: irreversible block {block} is {block_id}, and was {known}")
-        while len(self.settled) > MOST_SETTLED:
-            del self.settled[min(self.settled)]
+        while len(self.irreversible) > MOST_IRREVERSIBLE:
+            del self.irreversible[min(self.irreversible)]
 
     def _blame(self, fault: str) -> None:
         if fault not in self.faults and len(self.faults) < MOST_FAULTS:

@@ -30,7 +30,7 @@ class Admitted(Enum):
     """Expired, too late, or too large: a strike for who sent it."""
 
 
-class Entry(NamedTuple):
+class MempoolEntry(NamedTuple):
     """A transaction that was passed on."""
 
     transaction: Transaction
@@ -44,7 +44,7 @@ class Mempool:
     def __init__(self, settings: Settings, is_anchored: Callable[[Transaction], bool]) -> None:
         self._settings = settings
         self._is_anchored = is_anchored
-        self._entries: dict[TransactionId, Entry] = {}
+        self._entries: dict[TransactionId, MempoolEntry] = {}
         self._bytes = 0
         self._done: dict[TransactionId, int] = {}
         self._expiring: list[tuple[int, TransactionId]] = []
@@ -85,7 +85,7 @@ class Mempool:
         if not self._has_room(transaction) or transaction.id in self._entries:
             return
         size = len(transaction.packed)
-        self._entries[transaction.id] = Entry(transaction, size, is_provisional)
+        self._entries[transaction.id] = MempoolEntry(transaction, size, is_provisional)
         self._bytes += size
 
     def include(self, transaction: Transaction) -> None:

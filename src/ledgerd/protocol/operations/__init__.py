@@ -57,7 +57,7 @@ FAMILIES = (
     virtual,
     virtual_markets,
 )
-"""One module a family: a new operation joins the `OPERATIONS` of its own."""
+"""Modules by family: a new operation is added to the `OPERATIONS` of its own."""
 
 OPERATIONS = declare_operations(family.OPERATIONS for family in FAMILIES)
 """Every operation; the place of each is its tag."""

@@ -1,6 +1,7 @@
-"""What all ways of selling an account have in common: bids that go back, sales that end (spec 02, section 4.14).
+"""What all sales of accounts share: returning bids, ending sales (spec 02, section 4.14).
 
-Whether somebody may sell, bid or buy is in `evaluators.account_market`; when an auction is over, in `steps.auctions`.
+Whether an account may sell, bid or buy is decided in `evaluators.account_market`; when an auction is over, in
+`steps.auctions`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _KINDS = {
 
 
 class Wish(NamedTuple):
-    """What a memo asks for."""
+    """The account that a memo asks for."""
 
     name: AccountName
     key: PublicKey
@@ -65,7 +65,7 @@ def receive_anonymously(ledger: Ledger, amount: int, memo: str) -> None:
 
 
 def _wish(ledger: Ledger, memo: str) -> Wish:
-    """Since hardfork 6 a memo may name the account before a colon; the key alone gets the next number."""
+    """Parse the memo: since hardfork 6 it may name the account before a colon; the key alone gets the next number."""
     login, colon, key = memo.strip(WHITESPACE).partition(":")
     if colon and ledger.hardfork(6):
         return _named(ledger, login, key)

@@ -1,4 +1,4 @@
-"""What accounts say of themselves: one text each (spec 02, section 4.12)."""
+"""Metadata of accounts: one text each (spec 02, section 4.12)."""
 
 from __future__ import annotations
 

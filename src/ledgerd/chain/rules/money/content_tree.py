@@ -20,7 +20,7 @@ def ancestors(ledger: Ledger, content: Content) -> Iterator[Content]:
 
 
 def count_reply(ledger: Ledger, content: Content, change: int) -> None:
-    """Let all above a reply know that it came, or that it went."""
+    """Count a reply that came, or went, for all content above it."""
     for above in ancestors(ledger, content):
         with ledger.editing(above):
             above.children = uint32(above.children + change)
@@ -28,7 +28,7 @@ def count_reply(ledger: Ledger, content: Content, change: int) -> None:
 
 
 def change_reward_shares(ledger: Ledger, content: Content, change: int) -> None:
-    """Let reward shares of a content count for itself, for all above it, and among those of all content."""
+    """Add reward shares to a content, to all above it, and to the total of all content."""
     for each in (content, *ancestors(ledger, content)):
         with ledger.editing(each):
             each.children_rshares = uint128(each.children_rshares + change)

@@ -1,1 +1,1 @@
-"""Applying a transaction, and a proposal that has become one."""
+"""Applying a transaction, and a proposal that was approved."""

@@ -1,4 +1,4 @@
-"""What becomes of proposals: whether they are agreed to, carrying them out, and their end (spec 02, section 15).
+"""Proposals: whether they are approved, their execution, and their removal (spec 02, section 15).
 
 The rules of the operations on them are in `evaluators.proposals`, their expiry in `steps.proposals`.
 """
@@ -34,11 +34,11 @@ PROPOSED = codec_of(tuple[Operation, ...])
 """The form in which a proposal keeps its operations."""
 
 UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES | Skip.REFERENCED_BLOCK
-"""What is not asked of operations that are only tried out."""
+"""Checks that are skipped for operations that are only tried out."""
 
 
 def operations_of(proposal: Proposal) -> tuple[Operation, ...]:
-    """What is proposed."""
+    """The proposed operations."""
     operations: tuple[Operation, ...] = PROPOSED.decode(proposal.proposed_operations)
     return operations
 
@@ -53,7 +53,7 @@ def approvals_of(proposal: Proposal) -> Approvals:
 
 
 def try_out(ledger: Ledger, operations: Iterable[Operation]) -> None:
-    """Carry operations out as if they were a transaction now, and take all of it back.
+    """Apply operations as if they were a transaction now, and undo all of it.
 
     What comes after it in the transaction is numbered on from here, and under no id (spec 02, section 18.1, quirk).
     """
@@ -69,7 +69,7 @@ def try_out(ledger: Ledger, operations: Iterable[Operation]) -> None:
 
 
 def is_authorized(ledger: Ledger, proposal: Proposal) -> bool:
-    """Whether those have agreed whom the operations ask for; agreement of others does no harm here."""
+    """Whether the accounts that the operations need have approved; approvals of others do no harm here."""
     try:
         verify_authority(
             operations_of(proposal), proposal.available_key_approvals, ledger.authorities, approvals_of(proposal)

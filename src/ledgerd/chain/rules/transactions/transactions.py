@@ -1,4 +1,4 @@
-"""A transaction becomes state: what must hold before, what it costs, and its operations (spec 03, section 12)."""
+"""Applying a transaction: its checks, its bandwidth, and its operations (spec 03, section 12)."""
 
 from __future__ import annotations
 

@@ -28,7 +28,9 @@ def is_emergency(ledger: Ledger) -> bool:
 
 
 def begin_emergency_after_silence(ledger: Ledger, missed: int) -> None:
-    """A block after so many empty slots begins the emergency: every slot is the committee's, other keys are gone."""
+    """Begin the emergency with a block after so many empty slots: every slot becomes the committee's, all other signing
+    keys are removed.
+    """
     if not ledger.hardfork(12) or ledger.globals.emergency_consensus_active:
         return
     if (missed + 1) * BLOCK_INTERVAL < EMERGENCY_CONSENSUS_TIMEOUT_SEC:
@@ -62,7 +64,7 @@ def _appoint_committee(ledger: Ledger) -> None:
 
 
 def _make_neutral(ledger: Ledger, committee: Validator) -> None:
-    """The committee changes nothing that validators vote on: it stands for what is in force."""
+    """The committee's own properties and votes are what is in force, so that it changes nothing."""
     hardforks = ledger.hardforks
     committee.signing_key = ledger.network.emergency_key
     committee.running_version = ledger.network.version
@@ -72,7 +74,7 @@ def _make_neutral(ledger: Ledger, committee: Validator) -> None:
 
 
 def _dismiss(ledger: Ledger, validator: Validator) -> None:
-    """Whoever wants to come back sets a key again, and begins without penalties."""
+    """Remove a validator's signing key and penalties: to return, it sets a key again."""
     with ledger.editing(validator):
         validator.signing_key = NULL_KEY
         validator.penalty_percent = 0

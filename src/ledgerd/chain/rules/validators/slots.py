@@ -1,4 +1,4 @@
-"""Slots: which moment belongs to whom (spec 03, section 6)."""
+"""Slots: times of blocks, and their validators (spec 03, section 6)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def slot_at(ledger: Ledger, time: int) -> int:
 
 
 def scheduled_validator(ledger: Ledger, slot: int) -> AccountName:
-    """Who may fill a slot."""
+    """The validator of a slot."""
     schedule = ledger.schedule
     place = (ledger.globals.current_aslot + slot) % schedule.num_scheduled_validators
     return schedule.current_shuffled_validators[place]

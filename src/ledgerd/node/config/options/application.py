@@ -64,7 +64,7 @@ class Application(msgspec.Struct, frozen=True):
     """A word for a network that everybody knows, or else the absolute path of a chain file."""
 
 
-def _settle(record: Application, surroundings: Surroundings) -> Application:
+def _complete(record: Application, surroundings: Surroundings) -> Application:
     chain = record.chain
     if chain not in NETWORKS:
         chain = str(surroundings.current_dir / Path(chain).expanduser())
@@ -101,5 +101,5 @@ APPLICATION = Section(
             ours=True,
         ),
     ),
-    settle=_settle,
+    complete=_complete,
 )

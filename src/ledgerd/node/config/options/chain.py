@@ -32,7 +32,7 @@ class ChainOptions(msgspec.Struct, frozen=True):
         return self.write_wait_micro * (self.max_write_wait_retries + 1) / MICROSECONDS
 
 
-def _settle(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
+def _complete(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
     return msgspec.structs.replace(record, shared_file_dir=surroundings.data_dir / record.shared_file_dir)
 
 
@@ -143,5 +143,5 @@ CHAIN = Section(
             without_meaning="the histories hold what is in blocks, and nothing else",
         ),
     ),
-    settle=_settle,
+    complete=_complete,
 )

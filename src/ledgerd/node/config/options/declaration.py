@@ -88,7 +88,7 @@ def _unjoined(_values: dict[str, Any], _surroundings: Surroundings) -> None:
     pass
 
 
-def _unsettled(record: R, _surroundings: Surroundings) -> R:
+def _unchanged(record: R, _surroundings: Surroundings) -> R:
     return record
 
 
@@ -107,7 +107,7 @@ class Section(Generic[R]):
     """Records that are fields of the record, by the name of the field."""
     join: Callable[[dict[str, Any], Surroundings], None] = field(default=_unjoined)
     """Makes one value by field of what several options bring."""
-    settle: Callable[[R, Surroundings], R] = field(default=_unsettled)
+    complete: Callable[[R, Surroundings], R] = field(default=_unchanged)
     """Checks and completes what no option can by itself."""
 
     @property
@@ -136,4 +136,4 @@ class Section(Generic[R]):
                 own[name] = value
         self.join(own, surroundings)
         own |= {name: self.within[name](**parts) for name, parts in inner.items()}
-        return self.settle(self.record(**own), surroundings)
+        return self.complete(self.record(**own), surroundings)

@@ -23,7 +23,7 @@ class CustomProtocolOptions(msgspec.Struct, frozen=True):
     store_size: int
 
 
-def _settle(record: HistorySettings, _surroundings: Surroundings) -> HistorySettings:
+def _complete(record: HistorySettings, _surroundings: Surroundings) -> HistorySettings:
     if record.whitelist and record.blacklist:
         raise WrongTogether(BLACKLIST, f"cannot stand beside {WHITELIST}: keep one of the two")
     return record
@@ -73,7 +73,7 @@ HISTORY = Section(
             field="account_ranges",
         ),
     ),
-    settle=_settle,
+    complete=_complete,
     prefixes=("history-",),
 )
 

@@ -48,7 +48,7 @@ class Invocation(msgspec.Struct, frozen=True):
     create_snapshot: Path | None
 
 
-def _settle(record: Invocation, surroundings: Surroundings) -> Invocation:
+def _complete(record: Invocation, surroundings: Surroundings) -> Invocation:
     """Make every path absolute: `config` lies under the data directory, all others under the current one."""
     if record.replay_from_snapshot and record.snapshot is None and not record.snapshot_auto_latest:
         raise WrongTogether("replay-from-snapshot", "needs --snapshot PATH or --snapshot-auto-latest")
@@ -199,5 +199,5 @@ INVOCATION = Section(
             for name in LOGGING_KEYS
         ),
     ),
-    settle=_settle,
+    complete=_complete,
 )

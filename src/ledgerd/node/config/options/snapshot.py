@@ -20,7 +20,7 @@ DIRECTORY = Kind(
 )
 
 
-def _settle(record: SnapshotSettings, surroundings: Surroundings) -> SnapshotSettings:
+def _complete(record: SnapshotSettings, surroundings: Surroundings) -> SnapshotSettings:
     """An empty directory is that of the data directory; any other one is relative to the current directory."""
     if record.directory == IN_THE_DATA_DIRECTORY:
         directory = surroundings.data_dir / IN_THE_DATA_DIRECTORY.name
@@ -113,6 +113,6 @@ SNAPSHOT = Section(
         ),
         Option("test-trusted-seeds", BOOL, "Try every trusted peer, print how they did, and stop.", default="false"),
     ),
-    settle=_settle,
+    complete=_complete,
     prefixes=("snapshot-",),
 )

@@ -59,7 +59,7 @@ def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
     values["names"] = tuple(sorted(names))
 
 
-def _settle(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
+def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
     if 0 < record.required_participation < ALL_PARTICIPATE // 100:
         surroundings.remark(
             f"required-participation = {record.required_participation} is less than one percent: it counts "
@@ -185,5 +185,5 @@ VALIDATOR = Section(
     ),
     within={"ntp": NtpSettings},
     join=_join,
-    settle=_settle,
+    complete=_complete,
 )

@@ -11,7 +11,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.settings import WebserverSettings
 
 
-def _settle(record: WebserverSettings, surroundings: Surroundings) -> WebserverSettings:
+def _complete(record: WebserverSettings, surroundings: Surroundings) -> WebserverSettings:
     """Let `rpc-endpoint` stand for both others, where neither is given."""
     if record.rpc_endpoint is None:
         return record
@@ -138,6 +138,6 @@ WEBSERVER = Section(
         ),
     ),
     within={"limits": Limits},
-    settle=_settle,
+    complete=_complete,
     prefixes=("webserver-",),
 )
