@@ -204,7 +204,6 @@ def test_withdrawing_asks_in_this_order(markets: Ledger) -> None:
             ),
             Rule("lp.status == 0: Position already closed", {"row": {"status": CLOSED}}, {"row": {"status": ACTIVE}}),
             Rule(UNKNOWN, {"row": {"market": 9}}, {"row": {"market": 0}}),
-            Rule(LOCKED, {"market": {"status": 2}}, {"market": {"status": 1}}),
             Rule(LOCKED, {"market": {"betting_expiration": NOW}}, {"market": {"betting_expiration": NOW + 1}}),
             Rule(invalid, {"operation": {"amount": tokens(-1)}}),
             Rule(invalid, {"operation": {"amount": tokens(50_001)}}, {"operation": {"amount": tokens(50_000)}}),
@@ -293,6 +292,14 @@ def test_positions_of_other_markets_do_not_matter(markets: Ledger) -> None:
     carry_out(markets, WITHDRAW)
 
     assert market.liquidity_sum == 100_000
+
+
+@pytest.mark.parametrize("fields", [{"status": 2}, {"status": 3}, {"status": 0, "betting_expiration": NOW}])
+def test_when_liquidity_is_locked(markets: Ledger, fields: dict[str, int]) -> None:
+    market = create_market(markets, 150_000, **fields)
+    provide(markets, market, 50_000)
+
+    refuses_without_trace(markets, WITHDRAW, LOCKED)
 
 
 @pytest.mark.parametrize("fields", [{"status": 0}, {"status": -1}, {"betting_expiration": 0}])
