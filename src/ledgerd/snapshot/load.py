@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.offline.audit import accept_discrepancies
-from ledgerd.chain.rules.markets.seeds import recount_all
+from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
@@ -135,12 +135,16 @@ def _trust_the_head(store: Store) -> None:
 def _count_markets(ledger: Ledger) -> None:
     """What the first block with markets would count is counted here, since it may take long (spec 09, section 4.1).
 
-    As with the reference, the flags say that this block has still to come.
+    As with the reference, the flags say that this block has still to come. Where the file says that the markets of its
+    oracles were counted, that is kept: a new count can differ (spec 09, section 3.3).
     """
     head = ledger.globals
+    if not (head.pm_active_markets_seeded and head.pm_oracle_gauges_seeded):
+        recount_oracles(ledger)
+    recount_accounts(ledger)
+    note_leverage_ends(ledger)
     with ledger.editing(head):
         head.pm_frozen_counters_seeded = False
         head.pm_frozen_counters_reseeded_v1 = False
         head.pm_active_markets_seeded = False
         head.pm_oracle_gauges_seeded = False
-    recount_all(ledger)

@@ -18,7 +18,8 @@ LONG_AGO = 1_700_000_000
 
 
 def this_block(ledger: Ledger) -> list[Operation]:
-    """The market step of the block at the head."""
+    """The market step of the block at the head, which is not the first after hardfork 14."""
+    change(ledger, ledger.globals, pm_oracle_gauges_seeded=True)
     return run(ledger, process_markets)
 
 

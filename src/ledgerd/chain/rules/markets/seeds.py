@@ -51,8 +51,8 @@ def recount_newcomers(ledger: Ledger, parent_time: int) -> None:
         _set_gauges(ledger, oracle, sum(map(_is_active, markets)), _gauges(ledger.store, markets))
 
 
-def recount_all(ledger: Ledger) -> None:
-    """Count everything after an import whose rows are committed, and note the ends of leverage.
+def recount_accounts(ledger: Ledger) -> None:
+    """Count what each account has in markets, after an import whose rows are committed.
 
     Rows are read without keeping them in memory; what comes out as it stands is not written again.
     """
@@ -63,23 +63,41 @@ def recount_all(ledger: Ledger) -> None:
             for account in view.scan(ACCOUNTS)
             if any(getattr(account, counter) != frozen[account.name, counter] for counter in COUNTERS)
         ]
-        active: Counter[AccountName] = Counter()
-        gauges: dict[AccountName, Counter[Gauge]] = defaultdict(Counter)
-        for market in view.scan(PM_MARKETS):
-            active[market.oracle] += _is_active(market)
-            gauges[market.oracle] += _gauges(view, [market])
-        leveraged = {
-            position.market for position in view.scan(PM_LEVERAGE_POSITIONS) if position.status == leverage.ACTIVE
-        }
     for account_id in differing:
         account = ledger.store.get(ACCOUNTS, account_id)
         with ledger.editing(account):
             for counter in COUNTERS:
                 setattr(account, counter, frozen[account.name, counter])
+
+
+def recount_oracles(ledger: Ledger) -> None:
+    """Count the markets and disputes of each oracle, in the same way.
+
+    An oracle may come out with more than were counted along the way: markets that it had as its own oracle before it
+    registered were only ever counted down (spec 09, section 3.3).
+    """
+    active: Counter[AccountName] = Counter()
+    gauges: dict[AccountName, Counter[Gauge]] = defaultdict(Counter)
+    with ledger.store.committed() as view:
+        for market in view.scan(PM_MARKETS):
+            active[market.oracle] += _is_active(market)
+            gauges[market.oracle] += _gauges(view, [market])
     for oracle in list(ledger.store.scan(PM_ORACLES)):
         _set_gauges(ledger, oracle, active[oracle.owner], gauges[oracle.owner])
+
+
+def note_leverage_ends(ledger: Ledger) -> None:
+    """Note when positions end, of which an import does not tell."""
+    with ledger.store.committed() as view:
+        leveraged = {
+            position.market for position in view.scan(PM_LEVERAGE_POSITIONS) if position.status == leverage.ACTIVE
+        }
     for market_id in sorted(leveraged):
-        _keep_end(ledger, market_id)
+        market = ledger.store.find(PM_MARKETS, market_id)
+        if market is not None:
+            expect_end(ledger, market)
+            if market.status >= RESOLVED:
+                bring_end(ledger, market)
 
 
 def _frozen(view: View) -> Counter[tuple[AccountName, Frozen]]:
@@ -117,12 +135,3 @@ def _set_gauges(ledger: Ledger, oracle: PmOracle, active: int, gauges: Counter[G
         oracle.active_markets = active
         for gauge in GAUGES:
             setattr(oracle, gauge, gauges[gauge])
-
-
-def _keep_end(ledger: Ledger, market_id: int) -> None:
-    """An imported market has positions."""
-    market = ledger.store.find(PM_MARKETS, market_id)
-    if market is not None:
-        expect_end(ledger, market)
-        if market.status >= RESOLVED:
-            bring_end(ledger, market)
