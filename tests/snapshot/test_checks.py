@@ -133,8 +133,9 @@ def test_the_header_is_of_the_head_block(store: Store, state: State, field: str)
         "snapshot_block_id": "000002bc" + "11" * 16,
         "snapshot_block_num": 701,
     }
+    header: dict[str, Any] = {field: other[field]}
     with pytest.raises(SnapshotError, match="embedded head block does not match header anchor"):
-        take(store, state, **{field: other[field]})
+        take(store, state, **header)
 
 
 def test_flags_are_down_until_the_next_block(store: Store, state: State) -> None:

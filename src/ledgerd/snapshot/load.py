@@ -131,7 +131,8 @@ def _put(store: Store, name: str, record: Json) -> Entity:
         raise SnapshotError(f"the snapshot has a section {name}, which this program does not know: update it")
     entity = section.parse(record)
     store.set_next_id(section.table, entity.id)
-    return store.create(section.table, entity)
+    made: Entity = store.create(section.table, entity)
+    return made
 
 
 def _require_whole(store: Store, network: ChainParameters) -> None:
