@@ -52,7 +52,7 @@ def convert_until(folder: Path, rows: int, commits: int, moment: str) -> None:
         if made == commits:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Disk.commit = counted  # type: ignore[method-assign]
+    Disk.commit = counted  # type: ignore[method-assign,assignment]
     Store.open(folder, STORED_TABLES, formers=FORMERS).close()
 
 

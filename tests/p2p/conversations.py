@@ -39,6 +39,10 @@ class Said(NamedTuple):
         return pack_frame(self.number, self.payload)
 
 
+RESIDUAL = 788
+"""Thousandths of a VIZ that fixed awards had paid beyond the supply by then."""
+
+
 @cache
 def conversation(name: str) -> tuple[Said, ...]:
     lines = gzip.decompress((FOLDER / f"{name}.jsonl.gz").read_bytes()).splitlines()
@@ -54,7 +58,7 @@ def _snapshot() -> Snapshot:
 def chain_from_snapshot(folder: Path) -> Chain:
     """A pruned node that has just taken in the snapshot that the recorded nodes began with."""
     store = Store.open(folder / "state", STORED_TABLES, space=SMALL)
-    head = load(store, _snapshot(), TESTNET)
+    head = load(store, _snapshot(), TESTNET, residual=RESIDUAL)
     assert head is not None
     store.commit()
     log = RollingBlockLog.open(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import zlib
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot.container import StateWriter
 
 FOLDER = Path(__file__).resolve().parents[1] / "vectors" / "states"
+CHAINS_FOLDER = FOLDER.parent / "chains"
 
 STATES = ("open-1-600", "open-2-120", "open-hf0-336", "open-main-480")
 """A chain and the block after which its state was written."""
@@ -34,6 +36,20 @@ def small_state() -> dict[str, Any]:
     return state
 
 
+def market_document(chain: str, height: int) -> dict[str, Any]:
+    """The header and the state of a recorded chain with markets, without most of its block summaries.
+
+    What clients say of markets is left out: no rule reads it, and it is not kept.
+    """
+    raw = lzma.decompress((CHAINS_FOLDER / chain / f"state-{height}.json.xz").read_bytes())
+    document: dict[str, Any] = json.loads(raw.decode("utf-8", "surrogateescape"))
+    for part in (document["state"], document["header"]["object_counts"]):
+        part.pop("pm_market_meta", None)
+    summaries = document["state"]["block_summary"] = document["state"]["block_summary"][:4]
+    document["header"]["object_counts"]["block_summary"] = len(summaries)
+    return document
+
+
 def packed(state: dict[str, Any], **header: Any) -> bytes:
     """A file of this state, with a header that fits it but for what is given."""
     writer = StateWriter()
@@ -44,6 +60,7 @@ def packed(state: dict[str, Any], **header: Any) -> bytes:
         "chain_id": TESTNET.chain_id.hex(),
         "snapshot_block_num": head.get("head_block_number", 0),
         "snapshot_block_id": head.get("head_block_id", ""),
+        "snapshot_block_time": head.get("time", ""),
         "payload_checksum": writer.checksum,
         **header,
     }

@@ -76,9 +76,7 @@ def former_orders(folder: Path, *, undone: bool) -> dict[str, list[int]]:
         by_time = [item.id for item in store.scan(FORMER_ITEMS.indexes[2])]
         by_class = [item.id for item in store.scan(FORMER_ITEMS.indexes[1])]
         weights = {item.id: item.weight for item in store.scan(FORMER_ITEMS)}
-    rank = {}
-    for place, each in enumerate(by_class):
-        rank[each] = place
+    rank = {each: place for place, each in enumerate(by_class)}
     by_weight = sorted(weights, key=lambda each: (-weights[each], rank[each]))
     return {"by_time": by_time, "by_weight": by_weight}
 

@@ -33,12 +33,15 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 def run_export(chosen: argparse.Namespace) -> int:
     """Write a snapshot into a file that does not exist yet."""
     from ledgerd.node.datadir.state_export import write_snapshot  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.snapshot.checks import told_excess  # noqa: PLC0415
 
     if chosen.file.exists():
         raise OperatorError(f"{chosen.file} exists already: choose another name, or remove it")
     with opened_chain(chosen, must_exist=True) as chain:
         written = write_snapshot(chain, chosen.file, int(time.time()))
         sys.stdout.write(f"block {chain.head_number} written to {chosen.file}, checksum {written.checksum}\n")
+    if written.excess:
+        sys.stderr.write(f"{told_excess(written.excess)}\n")
     return 0
 
 
@@ -52,6 +55,7 @@ def run_import(chosen: argparse.Namespace) -> int:
     files = files_of(configuration)
     if files.exists:
         raise OperatorError(f"there is a state in {chosen.data_dir} already: choose another --data-dir")
-    head = import_state(files, chosen.file, network_of(configuration))
+    residual = configuration.snapshot.pm_legacy_residual
+    head = import_state(files, chosen.file, network_of(configuration), residual)
     sys.stdout.write(f"the state of block {head} is in {chosen.data_dir}\n")
     return 0

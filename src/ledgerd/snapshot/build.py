@@ -23,15 +23,15 @@ def read_snapshot(file: Path) -> Snapshot:
         raise SnapshotError(f"{file} cannot be read: {problem.strerror}") from problem
 
 
-def build_state(folder: Path, snapshot: Snapshot, network: ChainParameters, space: Space) -> None:
-    """Make a state in a folder that is empty.
+def build_state(folder: Path, snapshot: Snapshot, network: ChainParameters, space: Space, residual: int = 0) -> None:
+    """Make a state in a folder that is empty; the residual is that of `load`.
 
     Raises:
         SnapshotError: The snapshot cannot be taken; the folder is gone.
     """
     try:
         with Store.open(folder, STORED_TABLES, space=space) as store:
-            head = load(store, snapshot, network)
+            head = load(store, snapshot, network, residual)
             if head is not None:
                 store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
             store.commit()

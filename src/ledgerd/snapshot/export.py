@@ -10,21 +10,26 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from ledgerd.chain.offline.tokens import Tally
 from ledgerd.codec import codec_of
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, ChainId, TransactionId
 from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.container import StateWriter
+from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.loadable import Loadability
 from ledgerd.snapshot.sections import HEAD_BLOCK, SECTIONS, Section
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.transactions import KnownTransaction
 
 if TYPE_CHECKING:
     from ledgerd.state import View
 
 VERSION = 1
+WITH_AGENTS = 15
+"""From this hardfork on, a file must have the block at which it stands."""
 _RECORDS_A_PIECE = 512
 
 
@@ -47,12 +52,19 @@ class Exported(NamedTuple):
     """Of the state."""
     loadability: Loadability
     """What keeps reference nodes from loading it, if anything does."""
+    tally: Tally
+    """The tokens in it."""
 
 
 def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = None) -> Exported:
-    """Write a snapshot of a state into a file. What waits for its header lies in a temporary file of a folder."""
+    """Write a snapshot of a state into a file. What waits for its header lies in a temporary file of a folder.
+
+    Raises:
+        SnapshotError: No node would take the file: its head block is another, or is missing where it is needed.
+    """
+    _require_head(view, occasion.head_block)
     counts: dict[str, Json] = {}
-    loadability = Loadability()
+    loadability, tally = Loadability(), Tally()
     with StateWriter(spool) as writer:
 
         def frame(text: str) -> None:
@@ -62,7 +74,7 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
         frame("{")
         for section in SECTIONS:
             frame(f'{"," if counts else ""}"{section.name}":[')
-            texts = _texts(view, section, occasion.pending, loadability)
+            texts = _texts(view, section, occasion.pending, (loadability, tally))
             counts[section.name] = _add_records(texts, writer.add)
             frame("]")
         if occasion.head_block is not None:
@@ -72,7 +84,19 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
         frame("}")
         checksum = writer.checksum
         file.writelines(writer.finish(_header(view, occasion, checksum, counts)))
-    return Exported(checksum, loadability)
+    return Exported(checksum, loadability, tally)
+
+
+def _require_head(view: View, head_block: Block | None) -> None:
+    """Header and head block must be of one state (spec 11, section 8.3)."""
+    if head_block is None:
+        if view.get(HARDFORK_PROPERTIES, 0).last_hardfork >= WITH_AGENTS:
+            raise SnapshotError(
+                "the block at which the state stands is in no log, and no node takes a snapshot without it: write one "
+                "after the next block"
+            )
+    elif head_block.id != view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_id:
+        raise SnapshotError("the block that is to go with the state is another than its head")
 
 
 def _add_records(texts: Iterator[str], add: Callable[[str], None]) -> int:
@@ -85,13 +109,15 @@ def _add_records(texts: Iterator[str], add: Callable[[str], None]) -> int:
 
 
 def _texts(
-    view: View, section: Section[Any], pending: Collection[TransactionId], loadability: Loadability
+    view: View, section: Section[Any], pending: Collection[TransactionId], observers: tuple[Loadability, Tally]
 ) -> Iterator[str]:
+    loadability, tally = observers
     for entity in view.scan(section.table):
         if isinstance(entity, KnownTransaction) and entity.trx_id in pending:
             continue
         text = section.text(entity)
         loadability.record(section.name, entity.id, text)
+        tally.take(entity)
         yield text
 
 

@@ -41,6 +41,7 @@ class Import(msgspec.Struct, frozen=True, tag=True):
     chain: str
     path: str
     space: tuple[int, int, int]
+    residual: int = 0
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):
@@ -56,6 +57,8 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     size: int = 0
     obstacles: tuple[str, ...] = ()
     obstacle_count: int = 0
+    residual: int = 0
+    """How many tokens more than the supply are in what was written."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
@@ -75,11 +78,12 @@ def carry_out(order: Order, tell: Callable[[Told], None]) -> Done:
     if isinstance(order, Export):
         written = create(Path(order.state), Path(order.logs), network, path, order.created)
         faults = written.exported.loadability
-        return Done(written.number, written.size, tuple(map(str, faults.obstacles)), faults.count)
+        obstacles = tuple(map(str, faults.obstacles))
+        return Done(written.number, written.size, obstacles, faults.count, written.exported.tally.excess)
     tell(Progress(f"reading {path}"))
     snapshot = read_snapshot(path)
     tell(Progress(f"importing the state of block {snapshot.head_number}"))
-    build_state(Path(order.folder), snapshot, network, Space(*order.space))
+    build_state(Path(order.folder), snapshot, network, Space(*order.space), order.residual)
     return Done(snapshot.head_number)
 
 

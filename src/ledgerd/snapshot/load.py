@@ -5,18 +5,23 @@ Nothing in a snapshot is proven: who imports one trusts where it comes from.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.offline.audit import accept_discrepancies
+from ledgerd.chain.offline.tokens import Tally
 from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.properties import json_defaults_of
+from ledgerd.snapshot.checks import require_anchor, require_counts, require_sums
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS
 from ledgerd.state import NotUnique, StoreMisuse
+from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.validators import (
@@ -24,7 +29,7 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_SCHEDULES,
     VALIDATORS,
 )
-from ledgerd.state.tables import Table
+from ledgerd.state.tables import Entity, Table
 
 if TYPE_CHECKING:
     from ledgerd.codec.json_text import Json
@@ -34,13 +39,22 @@ if TYPE_CHECKING:
 
 RECORDS_A_COMMIT = 20_000
 
+WORK_OF_ORACLES = (
+    "active_markets",
+    "markets_in_dispute_window",
+    "disputes_awaiting_response",
+    "disputes_awaiting_decision",
+)
+
 SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
 VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 """Of these, the first that is not empty counts."""
 
 
-def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | None:
+def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: int = 0) -> Block | None:
     """Make the state of a snapshot that of an empty store, and return the block at which it stands, if it is told.
+
+    Its tokens may be so many more than its supply, and exactly so many (spec 11, section 8.6).
 
     Most of it is committed on the way, so that it need not fit into memory: the caller commits the rest, or deletes
     the store when this raises `SnapshotError`.
@@ -49,14 +63,20 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | 
         raise SnapshotError(
             f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()}, this node of {network.chain_id.hex()}"
         )
-    head_block = fill(store, snapshot)
+    tally = Tally()
+    with json_defaults_of(network):
+        head_block = fill(store, snapshot, tally)
     _require_whole(store, network)
-    _require_one_head(store, snapshot, head_block)
+    require_anchor(snapshot, head_block, store.get(HARDFORK_PROPERTIES, 0).last_hardfork)
+    _require_one_head(store, snapshot)
+    require_counts(snapshot)
     _heal_penalties(store)
+    _heal_ballots(store)
     _trust_the_head(store)
     store.set_revision(snapshot.head_number)
     store.set_meta(CHAIN_ID, network.chain_id)
     store.commit()
+    require_sums(store, tally, residual)
     ledger = Ledger(store, network)
     _count_markets(ledger)
     store.commit()
@@ -64,9 +84,10 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters) -> Block | 
     return head_block
 
 
-def fill(store: Store, snapshot: Snapshot) -> Block | None:
-    """Put the records of a snapshot into a store as they are."""
+def fill(store: Store, snapshot: Snapshot, tally: Tally | None = None) -> Block | None:
+    """Put the records of a snapshot into a store as they are, and count their tokens."""
     head_block = None
+    tally = tally or Tally()
     met: set[str] = set()
     for count, (name, record) in enumerate(snapshot.records(), 1):
         met.add(name)
@@ -76,19 +97,20 @@ def fill(store: Store, snapshot: Snapshot) -> Block | None:
             if name == HEAD_BLOCK:
                 head_block = codec_of(Block).from_json(record)
             elif name != METADATA and (name != OLD_VOTES or VOTES not in met):
-                _put(store, OLD_SECTIONS.get(name, name), record)
+                tally.take(_put(store, OLD_SECTIONS.get(name, name), record))
         except (DecodeError, NotUnique, StoreMisuse) as error:
             raise SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}") from error
     return head_block
 
 
-def _put(store: Store, name: str, record: Json) -> None:
+def _put(store: Store, name: str, record: Json) -> Entity:
     section = BY_NAME.get(name)
     if section is None:
         raise SnapshotError(f"the snapshot has a section {name}, which this program does not know: update it")
     entity = section.parse(record)
     store.set_next_id(section.table, entity.id)
-    store.create(section.table, entity)
+    made: Entity = store.create(section.table, entity)
+    return made
 
 
 def _require_whole(store: Store, network: ChainParameters) -> None:
@@ -102,14 +124,13 @@ def _require_whole(store: Store, network: ChainParameters) -> None:
         )
 
 
-def _require_one_head(store: Store, snapshot: Snapshot, head_block: Block | None) -> None:
-    """Header, state and head block must speak of the same block."""
+def _require_one_head(store: Store, snapshot: Snapshot) -> None:
+    """Header and state must speak of the same block."""
     head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
-    told = {snapshot.head_id, head.head_block_id, head.head_block_id if head_block is None else head_block.id}
-    if len(told) > 1 or snapshot.head_number != head.head_block_number:
+    if (snapshot.head_id, snapshot.head_number) != (head.head_block_id, head.head_block_number):
         raise SnapshotError(
-            f"the snapshot is of block {head.head_block_number} ({head.head_block_id.hex()}), and its header or its "
-            "head block of another: it is damaged"
+            f"the snapshot is of block {head.head_block_number} ({head.head_block_id.hex()}), and its header of "
+            "another: it is damaged"
         )
 
 
@@ -122,8 +143,20 @@ def _heal_penalties(store: Store) -> None:
                 validator.counted_votes = validator.votes
 
 
+def _heal_ballots(store: Store) -> None:
+    """A dispute has as many ballots as there are votes (spec 11, section 8.5)."""
+    votes = Counter(vote.market for vote in store.scan(PM_DISPUTE_VOTES))
+    for dispute in list(store.scan(PM_DISPUTES)):
+        if dispute.ballots != votes[dispute.market]:
+            with store.editing(dispute):
+                dispute.ballots = votes[dispute.market]
+
+
 def _trust_the_head(store: Store) -> None:
-    """Make the head of the snapshot irreversible, since it cannot be undone; its block is not known here."""
+    """Make the head of the snapshot irreversible, since it cannot be undone; its block is not known here.
+
+    The next block with markets says that they are counted, as in the reference (spec 11, section 8.5).
+    """
     head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
     with store.editing(head):
         head.last_irreversible_block_num = head.head_block_number

@@ -37,6 +37,8 @@ class Snapshot:
     def __init__(self, opening: Callable[[], BinaryIO]) -> None:
         """Read through a file that can be opened more than once; `SnapshotError` says why it is no snapshot."""
         self._opening = opening
+        self.sections: dict[str, int | None] = {}
+        """How many records each section has, of those that `records` has come to; nothing for what is no array."""
         with opening() as file, closing(unpacked(file)) as pieces:
             front, rest = _split(pieces)
             self._start = len(HEADER_KEY) + len(front) + len(STATE_KEY)
@@ -50,6 +52,8 @@ class Snapshot:
             self.chain_id: ChainId = codec_of(ChainId).from_json(self.header.get("chain_id"))
             self.head_number = as_uint64(self.header.get("snapshot_block_num"))
             self.head_id: BlockId = codec_of(BlockId).from_json(self.header.get("snapshot_block_id"))
+            counts = as_object(self.header.get("object_counts", {}))
+            self.object_counts = {name: as_uint64(count) for name, count in counts.items()}
         except DecodeError as error:
             raise SnapshotError(f"the header of the snapshot cannot be read ({error})") from error
 
@@ -71,10 +75,14 @@ class Snapshot:
             while not cursor.takes("}"):
                 name = as_string(cursor.value())
                 cursor.expect(":")
+                self.sections[name] = None
                 if cursor.takes("["):
+                    count = 0
                     while not cursor.takes("]"):
                         yield name, cursor.value()
+                        count += 1
                         cursor.takes(",")
+                    self.sections[name] = count
                 else:
                     yield name, cursor.value()
                 cursor.takes(",")

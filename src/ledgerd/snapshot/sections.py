@@ -6,7 +6,7 @@ An object is written as in the JSON of its record, but without the fields that t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import Any, Generic
 
@@ -113,6 +113,33 @@ LATER_FIELDS = frozenset(
 """Fields that older files lack; zero then."""
 
 
+LATER_OF_ORACLES = (
+    "last_penalty_stamp_time",
+    "auto_accept_creator",
+    "auto_accept_resolver",
+    "auto_accept",
+    "banned_by",
+    "active_markets",
+    "markets_in_dispute_window",
+    "disputes_awaiting_response",
+    "disputes_awaiting_decision",
+    "resolved_late_count",
+    "resolution_time_hist",
+)
+"""The reference drops `banned_by` and `active_markets`, and then refuses valid transactions: they are read here."""
+
+LATER_OF_MARKETS = (
+    "finalized_time",
+    "accept_deadline",
+    "decision_url",
+    "decision_reason",
+    "dispute_penalty_percent",
+    "deferred_claim_count",
+    "open_commits",
+)
+LATER_OF_DISPUTES = ("oracle_response", "oracle_response_time", "ballots")
+
+
 class Nullable(Kind):
     """An optional value that is written as `null` when it is not set."""
 
@@ -134,9 +161,12 @@ class Nullable(Kind):
 class Section(Generic[E]):
     """All objects of a table, in the order of their ids."""
 
-    def __init__(self, name: str, table: Table[E]) -> None:
+    def __init__(self, name: str, table: Table[E], optional: Collection[str] = (), *, is_lenient: bool = False) -> None:
+        """A record may lack the fields that are optional, or, in a lenient section, all but its id."""
         self.name = name
         self.table = table
+        self._optional = LATER_FIELDS | set(optional)
+        self._is_lenient = is_lenient
 
     @cached_property
     def fields(self) -> list[Field]:
@@ -154,14 +184,13 @@ class Section(Generic[E]):
         return RecordKind(self.table.record, lambda: self.fields).printer
 
     def parse(self, value: Json) -> E:
-        """The object of parsed JSON; every field must be there, unless older nodes had it not."""
+        """The object of parsed JSON; what may be missing has the record's own default (spec 11, section 8.5)."""
         given = renamed(as_object(value))
         made: dict[str, Any] = {}
         for field in self.fields:
             if field.name not in given:
-                if field.name not in LATER_FIELDS:
+                if field.name not in self._optional and (not self._is_lenient or field.attribute == "id"):
                     raise DecodeError("is missing").within(field.name)
-                made[field.attribute] = field.default()
                 continue
             try:
                 made[field.attribute] = field.kind.parse(given[field.name])
@@ -212,24 +241,24 @@ def _sections() -> Iterator[Section[Any]]:
     yield Section("master_authority_history", MASTER_AUTHORITY_HISTORY)
     yield Section("account_recovery_request", ACCOUNT_RECOVERY_REQUESTS)
     yield Section("change_recovery_account_request", CHANGE_RECOVERY_ACCOUNT_REQUESTS)
-    yield Section("pm_oracle", PM_ORACLES)
-    yield Section("pm_market", PM_MARKETS)
+    yield Section("pm_oracle", PM_ORACLES, LATER_OF_ORACLES)
+    yield Section("pm_market", PM_MARKETS, LATER_OF_MARKETS)
     yield Section("pm_outcome", PM_OUTCOMES)
-    yield Section("pm_bet", PM_BETS)
-    yield Section("pm_liquidity", PM_LIQUIDITY)
-    yield Section("pm_commit", PM_COMMITS)
-    yield Section("pm_dispute", PM_DISPUTES)
-    yield Section("pm_dispute_vote", PM_DISPUTE_VOTES)
-    yield Section("agent_permission", AGENT_PERMISSIONS)
-    yield Section("key_history", KEY_HISTORY)
-    yield Section("pm_lazy_pool", PM_LAZY_POOLS)
-    yield Section("pm_lazy_deposit", PM_LAZY_DEPOSITS)
-    yield Section("pm_lazy_allocation", PM_LAZY_ALLOCATIONS)
-    yield Section("pm_leverage_position", PM_LEVERAGE_POSITIONS)
-    yield Section("pm_lazy_withdraw_request", PM_LAZY_WITHDRAW_REQUESTS)
-    yield Section("pm_deferred_claim", PM_DEFERRED_CLAIMS)
-    yield Section("pm_settlement", PM_SETTLEMENTS)
-    yield Section("pm_creator_ban", PM_CREATOR_BANS)
+    yield Section("pm_bet", PM_BETS, is_lenient=True)
+    yield Section("pm_liquidity", PM_LIQUIDITY, is_lenient=True)
+    yield Section("pm_commit", PM_COMMITS, is_lenient=True)
+    yield Section("pm_dispute", PM_DISPUTES, LATER_OF_DISPUTES)
+    yield Section("pm_dispute_vote", PM_DISPUTE_VOTES, is_lenient=True)
+    yield Section("agent_permission", AGENT_PERMISSIONS, ["addons"])
+    yield Section("key_history", KEY_HISTORY, is_lenient=True)
+    yield Section("pm_lazy_pool", PM_LAZY_POOLS, is_lenient=True)
+    yield Section("pm_lazy_deposit", PM_LAZY_DEPOSITS, is_lenient=True)
+    yield Section("pm_lazy_allocation", PM_LAZY_ALLOCATIONS, is_lenient=True)
+    yield Section("pm_leverage_position", PM_LEVERAGE_POSITIONS, is_lenient=True)
+    yield Section("pm_lazy_withdraw_request", PM_LAZY_WITHDRAW_REQUESTS, is_lenient=True)
+    yield Section("pm_deferred_claim", PM_DEFERRED_CLAIMS, is_lenient=True)
+    yield Section("pm_settlement", PM_SETTLEMENTS, is_lenient=True)
+    yield Section("pm_creator_ban", PM_CREATOR_BANS, is_lenient=True)
 
 
 SECTIONS: tuple[Section[Any], ...] = tuple(_sections())

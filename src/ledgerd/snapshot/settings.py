@@ -29,3 +29,4 @@ class SnapshotSettings(msgspec.Struct, frozen=True):
     enable_stalled_sync_detection: bool
     stalled_sync_timeout_minutes: int
     test_trusted_seeds: bool
+    pm_legacy_residual: int

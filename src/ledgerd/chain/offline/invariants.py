@@ -9,6 +9,7 @@ from operator import add
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.discrepancies import noted
 from ledgerd.chain.offline.audit import excess_routes, excess_tokens, excess_votes
+from ledgerd.chain.offline.market_books import markets_agree
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.accounts import ACCOUNTS
@@ -107,6 +108,12 @@ def reward_shares_add_up(chain: Chain) -> Problems:
         yield f"there are {total} reward shares, but all awards together have {found}"
 
 
+def market_books_agree(chain: Chain) -> Problems:
+    """Since hardfork 14, markets, their pool and the accounts in them say what their rows hold."""
+    if chain.parts.ledger.hardfork(14):
+        yield from markets_agree(chain.parts.store)
+
+
 def indexes_agree(chain: Chain) -> Problems:
     """Every object stands in its indexes where it belongs, and nothing else does."""
     yield from chain.parts.store.verify()
@@ -133,6 +140,7 @@ CHECKS: tuple[Check, ...] = (
     vote_weights_agree,
     proxied_votes_agree,
     reward_shares_add_up,
+    market_books_agree,
     indexes_agree,
     log_agrees,
 )

@@ -112,7 +112,7 @@ class Opening:
         self.origin = choice.origin
         if choice.snapshot is not None:
             log.info("importing the snapshot %s", choice.snapshot)
-            import_state(self._files, choice.snapshot, self._network)
+            import_state(self._files, choice.snapshot, self._network, self._configuration.snapshot.pm_legacy_residual)
             if choice.origin is Origin.SNAPSHOT:
                 set_used(choice.snapshot)
         elif choice.origin is Origin.BLOCK_LOG:

@@ -19,6 +19,8 @@ class Written(NamedTuple):
     checksum: str
     """Of the state in it."""
     size: int
+    excess: int
+    """How many tokens more than the supply are in it."""
 
 
 def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
@@ -29,7 +31,7 @@ def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
-            checksum, _ = export(chain.state, file, Occasion(chain.network.chain_id, now, head, pending), path.parent)
+            exported = export(chain.state, file, Occasion(chain.network.chain_id, now, head, pending), path.parent)
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()
@@ -37,4 +39,4 @@ def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise OperatorError(f"{path} cannot be written: {problem.strerror}") from problem
-    return Written(checksum, size)
+    return Written(exported.checksum, size, exported.tally.excess)

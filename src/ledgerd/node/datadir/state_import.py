@@ -26,8 +26,10 @@ log = logging.getLogger(__name__)
 USED_SUFFIX = ".used"
 
 
-def import_state(files: StateFiles, path: Path, network: ChainParameters) -> int:
+def import_state(files: StateFiles, path: Path, network: ChainParameters, residual: int = 0) -> int:
     """Make the state of a node that of a snapshot; the number of the block at which it stands.
+
+    Its tokens may be so many more than its supply, and exactly so many.
 
     Raises:
         SnapshotError: The file cannot be read, is no snapshot of this network, or does not go with the block log.
@@ -36,7 +38,7 @@ def import_state(files: StateFiles, path: Path, network: ChainParameters) -> int
     snapshot = read_snapshot(path)
     _require_no_gap(files.logs, snapshot)
     try:
-        build_state(files.fresh_folder(), snapshot, network, files.space)
+        build_state(files.fresh_folder(), snapshot, network, files.space, residual)
     except BaseException:
         files.give_up()
         raise

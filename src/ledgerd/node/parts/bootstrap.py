@@ -159,5 +159,6 @@ async def _built(configuration: Configuration, files: StateFiles, fetched: Fetch
         configuration.application.chain,
         str(fetched.path),
         (space.initial, space.min_free, space.increment),
+        configuration.snapshot.pm_legacy_residual,
     )
     return (await done(order)).number

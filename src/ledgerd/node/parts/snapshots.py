@@ -24,6 +24,7 @@ from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.checks import told_excess
 from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Export
@@ -214,6 +215,8 @@ def _tell_obstacles(written: Done) -> None:
     if written.obstacle_count:
         shown = "; ".join(written.obstacles)
         log.warning("reference nodes cannot load this snapshot, for %d reasons: %s", written.obstacle_count, shown)
+    if written.residual:
+        log.warning("%s", told_excess(written.residual))
 
 
 class SnapshotErrand(Part):

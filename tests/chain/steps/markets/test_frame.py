@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.progress import Progress
 from ledgerd.chain.steps.applying import STEPS
 from ledgerd.chain.steps.hardforks import process_hardforks
 from ledgerd.chain.steps.markets.budget import Budget
@@ -165,8 +165,8 @@ def test_the_first_block_says_that_all_is_counted_and_counts_for_who_registered_
     create_market(markets)
     create_market(markets, status=RESOLVED, payout_status=TO_BE_PAID, result_expiration=NOW)
 
-    def first_step(ledger: Ledger, progress: Progress) -> None:
-        process_markets(ledger, Progress(progress.block, progress.skip, NOW - 3))
+    def first_step(ledger: Ledger, context: BlockContext) -> None:
+        process_markets(ledger, BlockContext(context.block, context.skip, NOW - 3))
 
     run(markets, first_step)
 

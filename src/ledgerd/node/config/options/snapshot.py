@@ -9,7 +9,7 @@ import msgspec
 from ledgerd.node.config.options.declaration import Option, Section, Surroundings
 from ledgerd.node.config.values.endpoints import ADDRESS, LISTENING, PEER
 from ledgerd.node.config.values.kind import Kind
-from ledgerd.node.config.values.values import BOOL, PATH, UINT32
+from ledgerd.node.config.values.values import BOOL, INT64, PATH, UINT32
 from ledgerd.snapshot.settings import SnapshotSettings
 
 IN_THE_DATA_DIRECTORY = Path("DATA-DIR", "snapshots")
@@ -112,6 +112,13 @@ SNAPSHOT = Section(
             default="5",
         ),
         Option("test-trusted-seeds", BOOL, "Try every trusted peer, print how they did, and stop.", default="false"),
+        Option(
+            "snapshot-pm-legacy-residual",
+            INT64,
+            "By how many thousandths of a VIZ the tokens in a snapshot must exceed its supply to be imported; 0 where "
+            "they add up.",
+            default="0",
+        ),
     ),
     complete=_complete,
     prefixes=("snapshot-",),

@@ -81,6 +81,20 @@ UINT32 = uint32()
 UINT64 = _unsigned(64)
 
 
+def _read_int64(text: str) -> int:
+    parts = _NUMBER.fullmatch(text)
+    if parts is None:
+        raise WrongValue("is not a whole number in decimal digits")
+    sign, digits = parts.groups()
+    largest = (1 << 63) - 1
+    if len(digits) > _MOST_DIGITS or int(digits) > largest:
+        raise WrongValue(f"is not between -{largest} and {largest}")
+    return -int(digits) if sign == "-" else int(digits)
+
+
+INT64 = Kind("NUMBER", "a whole number, which may be negative", "1", _read_int64)
+
+
 def _read_size(text: str) -> int:
     parts = _SIZE.fullmatch(text)
     if parts is None or len(parts[1]) > _MOST_DIGITS:

@@ -1,0 +1,141 @@
+"""Whether the books of prediction markets agree with their rows (spec 08, section 3; spec 09, section 5).
+
+Each check takes a view of a state and names what is wrong. A market that is paid, or is being paid, keeps the totals
+that it had when its payment began, so its bets are compared until then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.offline.tokens import STAKED
+from ledgerd.state.objects import bets, commitments, leverage, liquidity
+from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.bets import PM_BETS
+from ledgerd.state.objects.commitments import PM_COMMITS
+from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
+from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
+from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES
+from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
+
+if TYPE_CHECKING:
+    from ledgerd.state.objects.markets import PmMarket
+    from ledgerd.state.view import View
+
+Problems = Iterator[str]
+
+BINARY, SIDE_A = 0, 0
+"""The type of markets of two outcomes, and the first of these."""
+
+
+def stakes_agree(view: View) -> Problems:
+    """What is frozen at accounts is what their rows hold."""
+    provided, staked, pledged = Counter[str](), Counter[str](), Counter[str]()
+    for row in view.scan(PM_LIQUIDITY):
+        if row.status == liquidity.ACTIVE:
+            provided[row.provider] += row.amount
+    for bet in view.scan(PM_BETS):
+        if bet.status in STAKED:
+            staked[bet.account] += bet.amount
+    for position in view.scan(PM_LEVERAGE_POSITIONS):
+        if position.status == leverage.ACTIVE:
+            pledged[position.account] += position.collateral
+    for account in view.scan(ACCOUNTS):
+        name = account.name
+        yield from _differs(f"the liquidity of {name}", account.pm_liquidity_committed, provided[name])
+        yield from _differs(f"the bets of {name}", account.pm_bets_staked, staked[name])
+        yield from _differs(f"the collateral of {name}", account.pm_leverage_collateral, pledged[name])
+
+
+def _differs(what: str, told: int, found: int) -> Problems:
+    if told != found:
+        yield f"{what}: {told} by the counter, {found} by the rows"
+
+
+def _takes_bets(market: PmMarket) -> bool:
+    """Whether the totals of a market are those of its present rows."""
+    return market.status != DELETED and market.payout_status not in {PAID, BEING_PAID}
+
+
+def bets_agree(view: View) -> Problems:
+    """What was bet on each outcome is the sum of the bets, and so is what may be paid for them."""
+    amounts, weights = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
+    sides: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for bet in view.scan(PM_BETS):
+        if bet.status == bets.ACTIVE:
+            amounts[bet.market, bet.outcome_index] += bet.amount
+            weights[bet.market, bet.outcome_index] += bet.weight
+            sides[bet.market][bet.side != SIDE_A] += bet.amount
+    live: dict[int, bool] = {}
+    for market in view.scan(PM_MARKETS):
+        live[market.id] = _takes_bets(market) and market.market_type != BINARY
+        if _takes_bets(market):
+            of_a, of_b = sides[market.id]
+            yield from _differs(f"the bets of market {market.id}", market.bets_sum, of_a + of_b)
+            if market.market_type == BINARY:
+                yield from _differs(f"the bets on A of market {market.id}", market.a_bets_sum, of_a)
+                yield from _differs(f"the bets on B of market {market.id}", market.b_bets_sum, of_b)
+    for outcome in view.scan(PM_OUTCOMES):
+        if live.get(outcome.market):
+            where, what = (outcome.market, outcome.outcome_index), f"{outcome.outcome_index} of market {outcome.market}"
+            yield from _differs(f"the bets on outcome {what}", outcome.bets_sum, amounts[where])
+            yield from _differs(f"the tokens of outcome {what}", outcome.q, weights[where])
+
+
+def liquidity_agrees(view: View) -> Problems:
+    """The liquidity of each market is the sum of what was provided."""
+    found = Counter[int]()
+    for row in view.scan(PM_LIQUIDITY):
+        if row.status == liquidity.ACTIVE:
+            found[row.market] += row.amount
+    for market in view.scan(PM_MARKETS):
+        if _takes_bets(market):
+            yield from _differs(f"the liquidity of market {market.id}", market.liquidity_sum, found[market.id])
+
+
+def counts_agree(view: View) -> Problems:
+    """Markets count their open commits and deferred claims, and disputes their ballots."""
+    commits = Counter(row.market for row in view.scan(PM_COMMITS) if row.status == commitments.COMMITTED)
+    claims = Counter(row.market for row in view.scan(PM_DEFERRED_CLAIMS))
+    for market in view.scan(PM_MARKETS):
+        yield from _differs(f"the open commits of market {market.id}", market.open_commits, commits[market.id])
+        if _takes_bets(market):
+            told, what = market.deferred_claim_count, f"the deferred claims of market {market.id}"
+            yield from _differs(what, told, claims[market.id])
+    ballots = Counter(vote.market for vote in view.scan(PM_DISPUTE_VOTES))
+    for dispute in view.scan(PM_DISPUTES):
+        yield from _differs(f"the ballots on market {dispute.market}", dispute.ballots, ballots[dispute.market])
+
+
+def pool_agrees(view: View) -> Problems:
+    """The lazy pool is what was put into it, lent, and asked back."""
+    for pool in view.scan(PM_LAZY_POOLS):
+        shares = sum(deposit.shares for deposit in view.scan(PM_LAZY_DEPOSITS))
+        asked = sum(request.amount for request in view.scan(PM_LAZY_WITHDRAW_REQUESTS))
+        in_markets = sum(
+            row.amount for row in view.scan(PM_LIQUIDITY) if row.status == liquidity.ACTIVE and not row.provider
+        )
+        lent = sum(each.loan for each in view.scan(PM_LEVERAGE_POSITIONS) if each.status == leverage.ACTIVE)
+        yield from _differs("the shares of the lazy pool", pool.total_shares, shares)
+        yield from _differs("the withdrawals from the lazy pool", pool.pending_withdrawals, asked)
+        yield from _differs("what the lazy pool has in markets", pool.allocated_balance, in_markets)
+        yield from _differs("what the lazy pool has lent", pool.leverage_fund_used, lent)
+
+
+MARKET_CHECKS: tuple[Callable[[View], Problems], ...] = (
+    stakes_agree,
+    bets_agree,
+    liquidity_agrees,
+    counts_agree,
+    pool_agrees,
+)
+
+
+def markets_agree(view: View) -> Problems:
+    """All that is wrong with the books of markets."""
+    for each in MARKET_CHECKS:
+        yield from each(view)

@@ -1,0 +1,100 @@
+"""What a snapshot must be to be taken (spec 11, sections 8.3 and 8.6).
+
+The reference makes the first half of these checks before it changes anything. Here a state is built beside the one
+there is, and dropped when a check fails: so all of them are made when everything has been read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.protocol.time_text import time_text
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.export import WITH_AGENTS
+from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA
+from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_BY_NAME, ACCOUNTS
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+
+if TYPE_CHECKING:
+    from ledgerd.chain.offline.tokens import Tally
+    from ledgerd.protocol.block import Block
+    from ledgerd.snapshot.read import Snapshot
+    from ledgerd.state import Store
+    from ledgerd.state.view import View
+
+NEEDED_SECTIONS = ("agent_permission", "key_history")
+RESIDUAL_OPTION = "snapshot-pm-legacy-residual"
+
+
+def require_anchor(snapshot: Snapshot, head_block: Block | None, hardfork: int) -> None:
+    """The head block, where there is one, must be that of the header; and what hardfork 15 needs must be there."""
+    if hardfork >= WITH_AGENTS and head_block is None:
+        raise SnapshotError(f'state.contains("{HEAD_BLOCK}"): Post-HF15 snapshot lacks signed head block anchor')
+    if head_block is not None:
+        told = (snapshot.head_id, snapshot.head_number, snapshot.header.get("snapshot_block_time"))
+        if told != (head_block.id, head_block.number, time_text(head_block.timestamp)):
+            raise SnapshotError(
+                "head.id() == header.snapshot_block_id && head.block_num() == header.snapshot_block_num && "
+                "head.timestamp == header.snapshot_block_time: Snapshot embedded head block does not match header "
+                "anchor"
+            )
+    if hardfork < WITH_AGENTS:
+        return
+    counts = snapshot.object_counts
+    for name in NEEDED_SECTIONS:
+        count = snapshot.sections.get(name)
+        if count is None:
+            raise SnapshotError(
+                f"state.contains(section) && state[section].is_array(): Post-HF15 snapshot lacks {name} section"
+            )
+        if counts.get(name) != count:
+            raise SnapshotError(
+                "count != header.object_counts.end() && count->second == state[section].get_array().size(): "
+                f"Post-HF15 snapshot {name} count mismatch"
+            )
+
+
+def require_counts(snapshot: Snapshot) -> None:
+    """Every section that the header counts must have so many records; what clients say of markets is not read."""
+    for name, count in snapshot.object_counts.items():
+        found = snapshot.sections.get(name) or 0
+        if found != count and name != METADATA:
+            raise SnapshotError(f"the header of the snapshot counts {count} records of {name}, and it has {found}")
+
+
+def require_sums(store: Store, tally: Tally, residual: int) -> None:
+    """Authorities are of accounts, shares add up, and tokens too, but for what the operator tolerates."""
+    with store.committed() as view:
+        _require_owners(view)
+        shares = sum(account.vesting_shares for account in view.scan(ACCOUNTS))
+        total = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).total_vesting_shares
+    if shares != total:
+        raise SnapshotError(f"the accounts in the snapshot have {shares} shares together, and not {total}")
+    if tally.excess != residual:
+        raise SnapshotError(
+            f"the tokens in the snapshot are {tally.excess} more than its supply, in thousandths of a VIZ, and "
+            f"{RESIDUAL_OPTION} is {residual}: {tally}. {what_makes(tally.excess)}"
+        )
+
+
+def _require_owners(view: View) -> None:
+    for authority in view.scan(ACCOUNT_AUTHORITIES):
+        if view.lookup(ACCOUNT_BY_NAME, authority.account) is None:
+            raise SnapshotError(f"the snapshot has an authority of {authority.account}, and no such account")
+
+
+def what_makes(excess: int) -> str:
+    """What a sum that is not zero comes from in a sound chain, and what to do."""
+    return (
+        "On a sound chain such a sum comes from fixed awards that gave their beneficiaries more than the award, from "
+        "positions that were closed above what they had bet, or from tokens of a market that nobody was left to get. "
+        f"If you know this chain to have it, set {RESIDUAL_OPTION} = {excess}"
+    )
+
+
+def told_excess(excess: int) -> str:
+    """What whoever writes such a file should know."""
+    return (
+        f"the tokens in this snapshot are {excess} more than its supply, in thousandths of a VIZ: nodes refuse to "
+        f"import it, this one too, unless {RESIDUAL_OPTION} is {excess} there"
+    )
