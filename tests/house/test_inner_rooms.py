@@ -41,7 +41,15 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("configuration", "templates"),
         ("network",),
     ),
-    "p2p": (("wire",), ("shared",), ("talk",), ("sync",), ("dialogue",), ("network_state",), ("driver", "report")),
+    "p2p": (
+        ("wire",),
+        ("shared",),
+        ("talk",),
+        ("sync",),
+        ("dialogue",),
+        ("network_state", "turns"),
+        ("driver", "report"),
+    ),
     "rpc": (
         ("call",),
         ("link", "blocks", "settings"),

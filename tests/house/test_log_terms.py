@@ -18,7 +18,7 @@ from tests.house.source_tree import PACKAGE, ROOT, called_name, parse, python_fi
 
 LOUD = {"info", "warning", "error", "critical", "exception", "log"}
 LOGGERS = {"log", "_frame_log"}
-REASONS = {"remark", "strike", "ban", "close"}
+REASONS = {"remark", "strike", "ban", "close", "tell"}
 """Calls whose text is logged: remarks on the configuration, and why a peer is charged or closed."""
 
 PASSED_ON: dict[str, tuple[str, ...]] = {
@@ -29,7 +29,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "node/parts/replaying.py": ("node/parts/replaying.py",),
     "p2p/network_state.py": ("p2p/network_state.py",),
     "p2p/shared/chain_access.py": (),  # the text of an exception
-    "p2p/shared/core.py": (),  # why a peer is charged or closed: REASONS
+    "p2p/shared/notices.py": (),  # why a peer is charged or closed: REASONS
     "p2p/sync/intake.py": ("p2p/sync/report.py",),
     "producer/loop.py": ("producer/decision.py", "producer/streaks.py"),
     "snapshot/jobs.py": ("snapshot/job.py",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from ledgerd.p2p.shared.allowances import Exemption
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
 from ledgerd.p2p.wire.messages import (
@@ -250,13 +251,13 @@ def test_a_frame_that_is_too_large_bans_its_address_for_an_hour(talk: Talk) -> N
 
 
 def test_offences_expire() -> None:
-    bans = Bans()
+    bans = Bans(Exemption(("private",)))
     assert not any(bans.offend("62.1.1.1", second * 61.0) for second in range(500))
     assert any(bans.offend("62.1.1.2", second / 10) for second in range(40))
 
 
 def test_the_number_of_remembered_addresses_is_limited() -> None:
-    bans = Bans()
+    bans = Bans(Exemption(("private",)))
     for number in range(10_000):
         bans.ban(f"62.{number // 250}.{number % 250}.1", number, 3600)
         bans.offend(f"62.{number // 250}.{number % 250}.1", number)

@@ -16,8 +16,9 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.messages import Hello, NodeId
+from ledgerd.p2p.wire.messages import Hello, Message, NodeId, NotAvailable
 from ledgerd.protocol.endpoint import Endpoint
 from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
 
@@ -96,6 +97,43 @@ def test_a_peer_that_sends_garbage_is_closed_and_another_is_served(others: Netwo
 
         for writer in (bad_writer, good_writer):
             writer.close()
+        await driver.stop()
+
+    run(main)
+
+
+def test_a_read_of_very_many_messages_is_heard_in_turns(others: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two of them the loop does what else waits, which is where our own slots have their turn."""
+    monkeypatch.setattr("ledgerd.p2p.driver.TURN_SECONDS", -1.0)
+    messages = 500
+
+    async def main() -> None:
+        driver, loop = drive(others.chain, 1), asyncio.get_running_loop()
+        await driver.start(Endpoint("127.0.0.1", free_port()))
+        heard: list[int] = []
+        rounds = 0
+        all_heard = asyncio.Event()
+
+        def count() -> None:
+            nonlocal rounds
+            rounds += 1
+            if not all_heard.is_set():
+                loop.call_soon(count)
+
+        def hear(peer: Peer, message: Message) -> None:
+            original(peer, message)
+            heard.append(rounds)
+            if len(heard) == messages + 1:
+                all_heard.set()
+
+        original = driver.network.dialogue.hear
+        driver.network.dialogue.hear = hear  # type: ignore[method-assign]  # which goes on to hear
+        loop.call_soon(count)
+        _, writer = await asyncio.open_connection("127.0.0.1", driver.port)
+        writer.write(Hello(node_id=NodeId(bytes(32) + b"\7")).frame + NotAvailable(1).frame * messages)
+        writer.close()
+        await asyncio.wait_for(all_heard.wait(), PATIENCE)
+        assert heard == sorted(set(heard)), "what came before the end is heard, one message a turn"
         await driver.stop()
 
     run(main)

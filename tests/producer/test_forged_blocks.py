@@ -37,16 +37,23 @@ def beside(network: Network, length: int, key: PrivateKey, name: AccountName = A
     return blocks
 
 
+def push_unjudged(network: Network, block: Block) -> None:
+    """A candidate of which signatures do not say enough: as those inside a branch that changes keys."""
+    forks = network.chain.parts.forks
+    forks.judge = lambda _: None
+    forks.push(block)
+
+
 def test_a_block_beside_our_head_competes_with_ours_when_its_validator_signed_it(network: Network) -> None:
     blocks = beside(network, 2, network.keys[ALICE])
     for block in blocks:
-        network.chain.parts.forks.push(block)
+        push_unjudged(network, block)
     assert [rival.id for rival in read_facts(network.chain, ()).rivals] == [blocks[1].id]
 
 
 def test_a_block_that_nobody_signed_competes_with_nothing(network: Network) -> None:
     for block in beside(network, 2, PrivateKey(b"\7" * 32)):
-        network.chain.parts.forks.push(block)
+        push_unjudged(network, block)
     assert len(network.chain.parts.forks.items_at(network.chain.head_number + 1)) == 1
     assert read_facts(network.chain, ()).rivals == ()
 
@@ -54,7 +61,7 @@ def test_a_block_that_nobody_signed_competes_with_nothing(network: Network) -> N
 def test_a_forged_branch_does_not_hide_who_made_the_last_blocks(network: Network) -> None:
     before = read_facts(network.chain, ()).recent_producers
     for block in beside(network, 9, PrivateKey(b"\7" * 32)):
-        network.chain.parts.forks.push(block)
+        push_unjudged(network, block)
     assert read_facts(network.chain, ()).recent_producers == before
 
 
@@ -66,11 +73,11 @@ def test_what_is_forged_on_top_of_a_longer_branch_does_not_hide_that_branch(netw
         PrivateKey(b"\7" * 32),
     )
     for block in (*blocks, tip):
-        network.chain.parts.forks.push(block)
+        push_unjudged(network, block)
     assert set(read_facts(network.chain, ()).recent_producers) == {ALICE}
 
 
 def test_a_longer_branch_that_was_signed_is_what_a_producer_goes_by(network: Network) -> None:
     for block in beside(network, 9, network.keys[ALICE]):
-        network.chain.parts.forks.push(block)
+        push_unjudged(network, block)
     assert set(read_facts(network.chain, ()).recent_producers) == {ALICE}

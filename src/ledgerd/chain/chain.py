@@ -17,6 +17,9 @@ from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
 from ledgerd.chain.forks.linking import Linking
 from ledgerd.chain.forks.outcome import Outcome
+from ledgerd.chain.forks.proof import Proof
+from ledgerd.chain.forks.refused import RefusedBlocks
+from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
@@ -67,8 +70,9 @@ class Chain(ChainView):
         ledger, forks = Ledger(store, network), ForkDatabase()
         trunk, pending = Trunk(ledger, checkpoints or {}), Pending(ledger, clock)
         blocks = Blocks(trunk, forks, block_log)
-        linking = Linking(trunk, forks, blocks)
-        choice = ForkChoice(trunk, forks, blocks, linking, pending)
+        linking, proof = Linking(trunk, forks, blocks, RefusedBlocks(clock)), Proof(trunk, forks, blocks)
+        forks.judge = proof.judge
+        choice = ForkChoice(trunk, linking, pending, proof, Trial(trunk, self._commit_all, clock))
         super().__init__(network, Parts(store, ledger, trunk, forks, blocks, block_log, pending, linking, choice))
         self._store, self._ledger, self._trunk = store, ledger, trunk
         self._pending, self._linking, self._choice, self._block_log = pending, linking, choice, block_log
@@ -236,6 +240,11 @@ class Chain(ChainView):
         for event in happened:
             for listener in self._listeners:
                 listener(event)
+
+    def _commit_all(self) -> None:
+        """Make all durable, also what no block has changed."""
+        self._commit()
+        self._store.commit()
 
     def _log_irreversible(self) -> None:
         append_irreversible(self._block_log, self._trunk.take_irreversible(), self._rolling_blocks, self.irreversible)

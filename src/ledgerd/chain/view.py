@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.chain.rules.transactions.signability import require_usable
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
     from ledgerd.chain.pending.pending import Pending
-    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.block import Block, SignedHeader
     from ledgerd.protocol.keys import PublicKey
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.protocol.transaction import Transaction
@@ -137,7 +138,7 @@ class ChainView:
         packed = self._parts.block_log.read(number)
         if packed is None:
             for item in self._parts.forks.items_at(number)[:1]:
-                return item.block.packed
+                return item.packed
         return packed
 
     def is_on_trunk(self, block_id: BlockId) -> bool:
@@ -153,6 +154,14 @@ class ChainView:
             return True
         summary = self._parts.store.get(BLOCK_SUMMARIES, transaction.ref_block_num)
         return int.from_bytes(summary.block_id[4:8], "little") == transaction.ref_block_prefix
+
+    def is_signable(self, transaction: Transaction) -> bool:
+        """Whether a transaction has not far more signatures than the authorities that it asks for have keys."""
+        try:
+            require_usable(self._parts.ledger, transaction)
+        except RuleViolation:
+            return False
+        return True
 
     # -- branches
 
@@ -181,7 +190,7 @@ class ChainView:
         """Which of two branches has more votes behind it: 1, -1, or 0 where it cannot be said (hardfork 12)."""
         return self._parts.choice.compare(first, second)
 
-    def is_signed(self, block: Block) -> bool:
+    def is_signed(self, block: Block | SignedHeader) -> bool:
         """Whether whom a block names signed it, with the key that is in force on the trunk.
 
         In another branch the key may be another, so that a block that is not signed proves nothing. Candidates are
@@ -198,7 +207,7 @@ class ChainView:
         producers: list[AccountName] = []
         item = self._longest_signed()
         while item is not None and len(producers) < count:
-            producers.append(AccountName(item.block.validator))
+            producers.append(item.validator)
             item = self._parts.forks.parent_of(item)
         return tuple(producers)
 

@@ -46,7 +46,9 @@ log = logging.getLogger(__name__)
 REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600
 REFUSED_COST = 10
-TRANSACTIONS_AT_ONCE, TRANSACTIONS_A_SECOND = 5_000, 1_000
+SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND = 5_000, 1_000
+"""Of the transactions of all peers together; and as much of those whose transactions are mostly accepted."""
+MOST_STANDING = 1_000
 
 
 class Dialogue:
@@ -57,7 +59,8 @@ class Dialogue:
         self._contacts = contacts
         self._intake = intake
         self.exchange = PeerExchange(core, contacts)
-        self._transactions = Budget(TRANSACTIONS_AT_ONCE, TRANSACTIONS_A_SECOND, core.now)
+        self._signatures = Budget(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
+        self._trusted_signatures = Budget(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
         self._handlers: dict[type[Message], Callable[[Peer, Any], None]] = {
             Hello: self._hello,
             HelloReply: self._hello_reply,
@@ -173,16 +176,28 @@ class Dialogue:
     def _transaction(self, peer: Peer, message: TransactionMessage) -> None:
         """Pass on what the chain accepts (spec 04, section 14; the reference passes on first, and asks later)."""
         core, mempool, transaction = self._core, self._intake.mempool, message.trx
-        if not peer.transactions.take(1, core.now):
+        cost = max(1, len(transaction.signatures))
+        if not peer.allowance.signatures.take(cost, core.now):
             return
         verdict = mempool.judge(transaction, core.now)
         if verdict is Admitted.UNFIT:
             core.strike(peer, "a transaction that is expired, expires too late or is too large")
-        if verdict is not Admitted.YES or not self._transactions.take(1, core.now):
+        if verdict is not Admitted.YES:
+            return
+        if not core.chain.is_signable(transaction):
+            core.strike(peer, f"a transaction of {cost} signatures")
+            return
+        allowance = peer.allowance
+        # Those who mean well are not held up by what those who do not have used up.
+        everybody = self._trusted_signatures if allowance.standing > 0 else self._signatures
+        if not everybody.take(cost, core.now):
             return
         if core.chain.accept_transaction(transaction):
+            allowance.standing = min(allowance.standing + 1, MOST_STANDING)
+            peer.useful_at = core.now
             mempool.add(transaction, is_provisional=core.mode is Mode.SYNC)
             push_transaction(core, message, peer)
         else:
+            allowance.standing = max(allowance.standing - REFUSED_COST, -MOST_STANDING)
             mempool.refuse(transaction, core.now)
-            peer.transactions.take(REFUSED_COST, core.now)
+            allowance.signatures.take(REFUSED_COST * cost, core.now)

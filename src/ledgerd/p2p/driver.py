@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, RecoverKeys, Send
+from ledgerd.p2p.turns import Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.supervision.tasks import Tasks
@@ -38,8 +39,9 @@ UNREAD_BYTES = 2 << 20
 SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
 DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
-BLOCKS_AT_ONCE = 0.02
-"""Seconds that blocks are applied for before the sockets have a turn."""
+TURN_SECONDS = 0.02
+"""Seconds of work between two looks at the sockets."""
+WAITS = "its messages wait"
 SYNC_SECONDS = 1
 KEY_RECOVERY_SECONDS = 0.25
 
@@ -58,7 +60,10 @@ class PeerConnection(asyncio.Protocol):
         self._driver = driver
         self.peer = peer
         self.transport: asyncio.Transport | None = None
-        self._is_reading = True
+        self.is_gone = False
+        """Whether the other side has ended it, with messages of it still to be heard."""
+        self._holds: set[str] = set()
+        """Why nothing is read from it now."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Tell the driver."""
@@ -83,20 +88,25 @@ class PeerConnection(asyncio.Protocol):
         self._driver.gone(self)
 
     def pause_writing(self) -> None:
-        """The send buffer is full: stop reading, so that the peer cannot ask for more."""
-        self._set_reading(reads=False)
+        """It does not read what we send: do not let it ask for more."""
+        self.hold("it does not read")
 
     def resume_writing(self) -> None:
-        """The send buffer has drained: read again."""
-        self._set_reading(reads=True)
+        """It reads again."""
+        self.release("it does not read")
 
-    def _set_reading(self, *, reads: bool) -> None:
-        if self.transport is not None and not self.transport.is_closing() and reads is not self._is_reading:
-            self._is_reading = reads
-            if reads:
-                self.transport.resume_reading()
-            else:
-                self.transport.pause_reading()
+    def hold(self, why: str) -> None:
+        """Read nothing more, so that the other side has to wait."""
+        if not self._holds and self.transport is not None and not self.transport.is_closing():
+            self.transport.pause_reading()
+        self._holds.add(why)
+
+    def release(self, why: str) -> None:
+        """Read again, unless there is another reason not to."""
+        was_held = bool(self._holds)
+        self._holds.discard(why)
+        if was_held and not self._holds and self.transport is not None and not self.transport.is_closing():
+            self.transport.resume_reading()
 
     @property
     def remote(self) -> Endpoint:
@@ -141,6 +151,7 @@ class Driver:
         self._dials: dict[int, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
         self._tasks = Tasks(self._fail)
+        self._turns = Turns()
         self._work_asked = asyncio.Event()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -201,18 +212,50 @@ class Driver:
             self.run_actions()
 
     async def _work(self) -> None:
-        """Apply blocks in short turns, with turns of the sockets in between."""
+        """Blocks are applied and messages heard in short turns: in between, the sockets are looked after, and
+        whatever else waits for the thread, our own slots first.
+        """
         loop = asyncio.get_running_loop()
         while True:
             await self._work_asked.wait()
-            end = loop.time() + BLOCKS_AT_ONCE
-            while self.network.work(self._clock()):
+            end = loop.time() + TURN_SECONDS
+            while self._step():
                 if loop.time() > end:
                     break
             else:
                 self._work_asked.clear()
             self.run_actions()
             await asyncio.sleep(0)
+
+    def _step(self) -> bool:
+        """A block that waits, and a message; whether there may be more of either."""
+        is_more = self.network.work(self._clock())
+        peer = self._turns.next()
+        if peer is None:
+            return is_more
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        self.network.hear(self._clock(), peer)
+        self._turns.charge(peer, loop.time() - began)
+        self.run_actions()
+        self._queue(peer)
+        return True
+
+    def _queue(self, peer: int) -> None:
+        """A peer waits for its turn as long as it has something to say; meanwhile nothing more is read from it."""
+        connection = self._connections.get(peer)
+        number = self.network.waiting_message(peer)
+        found = self.network.core.find(peer)
+        if number is not None and connection is not None and found is not None:
+            self._turns.wait(peer, found.allowance, number)
+            connection.hold(WAITS)
+            self._work_asked.set()
+            return
+        self._turns.leave(peer)
+        if connection is not None:
+            connection.release(WAITS)
+            if connection.is_gone:
+                self._part(connection)
 
     # -- events of sockets
 
@@ -236,11 +279,16 @@ class Driver:
         if connection.peer not in self._connections:
             return
         with self._telling_failures():
-            self.network.received(self._clock(), connection.peer, data)
-            self.run_actions()
+            self.network.take(self._clock(), connection.peer, data)
+            self._queue(connection.peer)
 
     def gone(self, connection: PeerConnection) -> None:
-        """A connection has closed."""
+        """A connection has ended; what came before that is heard."""
+        connection.is_gone = True
+        if connection.peer not in self._turns:
+            self._part(connection)
+
+    def _part(self, connection: PeerConnection) -> None:
         if connection.peer is not None and self._connections.pop(connection.peer, None) is not None:
             with self._telling_failures():
                 self.network.lost(self._clock(), connection.peer)
@@ -282,7 +330,7 @@ class Driver:
         if connection is None or connection.transport is None:
             return
         if self._is_too_much(connection, len(frame)) or not connection.send(number, frame):
-            log.info("%s: reads too slowly", connection.remote)
+            self.network.core.notices.tell(self._clock(), connection.remote, "reads too slowly")
             connection.transport.abort()
 
     def _is_too_much(self, connection: PeerConnection, size: int) -> bool:

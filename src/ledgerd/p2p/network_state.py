@@ -6,10 +6,12 @@ Connections, the periodic task and the work on blocks are here; the handling of 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ledgerd.p2p.dialogue import Dialogue
 from ledgerd.p2p.shared.actions import Action
+from ledgerd.p2p.shared.allowances import charged_as
 from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.core import Core
@@ -39,6 +41,8 @@ FRAME_SECONDS = 60
 """Seconds after which a peer with an unfinished frame is disconnected."""
 SILENT_SECONDS = 600
 """Seconds of silence after which a peer gives its place to a new one, when places are short."""
+IDLE_SECONDS, USEFUL_SECONDS = 60, 3600
+"""Who has been silent for so long, and of no use for so long, gives way when a newcomer finds no place."""
 BLOCKED_SECONDS = 3600
 DIALS_A_TICK = 8
 CLEANING_TICKS = 720
@@ -84,6 +88,7 @@ class NetworkState:
         if peer is None or peer.life is not Life.CONNECTING:
             return False
         peer.address = plain_address(address)
+        peer.allowance = self.core.allowances.of(peer.address, now)
         if peer.endpoint in self.core.settings.seeds:
             self.core.seed_addresses.add(peer.address)
         self._greet(peer)
@@ -102,14 +107,35 @@ class NetworkState:
         peer = self.core.find(number)
         if peer is None or not peer.is_connected:
             return
-        for said in peer.receive(data, now, lambda number: self.intake.is_unasked(peer, number)):
-            if not peer.is_connected:
-                break
+        peer.receive(data, now)
+        while self.hear(now, number):
+            pass
+
+    def take(self, now: float, number: int, data: bytes) -> None:
+        """Bytes of a peer, to be heard later, one message at a time."""
+        self.core.now = now
+        peer = self.core.find(number)
+        if peer is not None and peer.is_connected:
+            peer.receive(data, now)
+
+    def hear(self, now: float, number: int) -> bool:
+        """Hear the next message of a peer, if all of it is here; whether there may be more."""
+        self.core.now = now
+        peer = self.core.find(number)
+        said = None
+        if peer is not None and peer.is_connected:
+            said = peer.next_said(now, lambda frame: self.intake.is_unwanted(peer, frame))
             if isinstance(said, PeerFault):
                 self._blame(peer, said)
-            else:
+            elif said is not None and peer.is_connected:
                 self.dialogue.hear(peer, said)
         self._bury()
+        return said is not None
+
+    def waiting_message(self, number: int) -> int | None:
+        """The number of a peer's next message, if all of it is here."""
+        peer = self.core.find(number)
+        return peer.next_number if peer is not None and peer.is_connected else None
 
     def _greet(self, peer: Peer) -> None:
         peer.advance(LifeEvent.OPENED, self.core.now)
@@ -131,22 +157,38 @@ class NetworkState:
     def _has_room_for(self, host: str) -> bool:
         """Whether an inbound connection has a place: some are reserved for outbound ones, few are for one subnet."""
         core, settings = self.core, self.core.settings
-        if core.connections >= settings.max_connections or core.bans.is_banned(host, core.now):
+        if core.bans.is_banned(host, core.now):
             return False
         if host in core.seed_addresses:
-            return True
+            return core.connections < settings.max_connections
         if settings.is_isolated:
             return False
         incoming = [peer for peer in core.peers() if peer.is_incoming]
+        if host not in core.exemption:
+            own, subnet = charged_as(host), subnet_of(host)
+            at_address = sum(charged_as(peer.address) == own for peer in incoming)
+            in_subnet = sum(subnet_of(peer.address) == subnet for peer in incoming)
+            if at_address >= settings.max_per_address or in_subnet >= settings.max_per_subnet:
+                return False
         reserved = min(settings.reserved_outbound, settings.max_connections // 4)
-        if len(incoming) >= settings.max_connections - reserved:
+        is_full = len(incoming) >= settings.max_connections - reserved or core.connections >= settings.max_connections
+        return not is_full or self._has_given_way(incoming)
+
+    def _has_given_way(self, incoming: list[Peer]) -> bool:
+        """Of those who dialled us, the one that has been of no use and silent for longest leaves for a newcomer.
+
+        Whoever brought something lately stays, and who came a moment ago has its chance.
+        """
+        core = self.core
+        idle = [peer for peer in incoming if core.now - max(peer.heard_at, peer.since) > IDLE_SECONDS]
+        useless = [peer for peer in idle if peer.useful_at is None or core.now - peer.useful_at > USEFUL_SECONDS]
+        if not useless:
             return False
-        if is_shared_address(host):
-            return True
-        subnet = subnet_of(host)
-        at_address = sum(peer.address == host for peer in incoming)
-        in_subnet = sum(subnet_of(peer.address) == subnet for peer in incoming)
-        return at_address < settings.max_per_address and in_subnet < settings.max_per_subnet
+        crowds = Counter(subnet_of(peer.address) for peer in incoming)
+        leaving = min(useless, key=lambda peer: (-crowds[subnet_of(peer.address)], peer.heard_at, peer.id))
+        core.close(leaving, "gives way to others: silent")
+        self._bury()
+        return True
 
     def _bury(self) -> None:
         for peer in self.core.take_closed():
@@ -175,6 +217,7 @@ class NetworkState:
         self._time_out()
         self._uncross()
         intake.ranges.expire()
+        core.notices.sum_up(now)
         intake.mempool.clean(now, drops_unanchored=core.mode is Mode.FORWARD)
         intake.look_after()
         self.dialogue.exchange.ask()
@@ -303,13 +346,3 @@ class NetworkState:
     def live_count(self) -> int:
         """The number of peers past their handshake: the connections that the node reports."""
         return sum(1 for _ in self.core.live())
-
-
-def is_shared_address(host: str) -> bool:
-    """Whether many nodes may legitimately have this address: loopback, or a private network."""
-    from ipaddress import ip_address  # noqa: PLC0415
-
-    try:
-        return ip_address(host).is_private
-    except ValueError:
-        return False

@@ -108,6 +108,12 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         """The key that signed."""
         return recover(self.validator_signature, self.digest)
 
+    @property
+    def known_signee(self) -> PublicKey | None:
+        """The key that signed, if somebody has recovered it."""
+        known: PublicKey | None = self.__dict__.get("signee")
+        return known
+
     def remember_signee(self, key: PublicKey) -> None:
         """Store the recovered key that signed."""
         self.__dict__["signee"] = key

@@ -9,6 +9,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Iterable
+from copy import copy
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeAlias
 
@@ -82,6 +83,15 @@ class Disk:
         self._check_length()
         self.is_new = self.environment.stat()["entries"] == 0
         """Whether nothing was ever committed."""
+
+    def beside(self) -> Disk:
+        """Another write transaction of the same file, to be aborted; what this one has not committed is abandoned, and
+        written again when it next begins.
+        """
+        self.abort()
+        other = copy(self)
+        other.on_begin(lambda _: None)
+        return other
 
     def on_begin(self, action: Callable[[Transaction], None]) -> None:
         """Set what writes into each new transaction what an abandoned one has lost."""

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ledgerd.state.cache import ObjectCache
-    from ledgerd.state.disk import Transaction
+    from ledgerd.state.disk import Database, Transaction
     from ledgerd.state.former import Former
+    from ledgerd.state.undo import TableUndo
 
 T = TypeVar("T")
 
@@ -92,6 +93,9 @@ class Store(View):
         except BaseException:
             self._disk.close()
             raise
+        self._assemble(tables, databases)
+
+    def _assemble(self, tables: tuple[Table[Any], ...], databases: dict[str, Database]) -> None:
         self._databases = databases
         self._journal = Journal(self._disk, databases[JOURNAL], tables)
         self._stack = SessionStack(self._restore)
@@ -197,6 +201,44 @@ class Store(View):
         with self._disk.environment.begin() as transaction:
             forms: Forms = {table: opened.cache.form for table, opened in self._tables.items()}
             yield Snapshot(transaction, self._databases, forms, {})
+
+    def find_at(self, table: Table[E], object_id: int, revision: int) -> E | None:
+        """An object as it was at a revision that can still be gone back to; not to be changed."""
+        entity = self.find(table, object_id)
+        for session in reversed(self._stack.sessions):
+            if session.revision <= revision:
+                break
+            session.load()
+            undo: TableUndo[E] | None = session.changes.get(table)
+            if undo is None:
+                continue
+            if object_id in undo.created:
+                entity = None
+            else:
+                entity = undo.modified.get(object_id) or undo.removed.get(object_id) or entity
+        return entity
+
+    def removed_since(self, table: Table[E], revision: int) -> Iterator[E]:
+        """The objects that are gone since a revision, as they were when they went."""
+        for session in reversed(self._stack.sessions):
+            if session.revision <= revision:
+                return
+            session.load()
+            undo: TableUndo[E] | None = session.changes.get(table)
+            if undo is not None:
+                yield from undo.removed.values()
+
+    @contextmanager
+    def beside(self) -> Iterator[Store]:
+        """A store of its own over the last commit, to be changed as one likes: nothing of it ever becomes durable.
+
+        This one must not be used meanwhile: a file has one writer.
+        """
+        other = StoreBeside(self._disk.beside(), self._databases, tuple(self._tables), self._cached)
+        try:
+            yield other
+        finally:
+            other.close()
 
     # -- changing
 
@@ -337,3 +379,24 @@ class Store(View):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class StoreBeside(Store):
+    """A store over the last commit of another one."""
+
+    def __init__(self, disk: Disk, databases: dict[str, Database], tables: tuple[Table[Any], ...], cached: int) -> None:
+        self._cached = cached
+        self._disk = disk
+        try:
+            self._header = Header(disk, databases, tables)
+            self._assemble(tables, databases)
+        except BaseException:
+            disk.abort()
+            raise
+
+    def commit(self) -> None:
+        raise StoreMisuse("what was tried beside the state cannot become durable")
+
+    def close(self) -> None:
+        """Abandon all of it; the file stays open for the other store."""
+        self._disk.abort()

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ledgerd.chain.forks.outcome import (
     Outcome,
 )
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
-from ledgerd.protocol.identifiers import MerkleRoot
+from ledgerd.protocol.block import Block, BlockHeader, merkle_root, sign_block
+from ledgerd.protocol.identifiers import BlockId, MerkleRoot
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.transfers import Transfer
-from tests.chain.networks import ALICE, VIZ, Network
+from ledgerd.protocol.transaction import unsigned_transaction
+from tests.chain.networks import ALICE, VIZ, VIZ_KEY, Network
 from tests.chain.senders import Sender, directly
 
 Fresh = Callable[[], Network]
@@ -28,7 +32,7 @@ class Branches:
         self.root = network.chain.head_id
         self.paths: dict[bytes, list[Block]] = {self.root: []}
 
-    def grow(self, parent: bytes, skipped: int = 0, memo: str = "") -> Block:
+    def grow(self, parent: bytes, skipped: int = 0, memo: str = "", acting: Callable[[], None] = lambda: None) -> Block:
         chain = self.network.chain
         while self.trunk.head_id != self.root:
             self.trunk.pop()
@@ -36,6 +40,7 @@ class Branches:
             self.trunk.apply(block, Skip.NOTHING)
         if memo:
             self.network.send(Transfer(VIZ, ALICE, tokens(1), memo))
+        acting()
         block = self.network.make(skipped)
         chain.parts.pending.drop_session()
         chain.parts.pending.transactions.clear()
@@ -76,3 +81,27 @@ def spoiled(network: Network, block: Block) -> Block:
     """The same block with a transaction root that is not its transactions', signed anew by its producer."""
     header = BlockHeader(block.previous, block.timestamp, block.validator, MerkleRoot(bytes([7] * 20)), ())
     return sign_block(header, (), network.keys[block.validator])  # type: ignore[index]
+
+
+def overdrawn(network: Network, block: Block, *more: Operation) -> Block:
+    """The same block with a transaction that nobody with a right to it has signed, made by its producer."""
+    gift = Transfer(ALICE, VIZ, tokens(1), "")
+    draft = unsigned_transaction(block.previous, block.timestamp + 60, [gift, *more])
+    transactions = (draft.signed(network.chain.network.chain_id, [VIZ_KEY]),)
+    root = merkle_root([each.merkle_digest for each in transactions])
+    header = BlockHeader(block.previous, block.timestamp, block.validator, root, block.extensions)
+    return sign_block(header, transactions, network.keys[AccountName(block.validator)])
+
+
+def forged(previous: BlockId, when: int, name: str, salt: int = 0, key: PrivateKey | None = None) -> Block:
+    """A block in the name of a validator, signed by somebody else."""
+    key = key or PrivateKey.from_password(AccountName("nobody"), "active", str(salt))
+    return sign_block(BlockHeader(previous, when, name, MerkleRoot(bytes(20)), ()), (), key)
+
+
+def forged_line(previous: BlockId, when: int, names: Sequence[str], salt: int = 0) -> list[Block]:
+    """A branch of such blocks."""
+    blocks: list[Block] = []
+    for place, name in enumerate(names):
+        blocks.append(forged(blocks[-1].id if blocks else previous, when + 3 * place, name, salt))
+    return blocks

@@ -8,10 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.chain.forks.database import MAX_UNLINKED, BlockTooOld, ForkDatabase, UnlinkableBlock
+from ledgerd.chain.forks import database
+from ledgerd.chain.forks.database import (
+    MAX_AT_NUMBER,
+    MAX_UNLINKED,
+    BlockTooOld,
+    ForkDatabase,
+    ForkItem,
+    TooManyBlocks,
+    UnlinkableBlock,
+)
 from ledgerd.protocol.block import NO_TRANSACTIONS, Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.signatures import Signature
 
 UNSIGNED = Signature(bytes(65))
@@ -121,6 +131,40 @@ def test_waiting_blocks_are_bounded_and_the_oldest_go_first() -> None:
     assert len(forks) == 1 + MAX_UNLINKED
     assert not forks.is_known(strangers[9].id)
     assert forks.is_known(strangers[10].id)
+
+
+def test_waiting_blocks_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = len(block_on(BlockId(bytes(20))).packed)
+    monkeypatch.setattr(database, "MAX_UNLINKED_BYTES", 10 * size)
+    forks = holding(line(3))
+    lost = [block_on(BlockId(bytes(3) + b"\2" + bytes(12) + place.to_bytes(4, "big"))) for place in range(50)]
+    for block in lost:
+        with pytest.raises(UnlinkableBlock):
+            forks.push(block)
+    assert forks.unlinked_bytes == 10 * size
+    assert [forks.is_known(block.id) for block in lost] == [False] * 40 + [True] * 10
+
+
+def test_of_one_number_so_many_blocks_are_kept() -> None:
+    blocks = line(3)
+    forks = holding(blocks)
+    siblings = [block_on(blocks[1].id, salt) for salt in range(1, MAX_AT_NUMBER + 5)]
+    for block in siblings[: MAX_AT_NUMBER - 1]:
+        forks.push(block)
+    with pytest.raises(TooManyBlocks):
+        forks.push(siblings[-1])
+    assert len(forks.items_at(3)) == MAX_AT_NUMBER
+
+
+def test_blocks_are_kept_as_bytes_and_the_key_that_signed_is_not_recovered_twice() -> None:
+    (block,) = line(1)
+    key = PrivateKey(bytes([7] * 32)).public
+    block.header.remember_signee(key)
+    item = ForkItem(block)
+    assert item.packed is block.packed
+    assert item.block == block
+    assert item.block is not block
+    assert item.block.signee == item.signee == key
 
 
 def test_branches_end_with_the_siblings_that_share_a_parent() -> None:

@@ -13,7 +13,7 @@ from ledgerd.chain.forks.outcome import (
     TooOld,
     Unlinked,
 )
-from tests.chain.forks.branches import Branches, Fresh, outcome, push_all, spoiled, unknown
+from tests.chain.forks.branches import Branches, Fresh, outcome, overdrawn, push_all, spoiled, unknown
 from tests.chain.senders import by_client, by_peer
 
 
@@ -60,7 +60,7 @@ def test_the_outcome_names_the_rule_that_a_block_or_its_branch_breaks(fresh: Fre
 
     good = branches.line(branches.root, 2)
     other = branches.line(branches.root, 2, skipped=1)
-    tip = spoiled(maker, branches.grow(other[-1].id))
+    tip = overdrawn(maker, branches.grow(other[-1].id))
     push_all(node, [*good, *other])
     left = outcome(node, tip)
     assert isinstance(left, BranchRefused)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from ledgerd.chain.forks.blocks import Blocks
-from ledgerd.chain.forks.database import BlockTooOld, Branch, ForkDatabase, ForkItem, UnlinkableBlock
+from ledgerd.chain.forks.database import BlockTooOld, Branch, ForkItem, UnlinkableBlock
 from ledgerd.chain.forks.linking import Linking
 from ledgerd.chain.forks.outcome import (
     FARTHEST_AHEAD,
@@ -20,6 +19,8 @@ from ledgerd.chain.forks.outcome import (
     TooOld,
     Unlinked,
 )
+from ledgerd.chain.forks.proof import Proof
+from ledgerd.chain.forks.trial import Trial, TrialsExhausted
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
@@ -32,16 +33,23 @@ from ledgerd.protocol.names import AccountName
 
 log = logging.getLogger(__name__)
 
+MOST_FAILED = 64
+
 
 class ForkChoice:
     """Takes blocks in, and keeps the trunk on the best branch."""
 
-    def __init__(self, trunk: Trunk, forks: ForkDatabase, blocks: Blocks, linking: Linking, pending: Pending) -> None:
+    def __init__(self, trunk: Trunk, linking: Linking, pending: Pending, proof: Proof, trial: Trial) -> None:
         self.trunk = trunk
-        self.forks = forks
-        self._blocks = blocks
+        self.forks = linking.forks
+        self.refused = linking.refused
+        self._blocks = linking.blocks
         self._pending = pending
         self._linking = linking
+        self._proof = proof
+        self._trial = trial
+        self._failed: dict[AccountName, None] = {}
+        """Validators whose blocks have made a branch fail: another branch with blocks of theirs is tried first."""
 
     # -- the one way in
 
@@ -60,6 +68,10 @@ class ForkChoice:
         trunk, forks = self.trunk, self.forks
         for rival in instead_of:
             forks.remove(rival)
+        is_beside = block.previous != trunk.head_id
+        if is_beside:
+            self._proof.check_whole(block)
+        self.refused.check(block)
         if block.number <= trunk.head_number:
             if self._blocks.id_at(block.number) == block.id:
                 self._linking.keep(block)
@@ -73,7 +85,7 @@ class ForkChoice:
             return self._unlinked(block)
         if block.previous == trunk.head_id:
             return self._extend(block, skip)
-        if best.block.previous == trunk.head_id:
+        if best.previous == trunk.head_id:
             # The best candidate would extend the head, but was refused there: no reason to leave the trunk for this
             # block. (The reference tries to apply this block on the head here, and forgets it when that fails.)
             return OnBranch()
@@ -92,11 +104,13 @@ class ForkChoice:
         except WrongScheduledValidator:
             # It stays among the candidates: a branch that is switched to may hold it (spec 03, section 9.6).
             return OnBranch()
-        except RuleViolation:
+        except RuleViolation as rule:
             self.forks.remove(block.id)
+            if self._proof.is_meant(block):
+                self.refused.add(block.id, rule)
             raise
         for sibling in self.forks.items_at(block.number):
-            if sibling.id != block.id and sibling.block.previous not in self.forks:
+            if sibling.id != block.id and sibling.previous not in self.forks:
                 self.forks.remove(sibling.id)
         self._cascade(skip)
         return Applied()
@@ -150,7 +164,7 @@ class ForkChoice:
 
     def _weight(self, branch: Branch) -> tuple[int, bool]:
         """The votes of each producer once, as they are now; and whether the emergency account produced."""
-        producers = {item.block.validator for item in branch}
+        producers = {item.validator for item in branch}
         weight = 0
         for name in producers - {COMMITTEE_ACCOUNT}:
             validator = self.trunk.ledger.find_validator(AccountName(name))
@@ -165,8 +179,8 @@ class ForkChoice:
     def _switch(self, new_head: ForkItem, skip: SkipFlags) -> Outcome:
         """Switch to the new branch; return to the old one when a block of the new one breaks a rule.
 
-        Nothing is undone before both branches are linked down to their common parent: a branch can be judged only when
-        it is complete.
+        Nothing is undone before the new branch is proven by its signatures, or, where these do not say enough, has
+        been applied beside the trunk.
         """
         if self.trunk.head_id not in self.forks:
             self.forks.remove(new_head.id)
@@ -178,34 +192,64 @@ class ForkChoice:
             raise
         if self._is_linear(new, old):
             return self._apply_branch(new_head, new[:-1], [], skip)
+        try:
+            self._prove(new, skip)
+        except TrialsExhausted as problem:
+            log.warning("a branch of %d blocks is left for later: %s", len(new), problem)
+            return OnBranch()
+        except BranchFailed as failed:
+            log.warning("block %d of a branch breaks a rule: %s", new[failed.place].number, failed.rule)
+            self._forget(new[: failed.place + 1], failed.rule)
+            self._turn_to_trunk()
+            return BranchRefused(failed.rule, new[failed.place].number)
         log.info("switching from block %d to a branch of %d blocks", self.trunk.head_number, len(new))
-        if not self._pop_down_to(old[-1].block.previous):
+        if not self._pop_down_to(old[-1].previous):
             self.forks.remove(new_head.id)
             raise UnlinkableBlock("the branches part below the irreversible block")
         return self._apply_branch(new_head, new, old, skip)
+
+    def _prove(self, new: Branch, skip: SkipFlags) -> None:
+        """Raise unless the branch may be switched to."""
+        if skip & Skip.VALIDATOR_SIGNATURE:
+            return
+        is_proven = not any(item.validator in self._failed for item in new)
+        for place in range(len(new) - 1, -1, -1):
+            try:
+                is_proven &= self._proof.judge(new[place])
+            except RuleViolation as rule:
+                raise BranchFailed(place, rule) from rule
+        if is_proven:
+            return
+        self._trial.run(new, new[-1].number - 1, apply_all, skip)
+
+    def _turn_to_trunk(self) -> None:
+        """After the tip of a bad branch is gone: the head is the longest branch that is left."""
+        head = self.forks.find(self.trunk.head_id)
+        if head is not None:
+            self.forks.head = head
+
+    def _forget(self, refused: Branch, rule: RuleViolation) -> None:
+        """What broke the rule goes, with all above it; it is known by its id when it comes again."""
+        self._failed[refused[-1].validator] = None
+        while len(self._failed) > MOST_FAILED:
+            self._failed.pop(next(iter(self._failed)))
+        for item in reversed(refused):
+            self.forks.remove(item.id)
+            self.refused.add(item.id, rule)
 
     def _apply_branch(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> Outcome:
         base, was_out_of_turn = self.trunk.head_id, False
         for place in range(len(new) - 1, -1, -1):
             try:
-                was_out_of_turn |= self._apply_switched(new[place].block, skip)
+                was_out_of_turn |= apply_switched(self.trunk, new[place].block, skip)
             except RuleViolation as problem:
                 log.warning("block %d of the branch breaks a rule: %s", new[place].number, problem)
-                self._give_up(new[: place + 1], old, base, skip)
+                self._give_up(new[: place + 1], problem, old, base, skip)
                 return BranchRefused(problem, new[place].number)
         if was_out_of_turn and not old:
-            self._turn_schedule_to(AccountName(new_head.block.validator))
+            self._turn_schedule_to(new_head.validator)
         self.forks.head = new_head
         return Switched() if old else Applied()
-
-    def _apply_switched(self, block: Block, skip: SkipFlags) -> bool:
-        """Inside a branch, a producer out of turn is accepted at the second try (spec 03, section 9.6, quirk)."""
-        try:
-            self.trunk.apply(block, skip)
-        except WrongScheduledValidator:
-            self.trunk.apply(block, skip | Skip.VALIDATOR_SCHEDULE)
-            return True
-        return False
 
     def _turn_schedule_to(self, producer: AccountName) -> None:
         """After a run of blocks out of turn, the next slot is the one after their last producer's (same quirk)."""
@@ -216,10 +260,9 @@ class ForkChoice:
             with ledger.editing(globals_):
                 globals_.current_aslot += behind
 
-    def _give_up(self, refused: Branch, old: Branch, base: BlockId, skip: SkipFlags) -> None:
+    def _give_up(self, refused: Branch, rule: RuleViolation, old: Branch, base: BlockId, skip: SkipFlags) -> None:
         """Return to the old branch; remove the block that broke the rule, and all above it, from the candidates."""
-        for item in refused:
-            self.forks.remove(item.id)
+        self._forget(refused, rule)
         self._pop_down_to(base)
         for item in reversed(old):
             self.trunk.apply(item.block, skip)
@@ -242,3 +285,32 @@ class ForkChoice:
 
     def _pop(self) -> None:
         self._pending.give_back(self.trunk.pop().transactions)
+
+
+class BranchFailed(RuleViolation):
+    """A block of a branch breaks a rule."""
+
+    def __init__(self, place: int, rule: RuleViolation) -> None:
+        super().__init__(str(rule))
+        self.place = place
+        """Its place in the branch, counted from the tip."""
+        self.rule = rule
+
+
+def apply_all(trunk: Trunk, branch: Branch, skip: SkipFlags) -> None:
+    """Apply a branch, or raise `BranchFailed`."""
+    for place in range(len(branch) - 1, -1, -1):
+        try:
+            apply_switched(trunk, branch[place].block, skip)
+        except RuleViolation as rule:
+            raise BranchFailed(place, rule) from rule
+
+
+def apply_switched(trunk: Trunk, block: Block, skip: SkipFlags) -> bool:
+    """Inside a branch, a producer out of turn is accepted at the second try (spec 03, section 9.6, quirk)."""
+    try:
+        trunk.apply(block, skip)
+    except WrongScheduledValidator:
+        trunk.apply(block, skip | Skip.VALIDATOR_SCHEDULE)
+        return True
+    return False

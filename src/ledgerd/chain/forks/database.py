@@ -6,10 +6,17 @@ In memory only. It knows links and numbers, not validity; which branch is applie
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
 
-from ledgerd.protocol.block import Block
+from ledgerd.chain.forks.key_changes import Acts, acts_of
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
 
 MAX_REACH = 2400
 """Blocks further below its head are refused, until the chain sets a narrower window."""
@@ -18,6 +25,12 @@ MAX_UNLINKED = 2400
 """Blocks whose parent is unknown are kept until it arrives; of more than this many the oldest are dropped. The
 reference keeps any number.
 """
+
+MAX_UNLINKED_BYTES = 16 << 20
+"""The same in bytes."""
+
+MAX_AT_NUMBER = 32
+"""Linked blocks of one number: an honest network has one or two."""
 
 
 class UnlinkableBlock(RuleViolation):
@@ -32,17 +45,66 @@ class BlockTooOld(RuleViolation):
     code, name, what = 4080100, "block_too_old_exception", "block is too old for fork database"
 
 
-class ForkItem:
-    """A block with its place among the others."""
+class TooManyBlocks(RuleViolation):
+    """A number of which so many blocks are here that no more are taken."""
 
-    __slots__ = ("block", "id", "number", "parent")
+
+class Lineage(NamedTuple):
+    """Where a branch leaves the trunk, and what it holds below a block that may change who signs it."""
+
+    pops: int
+    """How many blocks the trunk had lost by then: when it has lost more, this has to be found out anew."""
+    base: int
+    """The number of the trunk's block below the branch."""
+    acts: Acts
+
+
+class ForkItem:
+    """A block with its place among the others, kept as its bytes: decoded it takes twenty times as much."""
+
+    __slots__ = (
+        "_signee",
+        "acts",
+        "id",
+        "lineage",
+        "number",
+        "packed",
+        "parent",
+        "previous",
+        "timestamp",
+        "validator",
+    )
 
     def __init__(self, block: Block) -> None:
-        self.block = block
+        self.packed = block.packed
         self.id = block.id
         self.number = block.number
+        self.previous = block.previous
+        self.timestamp = block.timestamp
+        self.validator = AccountName(block.validator)
         self.parent: BlockId | None = None
         """Set when the parent was in the database; a parent that was removed since counts as missing."""
+        self._signee = block.header.known_signee
+        self.acts = acts_of(block)
+        """What in it may change who signs the blocks above it."""
+        self.lineage: Lineage | None = None
+        """What is known of the branch below it."""
+
+    @property
+    def block(self) -> Block:
+        """The block, decoded anew each time; the key that signed it is not recovered twice."""
+        block = codec_of(Block).decode_exactly(self.packed)
+        if self._signee is not None:
+            block.header.remember_signee(self._signee)
+        return block
+
+    @property
+    def signee(self) -> PublicKey | None:
+        """The key that signed it; none where the signature is none."""
+        if self._signee is None:
+            with suppress(RuleViolation):
+                self._signee = codec_of(SignedHeader).decode(self.packed).signee
+        return self._signee
 
 
 Branch = list[ForkItem]
@@ -54,6 +116,8 @@ class ForkDatabase:
 
     def __init__(self) -> None:
         self.head: ForkItem | None = None
+        self.judge: Callable[[ForkItem], object] = lambda _: None
+        """Raises for a block that has found its parent and can be no part of a valid branch."""
         self.is_emergency = False
         """In an emergency, of two heads of the same number the one with the smaller id wins."""
         self._anchor: BlockId | None = None
@@ -64,6 +128,8 @@ class ForkDatabase:
         self._by_number: dict[int, list[ForkItem]] = {}
         self._unlinked: dict[BlockId, ForkItem] = {}
         self._waiting: dict[BlockId, list[BlockId]] = {}
+        self.unlinked_bytes = 0
+        """The bytes of the blocks that wait for their parents."""
 
     def __contains__(self, block_id: object) -> bool:
         return block_id in self._linked or (block_id == self._anchor and self._anchor is not None)
@@ -78,6 +144,7 @@ class ForkDatabase:
         self._by_number.clear()
         self._unlinked.clear()
         self._waiting.clear()
+        self.unlinked_bytes = 0
 
     def start(self, block: Block) -> None:
         """Start from a block whose parent is not needed."""
@@ -116,7 +183,7 @@ class ForkDatabase:
     def pop(self) -> None:
         """Make the parent of the head the head."""
         parent = None if self.head is None else self.parent_of(self.head)
-        if parent is None and self.head is not None and self.head.block.previous == self._anchor:
+        if parent is None and self.head is not None and self.head.previous == self._anchor:
             self.head = None
             return
         if parent is None:
@@ -189,7 +256,7 @@ class ForkDatabase:
         while two.number > one.number:
             twos.append(two)
             two = self._parent_or_raise(two)
-        while one.block.previous != two.block.previous:
+        while one.previous != two.previous:
             ones.append(one)
             twos.append(two)
             one, two = self._parent_or_raise(one), self._parent_or_raise(two)
@@ -214,10 +281,13 @@ class ForkDatabase:
             top = block_number_of(self._anchor or NO_BLOCK) if self.head is None else self.head.number
             if item.number <= max(0, top - self._reach):
                 raise BlockTooOld(f"block {item.number} is too far below the head {top}")
-            if item.block.previous != NO_BLOCK:
-                if item.block.previous not in self:
+            if item.previous != NO_BLOCK:
+                if item.previous not in self:
                     raise UnlinkableBlock("block does not link to known chain")
-                item.parent = item.block.previous
+                item.parent = item.previous
+                self.judge(item)
+        if len(self._by_number.get(item.number, ())) >= MAX_AT_NUMBER:
+            raise TooManyBlocks(f"{MAX_AT_NUMBER} blocks of number {item.number} are known already")
         self._link(item)
         self._move_head(item)
 
@@ -239,23 +309,28 @@ class ForkDatabase:
 
     def _adopt_children(self, item: ForkItem) -> None:
         for child in self._by_number.get(item.number + 1, ()):
-            if child.block.previous == item.id and self.parent_of(child) is None:
+            if child.previous == item.id and self.parent_of(child) is None:
                 child.parent = item.id
 
     def _keep_unlinked(self, item: ForkItem) -> None:
         if item.id in self._unlinked:
             return
-        while len(self._unlinked) >= MAX_UNLINKED:
+        size = len(item.packed)
+        while self._unlinked and (
+            len(self._unlinked) >= MAX_UNLINKED or self.unlinked_bytes + size > MAX_UNLINKED_BYTES
+        ):
             self._forget_unlinked(next(iter(self._unlinked.values())))
         self._unlinked[item.id] = item
-        self._waiting.setdefault(item.block.previous, []).append(item.id)
+        self.unlinked_bytes += size
+        self._waiting.setdefault(item.previous, []).append(item.id)
 
     def _forget_unlinked(self, item: ForkItem) -> None:
         del self._unlinked[item.id]
-        waiting = self._waiting[item.block.previous]
+        self.unlinked_bytes -= len(item.packed)
+        waiting = self._waiting[item.previous]
         waiting.remove(item.id)
         if not waiting:
-            del self._waiting[item.block.previous]
+            del self._waiting[item.previous]
 
     def _link_waiting(self, item: ForkItem) -> None:
         """Blocks that waited for this one follow it, and those that waited for them."""
@@ -268,6 +343,6 @@ class ForkDatabase:
                     continue
                 try:
                     self._admit(child)
-                except BlockTooOld:
+                except RuleViolation:
                     continue
                 queue.append(child_id)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, UnlinkableBlock
+from ledgerd.chain.forks.refused import RefusedBlocks
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
@@ -14,17 +15,18 @@ from ledgerd.protocol.identifiers import NO_BLOCK
 class Linking:
     """Keeps the candidates of the fork database linked to the trunk."""
 
-    def __init__(self, trunk: Trunk, forks: ForkDatabase, blocks: Blocks) -> None:
+    def __init__(self, trunk: Trunk, forks: ForkDatabase, blocks: Blocks, refused: RefusedBlocks) -> None:
         self._trunk = trunk
-        self._forks = forks
-        self._blocks = blocks
+        self.refused = refused
+        self.forks = forks
+        self.blocks = blocks
 
     def begin(self) -> None:
         """After a start: branches may leave the trunk from the irreversible block on."""
-        trunk, forks = self._trunk, self._forks
+        trunk, forks = self._trunk, self.forks
         forks.is_emergency = trunk.ledger.globals.emergency_consensus_active
         for number in range(max(1, trunk.irreversible), trunk.head_number + 1):
-            block = self._blocks.at(number)
+            block = self.blocks.at(number)
             if block is not None:
                 if forks.head is None:
                     forks.start(block)
@@ -36,9 +38,9 @@ class Linking:
     def follow_trunk(self) -> None:
         """Narrow the window of the fork database to the irreversible block, after the head may have moved."""
         trunk = self._trunk
-        self._forks.is_emergency = trunk.ledger.globals.emergency_consensus_active
+        self.forks.is_emergency = trunk.ledger.globals.emergency_consensus_active
         if trunk.head_id != NO_BLOCK:
-            self._forks.narrow(trunk.head_number - trunk.irreversible + 1)
+            self.forks.narrow(trunk.head_number - trunk.irreversible + 1)
 
     # -- a block that comes in
 
@@ -49,10 +51,10 @@ class Linking:
         head and itself.
         """
         trunk = self._trunk
-        if block.previous == trunk.head_id and trunk.head_id not in self._forks:
+        if block.previous == trunk.head_id and trunk.head_id not in self.forks:
             self._start_at_head()
         try:
-            return self._forks.push(block)
+            return self.forks.push(block)
         except UnlinkableBlock:
             if block.number > trunk.head_number and block.previous not in (NO_BLOCK, trunk.head_id):
                 return None
@@ -60,19 +62,19 @@ class Linking:
 
     def keep(self, block: Block) -> None:
         """Keep a block of the trunk that arrived again: branches may leave the trunk there."""
-        if block.id not in self._forks:
-            self._forks.insert_base(block)
+        if block.id not in self.forks:
+            self.forks.insert_base(block)
 
     def link_below(self, block: Block) -> None:
         """Before a block that is no higher than the head is admitted: what it links to has to be a candidate."""
         self._link_trunk_below(block)
-        if block.previous == NO_BLOCK or self._forks.is_known(block.previous):
+        if block.previous == NO_BLOCK or self.forks.is_known(block.previous):
             return
-        parent = self._blocks.fetch(block.previous)
+        parent = self.blocks.fetch(block.previous)
         if parent is None:
             raise UnlinkableBlock("block from a dead fork: its parent is not known")
         try:
-            self._forks.push(parent)
+            self.forks.push(parent)
         except (UnlinkableBlock, BlockTooOld):
             return
 
@@ -81,15 +83,15 @@ class Linking:
 
         They lose it when they are begun anew at the head (spec 03, sections 9.3 and 9.9).
         """
-        trunk, forks = self._trunk, self._forks
-        if block.number <= trunk.irreversible or not self._blocks.is_on_trunk(block.previous):
+        trunk, forks = self._trunk, self.forks
+        if block.number <= trunk.irreversible or not self.blocks.is_on_trunk(block.previous):
             return
         item = forks.find(trunk.head_id)
         while item is not None and item.number >= block.number:
             item = forks.parent_of(item)
         if item is None:
             for number in range(trunk.head_number, block.number - 2, -1):
-                base = self._blocks.at(number)
+                base = self.blocks.at(number)
                 if base is not None:
                     forks.insert_base(base)
 
@@ -97,16 +99,16 @@ class Linking:
 
     def restart(self, head: Block | None = None) -> None:
         """Drop all candidates, and start again at the head, or at the given block."""
-        self._forks.reset()
+        self.forks.reset()
         if head is None:
             self._start_at_head()
         else:
-            self._forks.start(head)
+            self.forks.start(head)
 
     def _start_at_head(self) -> None:
         """Where the head block is not to be had, its id is enough for others to follow (spec 10, section 9.1)."""
-        head = self._blocks.at(self._trunk.head_number)
+        head = self.blocks.at(self._trunk.head_number)
         if head is None:
-            self._forks.anchor(self._trunk.head_id)
+            self.forks.anchor(self._trunk.head_id)
         else:
-            self._forks.start(head)
+            self.forks.start(head)

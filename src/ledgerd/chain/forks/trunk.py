@@ -31,7 +31,9 @@ class Trunk:
         self.store = ledger.store
         self.happened: list[Event] = []
         """Events that are not committed yet, in order."""
-        self._checkpoints = checkpoints
+        self.pops = 0
+        """How many blocks were taken off since the start."""
+        self.checkpoints = checkpoints
         self._last_checkpoint = max(checkpoints, default=0)
 
     @property
@@ -48,6 +50,10 @@ class Trunk:
     def irreversible(self) -> int:
         """The number of the last irreversible block."""
         return self.ledger.globals.last_irreversible_block_num
+
+    def is_vouched(self, number: int) -> bool:
+        """Whether a checkpoint vouches for who signed the block of a number."""
+        return number <= self._last_checkpoint
 
     def apply(self, block: Block, skip: SkipFlags) -> None:
         """Apply a block; when it breaks a rule, nothing of it stays."""
@@ -75,6 +81,7 @@ class Trunk:
         if block is None or not self.can_pop():
             raise PopEmptyChain("")
         self.store.undo()
+        self.pops += 1
         self._forget_happening(block)
         return block
 
@@ -105,10 +112,10 @@ class Trunk:
 
     def _skipped_by_checkpoint(self, block: Block, skip: SkipFlags) -> SkipFlags:
         """A block at a checkpoint must be that block; up to the last checkpoint, fewer checks are made."""
-        expected = self._checkpoints.get(block.number)
+        expected = self.checkpoints.get(block.number)
         if expected is not None:
             require(
                 block.id == expected,
                 f"itr->second == next_block.id(): Block did not match checkpoint {block.number}",
             )
-        return BELOW_CHECKPOINT if block.number <= self._last_checkpoint else skip
+        return BELOW_CHECKPOINT if self.is_vouched(block.number) else skip

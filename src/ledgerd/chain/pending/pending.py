@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
+from ledgerd.chain.rules.transactions.signability import require_usable
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.constants import PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS
@@ -65,6 +66,8 @@ class Pending:
         )
         if len(self.transactions) >= MAX_PENDING:
             raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
+        if keys is None:
+            require_usable(self._ledger, transaction)
         self._ledger.is_producing = True
         try:
             self._add(transaction, skip, keys)

@@ -14,6 +14,7 @@ from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.chain_thread import Rank
 from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.p2p.shared.budget import Budget
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.transaction import Transaction
@@ -23,6 +24,14 @@ from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, broa
 
 FUTURE_SECONDS = 5
 """How far ahead of the clock a block may be."""
+
+CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND = 5_000, 1_000
+FREE_SIGNATURES = 2
+"""Who sends no more than this is not held up by what others have used up."""
+CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND = 1 << 20, 16 << 10
+"""What all clients together may have recovered, and in bytes, which blocks that nobody signed they may leave here: the
+chain is not told which client asks.
+"""
 
 LOCKED = "Unable to acquire WRITE lock"
 
@@ -34,6 +43,9 @@ class Broadcasts:
         self._chain = chain
         self._time = time
         self._patience = patience
+        now = time.wall() / MICRO
+        self._signatures = Budget(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, now)
+        self._unproven = Budget(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, now)
         self.after_transaction: list[Callable[[Chain, Transaction], None]] = []
         """Called on the thread of the chain when a transaction was taken in."""
         self.after_block: list[Callable[[Chain, Block], None]] = []
@@ -59,6 +71,10 @@ class Broadcasts:
         await self._in_time(partial(self._push_block, block), Rank.BLOCK)
         return b""
 
+    def _charge(self, budget: Budget, cost: int) -> None:
+        if not budget.take(cost, self._time.wall() / MICRO):
+            raise PlainError(LOCKED)
+
     async def _in_time(self, job: Callable[[], None], rank: Rank) -> None:
         """Whoever waits longer for the chain than the options allow is refused; a job that has begun is not."""
         try:
@@ -72,12 +88,17 @@ class Broadcasts:
         if max_block_age >= 0:
             oldest = self._time.wall() // MICRO - max_block_age
             require(chain.head_time >= oldest, "!check_max_block_age(max_block_age): ")
+        count = len(transaction.signatures)
+        if count > FREE_SIGNATURES and chain.is_signable(transaction):
+            self._charge(self._signatures, count)
         chain.push_transaction(transaction)
         for action in self.after_transaction:
             action(chain, transaction)
 
     def _push_block(self, block: Block) -> None:
         chain = self._chain.chain
+        if block.previous != chain.head_id and not chain.is_known(block.id) and not chain.is_signed(block):
+            self._charge(self._unproven, len(block.packed))
         chain.push_block(block).or_raise()
         for action in self.after_block:
             action(chain, block)

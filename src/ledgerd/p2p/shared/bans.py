@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
+from ledgerd.p2p.shared.allowances import Exemption, charged_as
 from ledgerd.p2p.wire.endpoints import subnet_of
 
 ADDRESS_LIMIT = 30.0
@@ -23,7 +24,8 @@ REMEMBERED = 4096
 class Bans:
     """Offences and bans."""
 
-    def __init__(self) -> None:
+    def __init__(self, exemption: Exemption) -> None:
+        self._exemption = exemption
         self._scores: dict[str, tuple[float, float]] = {}
         self._until: dict[str, float] = {}
 
@@ -33,18 +35,20 @@ class Bans:
     def offend(self, address: str, now: float) -> bool:
         """Count an offence; `True` when it is one too many."""
         is_full = self._count(subnet_of(address), now) > SUBNET_LIMIT
-        return self._count(address, now) > ADDRESS_LIMIT or is_full
+        return self._count(charged_as(address), now) > ADDRESS_LIMIT or is_full
 
     def ban(self, address: str, now: float, seconds: float) -> None:
-        """Ban an address. One of this machine is never banned: many nodes may share it."""
-        if is_local(address):
+        """Ban an address. One of this machine is not banned while it is exempt: many nodes may share it."""
+        if is_local(address) and address in self._exemption:
             return
+        address = charged_as(address)
         self._until.pop(address, None)
         _make_room(self._until)
         self._until[address] = now + min(seconds, BAN_SECONDS)
 
     def is_banned(self, address: str, now: float) -> bool:
         """Whether an address is banned."""
+        address = charged_as(address)
         until = self._until.get(address)
         if until is None:
             return False

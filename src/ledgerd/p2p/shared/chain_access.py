@@ -15,7 +15,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.outcome import AlreadyKnown, Outcome, Refused, TooOld, Unlinked
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.transaction import Transaction
@@ -107,11 +107,18 @@ class ChainAccess(Standing, Protocol):
     def is_sound(self, block: Block) -> bool:
         """Whether a block has a number and a size that a block may have."""
 
-    def is_signed(self, block: Block) -> bool:
+    @property
+    def largest_block(self) -> int:
+        """The most bytes that a sound block may have."""
+
+    def is_signed(self, block: Block | SignedHeader) -> bool:
         """Whether the validator that a block names signed it, with the key that is known of it now."""
 
     def is_anchored(self, transaction: Transaction) -> bool:
         """Whether a transaction refers to a block of the best chain."""
+
+    def is_signable(self, transaction: Transaction) -> bool:
+        """Whether a transaction has not far more signatures than anything in it could ask for."""
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
         """Take a block in; while syncing it may become durable only with `commit`."""
@@ -237,16 +244,24 @@ class ChainPeers:
         The largest size is voted on, so that of another branch, or of some blocks on, may be another. Any time inside
         a slot is as good as its beginning (spec 03, section 6, quirk).
         """
-        limit = MAX_SIZE_AHEAD * self._chain.globals.maximum_block_size
-        return block.number > 0 and len(block.packed) <= limit
+        return block.number > 0 and len(block.packed) <= self.largest_block
 
-    def is_signed(self, block: Block) -> bool:
+    @property
+    def largest_block(self) -> int:
+        """Some times what is allowed now: it is voted on."""
+        return MAX_SIZE_AHEAD * self._chain.globals.maximum_block_size
+
+    def is_signed(self, block: Block | SignedHeader) -> bool:
         """A key that has changed since, or changes inside the branch, is not known here: that proves nothing."""
         return self._chain.is_signed(block)
 
     def is_anchored(self, transaction: Transaction) -> bool:
         """By the same table as the chain's own check."""
         return self._chain.refers_to_trunk(transaction)
+
+    def is_signable(self, transaction: Transaction) -> bool:
+        """Counted before a key is recovered."""
+        return self._chain.is_signable(transaction)
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
         """Push, and sort the outcome into the classes of the table of spec 04, section 12.

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
+from ledgerd.p2p.shared.allowances import Allowances, Exemption
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.notices import Notices
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from ledgerd.p2p.shared.chain_access import ChainAccess
     from ledgerd.p2p.shared.settings import Settings
     from ledgerd.protocol.endpoint import Endpoint
-
-log = logging.getLogger(__name__)
 
 STRIKES = 10
 BAN_SECONDS = 3600
@@ -46,7 +46,10 @@ class Core:
         self.started = now
         self.mode = Mode.SYNC
         self.fork_status = NORMAL
-        self.bans = Bans()
+        self.exemption = Exemption(settings.exempt)
+        self.bans = Bans(self.exemption)
+        self.allowances = Allowances(self.exemption)
+        self.notices = Notices(now)
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
         self.recovers_keys_ahead = False
@@ -98,7 +101,8 @@ class Core:
 
     def add(self, endpoint: Endpoint, *, is_incoming: bool) -> Peer:
         """A new peer, with an id that no other ever had."""
-        peer = Peer(self._next_id, endpoint, self.now, is_incoming=is_incoming)
+        allowance = self.allowances.of(plain_address(endpoint.host), self.now)
+        peer = Peer(self._next_id, endpoint, self.now, allowance, is_incoming=is_incoming)
         self._next_id += 1
         self._peers[peer.id] = peer
         return peer
@@ -140,7 +144,7 @@ class Core:
             peer.advance(LifeEvent.ENDED, self.now)
             self._actions.append(Close(peer.id, reason))
             self._closed.append(peer)
-            log.info("%s: closing: %s", peer.endpoint, reason)
+            self.notices.tell(self.now, peer.endpoint, f"closing: {reason}")
 
     def take_closed(self) -> list[Peer]:
         """Whom we have closed since the last time."""
@@ -154,10 +158,8 @@ class Core:
         peer.strikes = 0
 
     def strike(self, peer: Peer, why: str) -> None:
-        """Count an invalid message; ten without a valid one between them ban the peer, and so do many over a longer
-        time.
-        """
-        log.info("%s: %s", peer.endpoint, why)
+        """A bad packet; ten without a good one between them end it, and so do many over a longer time."""
+        self.notices.tell(self.now, peer.endpoint, why)
         peer.strikes += 1
         if self.bans.offend(peer.address, self.now) or peer.strikes >= STRIKES:
             self.ban(peer, "spam strike threshold exceeded")
@@ -166,7 +168,7 @@ class Core:
         """Send the reason, close the connection, and ban the address for a while (spec 04, section 17.2)."""
         if peer.life is Life.CLOSED:
             return
-        log.warning("%s: banned: %s", peer.endpoint, reason)
+        self.notices.tell(self.now, peer.endpoint, f"banned: {reason}", logging.WARNING)
         self.send(peer, SoftBan(BAN_SECONDS, reason))
         self.bans.ban(peer.address, self.now, BAN_SECONDS)
         self.close(peer, reason)

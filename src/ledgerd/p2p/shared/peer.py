@@ -9,10 +9,11 @@ from collections import deque
 from collections.abc import Callable
 from enum import Enum, auto
 
-from ledgerd.p2p.shared.budget import Budget, Window
+from ledgerd.p2p.shared.allowances import Allowance
+from ledgerd.p2p.shared.budget import Window
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, Undecodable, UnknownType
-from ledgerd.p2p.wire.frames import FrameReader
+from ledgerd.p2p.wire.frames import Frame, FrameReader
 from ledgerd.p2p.wire.messages import NO_NODE, NORMAL, SYNC, Hello, Message, NodeId, read_message
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
@@ -64,8 +65,10 @@ LIFE: dict[tuple[Life, LifeEvent], Life] = {
 class Peer:
     """What is known of one connection, or of an attempt at one."""
 
-    def __init__(self, number: int, endpoint: Endpoint, now: float, *, is_incoming: bool) -> None:
+    def __init__(self, number: int, endpoint: Endpoint, now: float, allowance: Allowance, *, is_incoming: bool) -> None:
         self.id = number
+        self.allowance = allowance
+        """What its address may cost."""
         self.endpoint = endpoint
         self.address = plain_address(endpoint.host)
         """The number of its host: of a dialled name, known once the connection stands."""
@@ -100,6 +103,8 @@ class Peer:
         """Requests in a row that it did not answer with anything of use."""
         self.doubted_until = 0.0
         """Until then, what it claims of its height counts for nothing."""
+        self.useful_at: float | None = None
+        """When it last brought a block or a transaction that was new to us and taken in."""
         self.beaten_until = 0.0
         """Until then its branch is known to be the worse one, however high it is."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)
@@ -109,11 +114,6 @@ class Peer:
         """The seconds of the soft ban that it told us of, if any."""
         self.owes_peers = False
         """Whether it has not answered our request for peers yet."""
-        self.service = Budget(16 << 20, 8 << 20, now)
-        """Bytes of blocks that it may request: far more than anybody can apply."""
-        self.transactions = Budget(2_000, 200, now)
-        self.unproven = Budget(32, 0.05, now)
-        """Blocks of other branches without a known signature: kept, but few."""
         self._frames = FrameReader()
 
     @property
@@ -153,29 +153,33 @@ class Peer:
             self._frames.clear()
         return True
 
-    def receive(
-        self, data: bytes, now: float, is_unasked: Callable[[int], bool] = lambda _: False
-    ) -> list[Message | PeerFault]:
-        """The messages and faults in the next bytes. After a fault other than `UnknownType` nothing more can be read.
-
-        Unrequested replies are skipped undecoded: decoding two megabytes of blocks takes a while.
-        """
+    def receive(self, data: bytes, now: float) -> None:
+        """Take the next bytes; what they say is asked with `next_said`."""
         self.heard_at = now
         self._frames.receive(data, now)
-        said: list[Message | PeerFault] = []
-        while True:
-            try:
-                frame = self._frames.next_frame(now)
-                if frame is None:
-                    return said
-                if not is_unasked(frame.number):
-                    said.append(read_message(frame))
-            except UnknownType as fault:
-                said.append(fault)
-            except (FrameTooLarge, Undecodable) as fault:
-                self._frames.clear()
-                said.append(fault)
-                return said
+
+    def next_said(
+        self, now: float, is_unwanted: Callable[[Frame], bool] = lambda _: False
+    ) -> Message | PeerFault | None:
+        """What it says next, if all of that is here. After a fault that is no `UnknownType`, nothing more can be read.
+
+        What is not wanted is passed over unread: two megabytes of blocks take a while.
+        """
+        try:
+            while (frame := self._frames.next_frame(now)) is not None:
+                if not is_unwanted(frame):
+                    return read_message(frame)
+        except UnknownType as fault:
+            return fault
+        except (FrameTooLarge, Undecodable) as fault:
+            self._frames.clear()
+            return fault
+        return None
+
+    @property
+    def next_number(self) -> int | None:
+        """The number of the message that it says next, if all of that is here."""
+        return self._frames.next_number
 
     def describe(self, hello: Hello) -> None:
         """Record what a hello claims, except its heights."""

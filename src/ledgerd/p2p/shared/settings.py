@@ -29,8 +29,10 @@ class Settings(msgspec.Struct, frozen=True):
     has_emergency_key: bool = False
     """Whether this node makes blocks for the committee."""
     max_per_address: int = 4
-    """Inbound connections from one address; loopback and private networks count as many. The reference has no limit."""
+    """Inbound connections from one address, unless it is exempt. The reference has no limit."""
     max_per_subnet: int = 10
     """Inbound connections from one subnet."""
+    exempt: tuple[str, ...] = ("private",)
+    """Addresses that no limit goes by: networks, `private` for this machine and private networks, or `none`."""
     reserved_outbound: int = 8
     """Connections reserved for outbound ones, so that nobody can isolate a node by dialling it."""

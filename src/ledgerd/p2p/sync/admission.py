@@ -40,13 +40,14 @@ class Admission:
             return Acceptance.FORK_DB_ONLY
         if block.previous != core.chain.head_id and not core.chain.is_known(block.id):
             is_proven = core.chain.is_signed(block)
-            if not is_proven and peer is not None and not peer.unproven.take(1, core.now):
+            if not is_proven and peer is not None and not peer.allowance.unproven.take(1, core.now):
                 return Acceptance.FORK_DB_ONLY
         outcome = core.chain.accept_block(block, core.now, is_syncing=is_syncing)
         if outcome is Acceptance.ACCEPTED:
             core.heard_block()
             if peer is not None:
                 peer.trust()
+                peer.useful_at = core.now
                 peer.exchange = peer.is_aligned = True
         return outcome
 

@@ -8,6 +8,7 @@ import logging
 from collections import deque
 
 from ledgerd.chain.forks.outcome import FARTHEST_AHEAD
+from ledgerd.codec import DecodeError, codec_of
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.shared.core import Core
@@ -23,8 +24,16 @@ from ledgerd.p2p.sync.watch import Watch
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
 from ledgerd.p2p.talk.relay import push_block
-from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply, GetBlock, block_frame
-from ledgerd.protocol.block import Block
+from ledgerd.p2p.wire.frames import Frame
+from ledgerd.p2p.wire.messages import (
+    BlockRangeReply,
+    BlockReply,
+    GapFillReply,
+    GetBlock,
+    TransactionMessage,
+    block_frame,
+)
+from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
 
 log = logging.getLogger(__name__)
@@ -111,10 +120,6 @@ class Intake:
         core, block = self._core, message.block
         peer.head_number = max(peer.head_number, core.credible(block.number))
         head = core.chain.head_number
-        if block.number > head + FARTHEST_AHEAD:
-            core.good(peer)
-            self.ranges.plan()
-            return
         is_beside = block.number == head + 1 and block.previous not in (core.chain.head_id, NO_BLOCK)
         if is_beside and not core.chain.is_known(block.previous):
             core.send(peer, GetBlock(block_number_of(block.previous), NO_BLOCK))
@@ -171,11 +176,48 @@ class Intake:
 
     # -- many blocks
 
-    def is_unasked(self, peer: Peer, number: int) -> bool:
-        """Whether a message of this type answers nothing that the peer was asked (spec 04, section 27, item 4)."""
-        if number == BlockRangeReply.NUMBER:
-            return not self.ranges.awaits(peer)
-        return number == GapFillReply.NUMBER and not self.gaps.awaits(peer)
+    def is_unwanted(self, peer: Peer, frame: Frame) -> bool:
+        """Whether a message need not be decoded: it answers nothing that the peer was asked (spec 04, section 27, item
+        4), or its first bytes say already what becomes of it.
+        """
+        match frame.number:
+            case BlockRangeReply.NUMBER:
+                return not self.ranges.awaits(peer)
+            case GapFillReply.NUMBER:
+                return not self.gaps.awaits(peer)
+            case BlockReply.NUMBER:
+                return self._is_settled(peer, frame.payload)
+            case TransactionMessage.NUMBER:
+                is_large = len(frame.payload) > self._core.settings.mempool_max_tx_size
+                if is_large and peer.is_greeted:
+                    self._core.strike(peer, "a transaction that is too large")
+                return is_large
+        return False
+
+    def _is_settled(self, peer: Peer, payload: bytes) -> bool:
+        """What its size and header say of a pushed block: a whole one takes many times longer to decode."""
+        core = self._core
+        if not peer.is_greeted:
+            return False
+        if len(payload) > core.chain.largest_block + BlockReply.BESIDE_BLOCK:
+            core.strike(peer, f"a block of {len(payload)} bytes")
+            return True
+        try:
+            header = codec_of(SignedHeader).decode(payload)
+        except DecodeError:
+            return False
+        if header.number > core.chain.head_number + FARTHEST_AHEAD:
+            self._hear_of(peer, header.number)
+            self.ranges.plan()
+            return True
+        if core.chain.is_linked(header.id):
+            self._hear_of(peer, header.number)
+            return True
+        return not core.chain.is_signed(header) and not peer.allowance.pushed.take(len(payload), core.now)
+
+    def _hear_of(self, peer: Peer, number: int) -> None:
+        peer.head_number = max(peer.head_number, self._core.credible(number))
+        self._core.good(peer)
 
     def blocks_of_range(self, peer: Peer, reply: BlockRangeReply) -> None:
         """Take in a range, if it was asked for."""

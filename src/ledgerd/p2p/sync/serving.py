@@ -49,14 +49,14 @@ def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
     last = min(request.end_block_num, latest, first + MOST_IN_RANGE - 1)
     blocks: list[bytes] = []
     size, end, is_full = 5, last, False
-    if peer.service.take(LOOKUP_COST, core.now):
+    if peer.allowance.service.take(LOOKUP_COST, core.now):
         for number, packed in chain.read_run(first, last):
             if blocks and size + len(pack_varint(len(blocks))) + len(packed) > RANGE_BYTES:
                 end, is_full = number, True
                 break
             blocks.append(packed)
             size += len(packed)
-        peer.service.take(size + LOOKUP_COST * max(0, end - first + 1), core.now)
+        peer.allowance.service.take(size + LOOKUP_COST * max(0, end - first + 1), core.now)
     if not blocks:
         next_available, is_last = 0, False
     elif is_full:
@@ -71,11 +71,11 @@ def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
 def serve_block(core: Core, peer: Peer, request: GetBlock) -> None:
     """One block, or that it is not here (5106)."""
     number, latest = request.block_num, core.chain.latest
-    packed = core.chain.read(number) if peer.service.take(LOOKUP_COST, core.now) else None
+    packed = core.chain.read(number) if peer.allowance.service.take(LOOKUP_COST, core.now) else None
     if packed is None or len(packed) + 5 > MAX_PAYLOAD:
         core.send(peer, NotAvailable(number))
     else:
-        peer.service.take(len(packed), core.now)
+        peer.allowance.service.take(len(packed), core.now)
         frame = block_frame(packed, number + 1 if number < latest else 0, is_last=number >= latest)
         core.send_frame(peer, BlockReply.NUMBER, frame)
     core.good(peer)
@@ -89,7 +89,7 @@ def serve_gap(core: Core, peer: Peer, request: GapFillRequest) -> None:
         return
     blocks: list[bytes] = []
     size = 0
-    if peer.service.take(LOOKUP_COST * len(numbers), core.now):
+    if peer.allowance.service.take(LOOKUP_COST * len(numbers), core.now):
         for number in dict.fromkeys(numbers):
             packed = chain.read(number) if chain.earliest <= number else None
             if packed is None:
@@ -98,6 +98,6 @@ def serve_gap(core: Core, peer: Peer, request: GapFillRequest) -> None:
                 break
             blocks.append(packed)
             size += len(packed)
-        peer.service.take(size, core.now)
+        peer.allowance.service.take(size, core.now)
     core.send_frame(peer, GapFillReply.NUMBER, gap_reply_frame(blocks))
     core.good(peer)

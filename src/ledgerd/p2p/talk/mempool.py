@@ -68,7 +68,7 @@ class Mempool:
     def judge(self, transaction: Transaction, now: float) -> Admitted:
         """The checks of spec 04, section 14.1, in their order."""
         seconds = int(now)
-        if transaction.id in self._entries or transaction.id in self._done:
+        if transaction.id in self._entries or transaction.id in self._done or _whole(transaction) in self._done:
             return Admitted.NO
         if transaction.expiration < seconds:
             return Admitted.UNFIT
@@ -94,8 +94,11 @@ class Mempool:
         self._remember(transaction.id, transaction.expiration)
 
     def refuse(self, transaction: Transaction, now: float) -> None:
-        """The chain refused a transaction: copies are ignored for a while, after which it may be valid."""
-        self._remember(transaction.id, min(transaction.expiration, int(now) + REFUSED_SECONDS))
+        """The chain refused it: copies are of no interest for a while. Later it may be another matter.
+
+        It is known with its signatures: an id does not cover them, and with other ones it may be right.
+        """
+        self._remember(_whole(transaction), min(transaction.expiration, int(now) + REFUSED_SECONDS))
 
     def clean(self, now: float, *, drops_unanchored: bool) -> None:
         """Drop what has expired, and what refers to blocks that are no more."""
@@ -133,3 +136,8 @@ class Mempool:
         entry = self._entries.pop(transaction_id, None)
         if entry is not None:
             self._bytes -= entry.size
+
+
+def _whole(transaction: Transaction) -> TransactionId:
+    """What names a transaction together with its signatures."""
+    return TransactionId(transaction.merkle_digest[:20])

@@ -69,6 +69,14 @@ class FrameReader:
         self.waiting_since = now if buffer else None
         return Frame(number, payload)
 
+    @property
+    def next_number(self) -> int | None:
+        """The number of the message in the next frame, if all of it is there, or if it can never be."""
+        if len(self._buffer) < HEADER.size:
+            return None
+        size, number = HEADER.unpack_from(self._buffer)
+        return int(number) if size > MAX_PAYLOAD or len(self._buffer) >= HEADER.size + size else None
+
     def clear(self) -> None:
         """Clear the buffer of a closed connection."""
         self._buffer.clear()

@@ -128,6 +128,8 @@ class BlockReply(Message, frozen=True):
     """One block: an answer, or the push of a new one."""
 
     NUMBER: ClassVar[int] = 5107
+    BESIDE_BLOCK: ClassVar[int] = 64
+    """What the payload may hold beside the block: five bytes, and what a later version might add."""
 
     block: Block
     next_available: UInt32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.node.config.options.declaration import Option, Section
-from ledgerd.node.config.values.endpoints import P2P_LISTENING, PEER
+from ledgerd.node.config.values.endpoints import EXEMPT, P2P_LISTENING, PEER
 from ledgerd.node.config.values.values import BOOL, SWITCH, UINT32, uint32
 from ledgerd.p2p.shared.settings import Settings
 
@@ -71,6 +71,16 @@ P2P = Section(
             "Speak to the seed nodes and to nobody else.",
             default="false",
             field="is_isolated",
+        ),
+        Option(
+            "p2p-exempt",
+            EXEMPT,
+            "Addresses that no limit on an address applies to: networks as 10.0.0.0/8; private for this machine and "
+            "private networks; none for no exemption.",
+            default="private",
+            repeatable=True,
+            words=True,
+            ours=True,
         ),
     ),
     without_meaning=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
+from ledgerd.p2p.shared.allowances import NONE, PRIVATE, network_of
 from ledgerd.protocol.endpoint import Endpoint
 
 NTP_PORT = 123
@@ -98,3 +99,15 @@ P2P_LISTENING = Kind(
 )
 NTP_SERVER = Kind("HOST[:PORT]", f"a host and a port, by default {NTP_PORT}", "pool.ntp.org", _read_ntp_server)
 ADDRESS = Kind("ADDRESS", "an IP address", "192.0.2.7", _read_address)
+
+
+def _read_exempt(text: str) -> str:
+    if text in (PRIVATE, NONE):
+        return text
+    try:
+        return str(network_of(text))
+    except ValueError:
+        raise WrongValue(f"is no network, {PRIVATE} or {NONE}: {text}") from None
+
+
+EXEMPT = Kind("NETWORK", f"a network as 10.0.0.0/8, {PRIVATE} or {NONE}", "10.0.0.0/8", _read_exempt)

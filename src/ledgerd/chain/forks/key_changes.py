@@ -1,0 +1,51 @@
+"""What the transactions of a block may change of who signs the blocks above it: keys of validators, set at once or by
+a proposal that is carried out. Whether they are valid is not asked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalUpdate
+from ledgerd.protocol.operations.validators import ValidatorUpdate
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.keys import PublicKey
+    from ledgerd.protocol.names import AccountName
+    from ledgerd.protocol.operations import Operation
+
+KeyChange = tuple["AccountName", "PublicKey"]
+
+
+class Acts(NamedTuple):
+    """What a block may change."""
+
+    changes: frozenset[KeyChange]
+    """Validators with the keys that they are given, by operations and by those that are proposed."""
+    approved: frozenset[tuple[AccountName, str]]
+    """Proposals, by author and title, that are approved: they may be carried out."""
+
+    def followed_by(self, later: Acts) -> Acts:
+        """What both together may change."""
+        return Acts(self.changes | later.changes, self.approved | later.approved) if any(later) else self
+
+
+NO_ACTS = Acts(frozenset(), frozenset())
+
+
+def acts_of(block: Block) -> Acts:
+    """What a block may change."""
+    operations = [operation for transaction in block.transactions for operation in transaction.operations]
+    approved = {(each.author, each.title) for each in operations if isinstance(each, ProposalUpdate)}
+    return Acts(frozenset(key_changes(operations)), frozenset(approved))
+
+
+def key_changes(operations: Iterable[Operation]) -> Iterator[KeyChange]:
+    """The keys that operations give to validators, or would if they were carried out."""
+    for operation in operations:
+        if isinstance(operation, ValidatorUpdate):
+            yield operation.owner, operation.block_signing_key
+        elif isinstance(operation, ProposalCreate):
+            yield from key_changes(each.op for each in operation.proposed_operations)

@@ -1,0 +1,38 @@
+"""Lines of the log that strangers cause, in a number that they cannot choose: so many, and then how many more."""
+
+from __future__ import annotations
+
+import logging
+
+from ledgerd.p2p.shared.budget import Budget
+
+log = logging.getLogger(__name__)
+
+BURST, A_SECOND = 30, 0.2
+"""At once, and in the long run: 720 an hour."""
+LONGEST = 300
+"""Characters of one line: some of them quote the other side."""
+SUMMARY_SECONDS = 60.0
+
+
+class Notices:
+    """Tells the operator of what peers do, within bounds."""
+
+    def __init__(self, now: float) -> None:
+        self._budget = Budget(BURST, A_SECOND, now)
+        self._left_out = 0
+        self._told_at = now
+
+    def tell(self, now: float, who: object, what: str, level: int = logging.INFO) -> None:
+        """One line, unless there were too many."""
+        if self._budget.take(1, now):
+            log.log(level, "%s: %s", who, what[:LONGEST])
+        else:
+            self._left_out += 1
+        self.sum_up(now)
+
+    def sum_up(self, now: float) -> None:
+        """Once a minute, how many lines were left out."""
+        if self._left_out and now - self._told_at >= SUMMARY_SECONDS:
+            left_out, self._left_out, self._told_at = self._left_out, 0, now
+            log.info("%d more lines about peers were left out", left_out)

@@ -1,0 +1,78 @@
+"""How many signatures a transaction can use, counted before a key is recovered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ledgerd.chain.rules.transactions.signability import IDLE, require_usable
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.authority_check import IrrelevantSignature
+from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.accounts import AccountUpdate
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.transaction import Transaction
+from tests.chain.networks import VIZ, VIZ_KEY, Network
+
+CAROL = AccountName("carol")
+MANY = [PrivateKey.from_password(CAROL, "active", str(place)) for place in range(IDLE + 20)]
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Iterator[Network]:
+    network = Network(tmp_path)
+    network.start()
+    network.create_account(CAROL, VIZ_KEY)
+    network.produce()
+    yield network
+    network.chain.close()
+
+
+def noise(count: int) -> tuple[Signature, ...]:
+    return tuple(Signature(bytes([31]) + bytes([2]) * 32 + place.to_bytes(32, "big")) for place in range(count))
+
+
+def signed_with(network: Network, count: int) -> Transaction:
+    return replace(network.signed(Transfer(VIZ, VIZ, tokens(1), "")), signatures=noise(count))
+
+
+def test_more_signatures_than_keys_are_refused_without_recovering_one(network: Network) -> None:
+    transaction = signed_with(network, 1_000)
+    with pytest.raises(IrrelevantSignature):
+        network.chain.push_transaction(transaction)
+    assert transaction.known_signers(network.chain.network.chain_id) is None
+
+
+def test_a_few_idle_signatures_are_left_to_the_rules_and_their_texts(network: Network) -> None:
+    transaction = signed_with(network, IDLE)
+    require_usable(network.chain.parts.ledger, transaction)
+
+
+def test_all_keys_of_an_authority_and_of_its_members_may_sign(network: Network) -> None:
+    """An account with very many keys, and one that has that account as a member."""
+    keys = dict.fromkeys(sorted(key.public for key in MANY), 1)
+    master = Authority(len(MANY), {}, keys)
+    network.send(AccountUpdate(CAROL, None, master, None, VIZ_KEY.public, ""))
+    network.send(AccountUpdate(VIZ, None, Authority(1, {CAROL: 1}, {VIZ_KEY.public: 1}), None, VIZ_KEY.public, ""))
+    network.produce()
+    chain = network.chain
+    for name in (CAROL, VIZ):
+        transaction = network.signed(Transfer(name, VIZ, tokens(1), ""))
+        many = replace(transaction, signatures=()).signed(chain.network.chain_id, MANY)
+        require_usable(chain.parts.ledger, many)
+    network.chain.push_transaction(
+        replace(network.signed(Transfer(CAROL, VIZ, tokens(1), "")), signatures=()).signed(chain.network.chain_id, MANY)
+    )
+
+
+def test_an_account_that_is_not_there_has_no_keys(network: Network) -> None:
+    ledger = network.chain.parts.ledger
+    nobody = replace(network.signed(Transfer("nobody", VIZ, tokens(1), "")), signatures=noise(IDLE + 1))  # type: ignore[arg-type]
+    with pytest.raises(IrrelevantSignature):
+        require_usable(ledger, nobody)

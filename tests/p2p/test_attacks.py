@@ -1,0 +1,267 @@
+"""What strangers may cost, by counts: own blocks taken off, blocks decoded, keys recovered, lines logged, places held.
+
+Each attack is played against a node that an honest peer goes on speaking to. `docs/threats.md` names the bounds.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from msgspec.structs import replace
+
+from ledgerd.chain.chain import Chain
+from ledgerd.p2p.shared import peer as peer_module
+from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire.frames import Frame, pack_frame
+from ledgerd.p2p.wire.messages import BlockReply, Message, TransactionMessage, read_message
+from ledgerd.protocol import transaction as transaction_module
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.signatures import Signature, recover
+from tests.chain.forks.branches import forged, forged_line
+from tests.chain.networks import OTHERS, VIZ, Network
+from tests.p2p.conftest import Begin
+from tests.p2p.scripted_talk import Talk
+
+ATTACKER = "62.7.7.7"
+TRANSACTIONS, OPERATIONS = 20, 20
+
+
+class Counted:
+    """How often something was called, which goes on doing what it does."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    """Messages that were decoded whole."""
+    counted = Counted()
+
+    def count(frame: Frame) -> Message:
+        counted.times += frame.number in (BlockReply.NUMBER, TransactionMessage.NUMBER)
+        return read_message(frame)
+
+    monkeypatch.setattr(peer_module, "read_message", count)
+    return counted
+
+
+@pytest.fixture
+def recovered(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    """Keys of transactions that were recovered."""
+    counted = Counted()
+
+    def count(signature: Signature, digest: bytes) -> PublicKey:
+        counted.times += 1
+        return recover(signature, digest)
+
+    monkeypatch.setattr(transaction_module, "recover", count)
+    return counted
+
+
+def forks_bytes(chain: Chain) -> int:
+    return chain.parts.forks.unlinked_bytes
+
+
+def load(others: Network) -> None:
+    """Blocks with many operations, which cost much to take off and put on again."""
+    for amount in range(TRANSACTIONS):
+        others.send(*[Transfer(VIZ, VIZ, tokens(1 + amount + each), "") for each in range(OPERATIONS)])
+
+
+def produce(talk: Talk, others: Network, honest: int) -> Block:
+    load(others)
+    (block,) = others.produce()
+    talk.now = float(block.timestamp)
+    talk.say(honest, BlockReply(block, 0, True))
+    assert talk.chain.head_id == block.id
+    return block
+
+
+# -- row 1: branches that nobody signed
+
+
+def test_ninety_forged_branches_in_short_connections_take_no_block_off(talk: Talk, others: Network) -> None:
+    honest = talk.meet()
+    base = talk.chain.head_id
+    start = produce(talk, others, honest).timestamp
+    produce(talk, others, honest)
+    for salt in range(90):
+        number = talk.accept(ATTACKER)
+        if number is not None:
+            talk.say(number, talk.hello(number))
+            names = (*OTHERS,)
+            for block in forged_line(base, start + 3 * salt, names, salt):
+                talk.say(number, BlockReply(block, 0, True))
+            talk.network.lost(talk.now, number)
+        if salt % 30 == 29:
+            produce(talk, others, honest)
+    forks = talk.chain.parts.forks
+    assert talk.chain.parts.trunk.pops == 0
+    assert all(len(forks.items_at(number)) <= 1 for number in range(talk.chain.head_number + 10))
+    assert not talk.chain.is_minority()
+
+
+# -- row 2: blocks that wait for parents that never come
+
+
+def test_blocks_without_parents_are_charged_to_the_address_over_all_its_connections(
+    talk: Talk, others: Network
+) -> None:
+    others.produce()
+    for place in range(400):
+        number = talk.accept(ATTACKER)
+        assert number is not None
+        talk.say(number, talk.hello(number))
+        parent = BlockId((talk.chain.head_number + place % 90).to_bytes(4, "big") + place.to_bytes(16, "big"))
+        talk.say(number, BlockReply(forged(parent, int(talk.now), VIZ, place), 0, True))
+        talk.network.lost(talk.now, number)
+    assert len(talk.chain.parts.forks) <= 60
+    assert forks_bytes(talk.chain) < 60 * 300
+
+
+def test_two_addresses_of_one_ipv6_network_are_one(talk: Talk) -> None:
+    core = talk.network.core
+    first, second, other = (core.allowances.of(host, 0) for host in ("2a01:1:2:3::1", "2a01:1:2:3::9", "2a01:1:2:4::1"))
+    assert first is second
+    assert first is not other
+
+
+def test_loopback_is_charged_as_any_other_address_when_the_operator_says_so(talk_with: Begin) -> None:
+    talk = talk_with(Settings(exempt=("none",), max_per_address=2))
+    assert [talk.accept("127.0.0.2") is None for _ in range(3)] == [False, False, True]
+    talk.network.core.bans.ban("127.0.0.2", talk.now, 60)
+    assert talk.network.core.bans.is_banned("127.0.0.2", talk.now)
+    assert talk.accept("127.0.0.3") is not None
+
+
+# -- row 3: transactions of very many signatures
+
+
+def test_of_a_thousand_signatures_that_nothing_asks_for_no_key_is_recovered(
+    talk: Talk, others: Network, recovered: Counted
+) -> None:
+    draft = others.signed(Transfer(VIZ, VIZ, tokens(1), ""), lifetime=100)
+    made = recovered.times
+    for place in range(20):
+        number = talk.meet(f"62.8.{place}.1")
+        noise = tuple(Signature(bytes([31]) + bytes([1 + place]) * 32 + i.to_bytes(32, "big")) for i in range(1, 1000))
+        talk.say(number, TransactionMessage(replace(draft, signatures=noise)))
+    assert recovered.times == made
+    honest = talk.meet()
+    talk.say(honest, TransactionMessage(draft))
+    assert draft.id in talk.network.intake.mempool
+
+
+def test_signatures_are_charged_to_the_address_that_sends_them(talk: Talk, others: Network, recovered: Counted) -> None:
+    made = recovered.times
+    for place in range(400):
+        number = talk.meet(ATTACKER)
+        noise = tuple(Signature(bytes([31]) + bytes([2]) * 32 + i.to_bytes(32, "big")) for i in range(1, 17))
+        draft = others.signed(Transfer(VIZ, VIZ, tokens(1 + place), ""), lifetime=100)
+        made = recovered.times if not place else made
+        talk.say(number, TransactionMessage(replace(draft, signatures=noise)))
+        talk.network.lost(talk.now, number)
+    assert recovered.times - made <= 2_100
+
+
+def test_what_many_addresses_use_up_is_not_what_honest_ones_need(talk: Talk, others: Network) -> None:
+    honest = talk.meet()
+    first = others.signed(Transfer(VIZ, VIZ, tokens(1), "first"), lifetime=100)
+    talk.say(honest, TransactionMessage(first))
+    noise = tuple(Signature(bytes([31]) + bytes([2]) * 32 + i.to_bytes(32, "big")) for i in range(1, 17))
+    for place in range(60):
+        number = talk.meet(f"62.8.{place}.1")
+        for each in range(12):
+            draft = others.signed(Transfer(VIZ, VIZ, tokens(1 + each), f"{place}"), lifetime=100)
+            talk.say(number, TransactionMessage(replace(draft, signatures=noise)))
+        talk.network.lost(talk.now, number)
+    second = others.signed(Transfer(VIZ, VIZ, tokens(1), "second"), lifetime=100)
+    talk.say(honest, TransactionMessage(second))
+    assert first.id in talk.network.intake.mempool
+    assert second.id in talk.network.intake.mempool
+
+
+def test_a_copy_with_false_signatures_does_not_keep_the_honest_one_out(talk: Talk, others: Network) -> None:
+    attacker, honest = talk.meet(ATTACKER), talk.meet()
+    draft = others.signed(Transfer(VIZ, VIZ, tokens(1), ""), lifetime=100)
+    false = replace(draft, signatures=(Signature(bytes([31]) + bytes([2]) * 64),))
+    assert false.id == draft.id
+    talk.say(attacker, TransactionMessage(false))
+    assert draft.id not in talk.network.intake.mempool
+    talk.say(honest, TransactionMessage(draft))
+    assert draft.id in talk.network.intake.mempool
+
+
+# -- row 4: large blocks, far above the head
+
+
+def test_a_block_far_above_the_head_or_too_large_is_not_decoded(talk: Talk, others: Network, decoded: Counted) -> None:
+    peer = talk.meet(ATTACKER)
+    load(others)
+    block = others.make()
+    far = replace(block, previous=BlockId((talk.chain.head_number + 5_000).to_bytes(4, "big") + bytes(16)))
+    decoded.times = 0
+    for _ in range(5):
+        talk.say(peer, BlockReply(far, 0, True))
+    assert decoded.times == 0
+    large = pack_frame(BlockReply.NUMBER, block.packed + bytes(1 << 20))
+    talk.send_bytes(peer, large)
+    assert decoded.times == 0
+    assert talk.network.core[peer].strikes == 1
+    talk.send_bytes(peer, pack_frame(TransactionMessage.NUMBER, bytes(1 << 20)))
+    assert decoded.times == 0
+    assert talk.network.core[peer].strikes == 2
+
+
+def test_of_blocks_near_the_head_that_nobody_signed_so_many_bytes_are_decoded(
+    talk: Talk, others: Network, decoded: Counted
+) -> None:
+    peer = talk.meet(ATTACKER)
+    load(others)
+    block = others.make()
+    size = len(block.packed)
+    decoded.times = 0
+    pushes = 4 * (1 << 20) // size
+    for place in range(pushes):
+        parent = BlockId((talk.chain.head_number + 20).to_bytes(4, "big") + place.to_bytes(16, "big"))
+        talk.say(peer, BlockReply(replace(block, previous=parent), 0, True))
+    assert decoded.times * size <= (1 << 20) + 2 * size
+
+
+# -- row 12: connect, one message, close
+
+
+def test_connections_that_come_and_go_cause_so_many_lines_only(talk: Talk, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    for place in range(2_000):
+        number = talk.accept(f"62.9.{place % 200}.{place // 200}")
+        if number is not None:
+            talk.send_bytes(number, pack_frame(9_999, b""))
+            talk.send_bytes(number, pack_frame(BlockReply.NUMBER, b"\1"))
+            talk.network.lost(talk.now, number)
+        talk.now += 0.05
+    about_peers = [record for record in caplog.records if record.name.startswith("ledgerd.p2p")]
+    assert len(about_peers) < 30 + 100 * 0.2 + 5
+    assert any("left out" in record.getMessage() for record in about_peers)
+
+
+# -- row 14: silent peers
+
+
+def test_silent_peers_give_way_and_useful_ones_stay(talk_with: Begin, others: Network) -> None:
+    talk = talk_with(Settings(max_connections=12, reserved_outbound=2))
+    useful = talk.meet("62.1.1.1")
+    produce(talk, others, useful)
+    silent = [talk.meet(f"62.2.{place}.1") for place in range(9)]
+    assert talk.accept("62.3.1.1") is None, "all came a moment ago"
+    talk.now += 61
+    came = [talk.accept(f"62.3.{place}.1") for place in range(4)]
+    assert all(number is not None for number in came)
+    assert talk.network.core.find(useful) is not None
+    assert sum(talk.network.core.find(number) is None for number in silent) == 4
