@@ -190,5 +190,5 @@ def test_progress_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch, caplog:
     monkeypatch.setattr(conversion, "ROWS_A_STEP", 30)
     with caplog.at_level("INFO"):
         open_today(folder).close()
-    assert "which the version of this test wrote" in caplog.text
+    assert "written by the version of this test" in caplog.text
     assert "Item: 30 of 59 converted" in caplog.text

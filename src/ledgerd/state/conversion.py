@@ -90,9 +90,9 @@ class _Conversion:
     def run(self, former: Former, written: str, *, has_begun: bool) -> None:
         """Begin, or go on where an earlier start was stopped."""
         if has_begun:
-            log.info("going on with the conversion of the state in %s", self._disk.folder)
+            log.info("continuing the conversion of the state in %s", self._disk.folder)
         else:
-            log.info("converting the state in %s, which %s wrote", self._disk.folder, former.name)
+            log.info("converting the state in %s, written by %s", self._disk.folder, former.name)
             self._commit(lambda transaction: self._begin(transaction, written))
         while (progress := self._progress()).part < len(self._parts):
             self._commit(lambda transaction, at=progress: self._step(transaction, at))  # type: ignore[misc]
@@ -134,7 +134,8 @@ class _Conversion:
             return
         done = Progress(at.part, rows[-1][0], at.rows + len(rows))
         self._tell(transaction, done)
-        log.info("%s: %d of %d converted", part.title, done.rows, transaction.stat(database)["entries"])
+        count = transaction.stat(database)["entries"]
+        log.info("%s: %d of %d converted", part.title, done.rows, count)
 
     def _add_entries(self, transaction: Transaction, table: TableConversion, rows: list[Row]) -> None:
         if not table.new_indexes:
