@@ -24,6 +24,7 @@ from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.checks import RESIDUAL_OPTION
 from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Export
@@ -216,9 +217,9 @@ def _tell_obstacles(written: Done) -> None:
         log.warning("reference nodes cannot load this snapshot, for %d reasons: %s", written.obstacle_count, shown)
     if written.residual:
         log.warning(
-            "the tokens in this snapshot are %d more than its supply: nodes import it only with "
-            "snapshot-pm-legacy-residual = %d",
+            "tokens beyond the supply in this snapshot: %d; nodes take it only with %s = %d",
             written.residual,
+            RESIDUAL_OPTION,
             written.residual,
         )
 
