@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple
 
 import msgspec
 
@@ -22,57 +21,18 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.codec import codec_of
-from ledgerd.pricing.constant_product import opening_reserves
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, MerkleRoot
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.signatures import Signature
-from ledgerd.state.objects import bets
-from ledgerd.state.objects.accounts import ACCOUNTS, Account
-from ledgerd.state.objects.bets import PM_BETS, PmBet
-from ledgerd.state.objects.lazy_pool import PM_LAZY_ALLOCATIONS, PmLazyAllocation
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import (
-    ACTIVE,
-    BEING_PAID,
-    PAID,
-    PM_MARKETS,
-    PM_OUTCOMES,
-    RESOLVED,
-    TO_BE_PAID,
-    PmMarket,
-    PmOutcome,
-)
-from tests.chain.crowds import ACCOUNTS_A_COMMIT
+from tests.chain.crowded_settlements import ledger_of, open_markets, works, write_market
 from tests.chain.networks import VIZ, Network
 
 ROWS, MOST_ROWS = 2_000, 100_000
 """What a median says if nobody asks for more, and the most that one may say."""
 
 STEP_SECONDS = 0.110
-STAKE, LIQUIDITY = 1_000, 10_000_000
 FEW, MANY = 10, 130_000
 BLOCKS = 300
-LONG_AGO = 86_400 * 30
-
-
-class Work(NamedTuple):
-    """A kind of rows, and how a market of it looks whose time has come."""
-
-    title: str
-    status: int
-    payout_status: int
-    finalized_time: int
-    rows_a_bet: int
-
-
-def works(now: int) -> tuple[Work, ...]:
-    """A bet is counted and paid; a collection removes it, and that is all."""
-    return (
-        Work("settlement", RESOLVED, TO_BE_PAID, 0, 2),
-        Work("refund", ACTIVE, BEING_PAID, 0, 2),
-        Work("collection", RESOLVED, PAID, now - LONG_AGO, 1),
-    )
 
 
 def empty_block(ledger: Ledger) -> BlockContext:
@@ -94,34 +54,6 @@ def set_rows(ledger: Ledger, rows: int) -> None:
     schedule = ledger.schedule
     with ledger.editing(schedule):
         schedule.median_props = msgspec.structs.replace(schedule.median_props, pm_settle_rows_per_block=rows)
-
-
-def write_market(net: Network, work: Work, count: int) -> None:
-    """A market of many bets, each of another account, a third of which has won."""
-    ledger, store = net.chain.parts.ledger, net.chain.parts.store
-    due = ledger.now - LONG_AGO
-    market = PmMarket(
-        creator=VIZ,
-        oracle=VIZ,
-        status=work.status,
-        payout_status=work.payout_status,
-        finalized_time=work.finalized_time,
-        result_expiration=due,
-        resolved_outcome=0 if work.status == RESOLVED else -1,
-        bets_sum=count * STAKE,
-        liquidity_sum=LIQUIDITY,
-    )
-    market.reserve_a, market.reserve_b, market.k = opening_reserves(LIQUIDITY)
-    store.create(PM_MARKETS, market)
-    status = bets.RESOLVED if work.payout_status == PAID else bets.ACTIVE
-    for number in range(count):
-        account = store.create(ACCOUNTS, Account(name=AccountName(f"{work.title}-{count}-{number}")))
-        bet = PmBet(market=market.id, account=account.name, amount=STAKE, weight=STAKE, status=status)
-        bet.side = 0 if number % 3 == 0 else 1
-        store.create(PM_BETS, bet)
-        if number % ACCOUNTS_A_COMMIT == ACCOUNTS_A_COMMIT - 1:
-            store.commit()
-    store.commit()
 
 
 def step_seconds(ledger: Ledger) -> tuple[float, float]:
@@ -152,12 +84,10 @@ def market_network() -> Iterator[Network]:
 def bench_rows(rows: int) -> None:
     """One market whose rows are exactly those of a block."""
     with market_network() as net:
-        ledger = net.chain.parts.ledger
-        while ledger.store.undoable:
-            ledger.store.irreversible(ledger.store.revision)
+        ledger = ledger_of(net)
         set_rows(ledger, rows)
         for work in works(ledger.now):
-            write_market(net, work, rows // work.rows_a_bet)
+            write_market(ledger, work, rows // work.rows_a_bet)
             step, whole = step_seconds(ledger)
             cost = whole / rows / recovery_seconds()
             print(f"  {work.title:10} of {rows:7,} rows: {cost:5.2f} recoveries a row with its commit", end="")
@@ -165,35 +95,6 @@ def bench_rows(rows: int) -> None:
                 print(f" ({verdict(cost, 1.0)}), step {step * 1000:6.1f} ms ({verdict(step, STEP_SECONDS)} s)")
             else:
                 print(f", step {step * 1000:8.1f} ms")
-
-
-def open_markets(net: Network, count: int) -> None:
-    """Markets that take bets, each with liquidity of its creator and of the pool, and none with anything to do."""
-    ledger, store = net.chain.parts.ledger, net.chain.parts.store
-    now = ledger.now
-    for number in range(count):
-        market = PmMarket(
-            creator=VIZ,
-            oracle=VIZ,
-            status=ACTIVE,
-            created_time=now,
-            betting_expiration=now + 10_000_000 + number,
-            result_expiration=now + 20_000_000 + number,
-            liquidity_sum=2 * LIQUIDITY,
-        )
-        market.reserve_a, market.reserve_b, market.k = opening_reserves(2 * LIQUIDITY)
-        store.create(PM_MARKETS, market)
-        for place in range(2):
-            store.create(PM_OUTCOMES, PmOutcome(market=market.id, outcome_index=place))
-        store.create(PM_LIQUIDITY, PmLiquidity(market=market.id, provider=VIZ, amount=LIQUIDITY, deposit_time=now))
-        store.create(PM_LIQUIDITY, PmLiquidity(market=market.id, amount=LIQUIDITY, deposit_time=now))
-        allocation = PmLazyAllocation(
-            market=market.id, amount=LIQUIDITY, original_amount=LIQUIDITY, last_check_time=now
-        )
-        store.create(PM_LAZY_ALLOCATIONS, allocation)
-        if number % ACCOUNTS_A_COMMIT == ACCOUNTS_A_COMMIT - 1:
-            store.commit()
-    store.commit()
 
 
 def bench_open_markets() -> None:

@@ -35,7 +35,6 @@ from tests.chain.recorded_chains import (
 from tests.recorded import (
     ALL_CHAINS,
     ANSWERED,
-    CHAINS,
     FIRST_LATER,
     LAST_LATER,
     LATER_CHAIN,
@@ -46,6 +45,9 @@ from tests.recorded import (
 from tests.snapshot.recorded import packed
 
 ALL_STATES = {**STATES, **MARKET_STATES}
+
+LEGACY_RESIDUAL = 788
+"""What fixed awards had paid beyond the supply in the state that lives on (spec 11, section 8.6)."""
 
 
 def as_answered(applied: AppliedOperation) -> dict[str, object]:
@@ -79,7 +81,7 @@ def test_a_recorded_chain_replays_to_its_states_and_operations(name: str, tmp_pa
             advance(chain, name, height)
             found = difference(exported_state(chain), recorded_state(name, height), f"{name} at {height}: ")
             assert found is None, found
-        assert name not in CHAINS or check(chain) == []
+        assert check(chain) == []
     answers = recorded_answers(name, ANSWERED[name])["get_ops_in_block"]
     for number in range(1, ANSWERED[name] + 1):
         recorded = json.loads(answers[number, False])
@@ -94,7 +96,7 @@ def test_a_snapshot_of_hardfork_13_lives_on_through_14_and_15_to_the_recorded_st
     folder = tmp_path / STATE_FOLDER
     folder.mkdir()
     with Store.open(folder, STORED_TABLES) as store:
-        load(store, Snapshot.from_bytes(snapshot), TESTNET)
+        load(store, Snapshot.from_bytes(snapshot), TESTNET, LEGACY_RESIDUAL)
         store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=FIRST_LATER, packed=blocks[0].packed))
         store.commit()
 

@@ -18,22 +18,14 @@ class Group(NamedTuple):
 GROUPS = (
     Group(
         "sections of the block's market step: proven by recorded chains that reach them, and by worked settlements",
-        ("chain/test_recorded_chains.py", "chain/steps/markets/test_settling.py"),
+        (
+            "chain/test_recorded_chains.py",
+            "chain/steps/markets/test_settling.py",
+            "chain/steps/markets/test_refunding.py",
+        ),
         """
-        chain/steps/markets/acceptance chain/steps/markets/bans chain/steps/markets/batches
-        chain/steps/markets/budget chain/steps/markets/collection chain/steps/markets/dispute_close
-        chain/steps/markets/dispute_finish chain/steps/markets/forfeits chain/steps/markets/frame
-        chain/steps/markets/missed_resolution chain/steps/markets/payouts chain/steps/markets/positions
-        chain/steps/markets/provider_payouts chain/steps/markets/recalls chain/steps/markets/refunding
-        chain/steps/markets/settlement chain/steps/markets/slashing
-        """,
-    ),
-    Group(
-        "rules that operations and the block's step share: proven by both, and by recorded chains",
-        ("chain/evaluators", "chain/steps", "chain/test_recorded_chains.py", "chain/test_probes.py"),
-        """
-        chain/rules/accounts/agents chain/rules/markets/leverage_ends chain/rules/markets/pool_votes
-        chain/rules/markets/seeds
+        chain/steps/markets/missed_resolution chain/steps/markets/payouts chain/steps/markets/settlement
+        chain/steps/markets/slashing
         """,
     ),
     Group(
@@ -69,7 +61,7 @@ GROUPS = (
         ("state/objects/test_declarations.py", "state/objects/test_orders.py", "chain/evaluators"),
         """
         state/objects/awards state/objects/bets state/objects/chain_properties state/objects/commitments
-        state/objects/disputes state/objects/key_history state/objects/lazy_pool state/objects/leverage
+        state/objects/disputes state/objects/lazy_pool state/objects/leverage
         state/objects/leverage_ends state/objects/liquidity state/objects/oracles state/objects/settlements
         state/objects/committee state/objects/content state/objects/custom_protocols
         state/objects/discrepancies state/objects/escrow state/objects/hardfork state/objects/invites

@@ -35,10 +35,13 @@ Counts = dict[tuple[str, str], int]
 
 
 def counts(store: Store) -> Counts:
-    accounts = {(row.name, field): getattr(row, field) for row in store.scan(ACCOUNTS) for field in COUNTERS}
     fields = (*GAUGES, "active_markets")
-    oracles = {(row.owner, field): getattr(row, field) for row in store.scan(PM_ORACLES) for field in fields}
-    return {**accounts, **oracles}
+    found: Counts = {}
+    for account in store.scan(ACCOUNTS):
+        found.update({(account.name, field): getattr(account, field) for field in COUNTERS})
+    for oracle in store.scan(PM_ORACLES):
+        found.update({(oracle.owner, field): getattr(oracle, field) for field in fields})
+    return found
 
 
 CAN_COME_OUT_HIGHER = ("active_markets", "markets_in_dispute_window")

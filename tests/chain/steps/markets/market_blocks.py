@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.markets.frame import process_markets
@@ -33,9 +33,9 @@ def of_kind(operations: list[Operation], kind: type[O]) -> list[O]:
     return [each for each in operations if isinstance(each, kind)]
 
 
-def resolved_market(ledger: Ledger, outcome: int, liquidity: int = 100_001, **fields: object) -> PmMarket:
+def resolved_market(ledger: Ledger, outcome: int, liquidity: int = 100_001, **fields: Any) -> PmMarket:
     """A binary market whose oracle said long ago how it ended."""
-    settled = {
+    settled: dict[str, Any] = {
         "status": RESOLVED,
         "payout_status": TO_BE_PAID,
         "resolved_outcome": outcome,

@@ -24,7 +24,8 @@ from tests.chain.ledgers import CAROL, change, run, set_median
 from tests.chain.market_scenes import create_liquidity, create_oracle, market_ledger
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, MARKET_STATES, difference, exported_state, recorded_state
 from tests.chain.steps.markets.market_blocks import next_block
-from tests.chain.steps.markets.test_refunding import bet_on, disputed_market, unresolved_market
+from tests.chain.steps.markets.test_dispute_close import disputed_market
+from tests.chain.steps.markets.test_refunding import bet_on, unresolved_market
 from tests.chain.steps.markets.test_settling import WORKED, balances, worked_market
 from tests.chain.whole_state import first_change, whole_state
 from tests.recorded import recorded_blocks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
@@ -29,7 +31,7 @@ FIRST_TALLY = ((5_000_000, 1, 10_000), (3_000_000, 2, 7_500), (2_000_001, -1, 5_
 SECOND_TALLY = ((5_000_000, 1, 4_000), (3_000_000, 2, 6_667))
 
 
-def disputed_market(ledger: Ledger, **fields: object) -> tuple[PmMarket, PmDispute]:
+def disputed_market(ledger: Ledger, **fields: Any) -> tuple[PmMarket, PmDispute]:
     """The oracle said 0 of three outcomes; the vote ends now."""
     market = resolved_market(ledger, 0, payout_status=DISPUTED, outcome_count=3, **fields)
     dispute = PmDispute(

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-import pytest
-
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.applying import STEPS
 from ledgerd.chain.steps.hardforks import process_hardforks
-from ledgerd.chain.steps.markets.budget import Budget
 from ledgerd.chain.steps.markets.frame import SECTIONS, process_markets
 from ledgerd.chain.steps.subscriptions import renew_subscriptions
-from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.property_versions import default_properties
 from ledgerd.state.objects.bets import QUEUED
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
 from ledgerd.state.objects.markets import RESOLVED, TO_BE_PAID, WAITING
@@ -48,24 +42,6 @@ def test_from_hardfork_14_on_the_step_runs(ledger_at: Callable[[int], Ledger]) -
     run(ledger, STEPS[STEPS.index(renew_subscriptions) + 1])
 
     assert market.status != WAITING
-
-
-@pytest.mark.parametrize(("said", "cap", "rows"), [(0, 20, 2_000), (1, 1, 1), (2**32 - 1, 2**32 - 1, 2**32 - 1)])
-def test_a_budget_is_what_the_median_says_or_else_a_default(said: int, cap: int, rows: int) -> None:
-    median = msgspec.structs.replace(
-        default_properties(MAINNET), pm_processing_cap_per_block=said, pm_settle_rows_per_block=said
-    )
-
-    budget = Budget(median)
-
-    assert (budget.cap, budget.turns, budget.rows) == (cap, cap, rows)
-
-
-def test_a_row_is_paid_for_while_there_are_any(markets: Ledger) -> None:
-    set_median(markets, pm_settle_rows_per_block=2)
-    budget = Budget(markets.median)
-
-    assert [budget.spend() for _ in range(3)] == [True, True, False]
 
 
 def test_there_are_thirteen_sections() -> None:

@@ -204,7 +204,8 @@ def test_the_cursor_comes_by_again_at_what_has_moved_ahead_of_it(
 
 def by_cursor(rows: list[tuple[int, int]], cap: int) -> list[int]:
     """The walk of section 1, by the letter: the successor is taken before a row is processed, from the index then."""
-    index, looked_at = sorted((time, row_id) for row_id, time in rows), []
+    index = sorted((time, row_id) for row_id, time in rows)
+    looked_at: list[int] = []
     here = index[0] if index else None
     while here is not None and len(looked_at) < cap:
         place = index.index(here)
