@@ -39,13 +39,6 @@ if TYPE_CHECKING:
 
 RECORDS_A_COMMIT = 20_000
 
-WORK_OF_ORACLES = (
-    "active_markets",
-    "markets_in_dispute_window",
-    "disputes_awaiting_response",
-    "disputes_awaiting_decision",
-)
-
 SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
 VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 """Of these, the first that is not empty counts."""
