@@ -6,6 +6,7 @@ When a position falls against its owner's will is in `chain.rules.markets.liquid
 from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import int64, uint32
+from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.claims import defer_claim
@@ -24,6 +25,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.leverage import WHOLE_PERCENT, PmLeverageClose, PmLeverageConvert, PmLeverageOpen
 from ledgerd.protocol.operations.markets import BINARY
 from ledgerd.state.objects.bets import PM_BETS, PmBet
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
 from ledgerd.state.objects.leverage import (
     ACTIVE,
@@ -194,6 +196,7 @@ def pm_leverage_close(ledger: Ledger, operation: PmLeverageClose) -> None:
     gained = value - owed
     require(gained >= operation.min_return, "bettor_received >= o.min_return: Return below min_return")
     take_out(ledger, position, market, max(0, int64(position.total_bet - owed)))
+    note(ledger, Sum.TOKENS, max(0, owed - position.total_bet))
     _repay(ledger, position, owed, fits_int64(position.pool_profit + position.funding_paid))
     defer_claim(ledger, market, operation.account, CLOSED_LEVERAGE, position.outcome_index, gained)
     with ledger.editing(position):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.rules.markets.claims import defer_claim
 from ledgerd.chain.rules.markets.curve import priced, reserves_of
 from ledgerd.chain.rules.markets.frozen import COLLATERAL, adjust_frozen
@@ -13,6 +14,7 @@ from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.leverage import Division, cancel_value, divide, funding, leverage_of, unwind
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.leverage import (
     ACTIVE,
     LEVERAGE_BY_MARKET_STATUS,
@@ -79,6 +81,8 @@ def liquidate(ledger: Ledger, position: PmLeveragePosition, market: PmMarket, re
         is_void=reason == BY_VOID,
     )
     take_out(ledger, position, market, part.pot)
+    # Quirk: the pot is nothing at least, so that what is paid beyond the bet comes from nowhere.
+    note(ledger, Sum.TOKENS, max(0, (part.value if reason == BY_VOID else part.pool) - position.total_bet))
     pool = find_pool(ledger)
     if pool is not None:
         with ledger.editing(pool):

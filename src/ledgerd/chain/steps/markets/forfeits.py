@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import int64, truncated
+from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmCommitForfeit
 from ledgerd.state.objects.commitments import COMMIT_BY_REVEAL_DEADLINE, COMMITTED, FORFEITED, PmCommit
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.markets import PM_MARKETS
 
 if TYPE_CHECKING:
@@ -33,7 +35,9 @@ def _forfeit(ledger: Ledger, commit: PmCommit) -> None:
     if refund > 0:
         adjust_balance(ledger, ledger.account(commit.account), refund)
     market = ledger.store.find(PM_MARKETS, commit.market)
-    if market is not None:
+    if market is None:
+        note(ledger, Sum.TOKENS, -penalty)
+    else:
         with ledger.editing(market):
             market.forfeit_pool = fits_int64(market.forfeit_pool + max(0, penalty))
             market.open_commits = max(0, market.open_commits - 1)

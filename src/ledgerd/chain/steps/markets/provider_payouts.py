@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.rules.markets.frozen import LIQUIDITY, move_balance
 from ledgerd.chain.rules.markets.lazy_pool import return_to_pool, settle_allocation
 from ledgerd.pricing.liquidity import Provided, bonus_shares, charges
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmLpPayout
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.liquidity import ACTIVE, CLOSED, LIQUIDITY_BY_MARKET, PmLiquidity
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def pay_providers(ledger: Ledger, market: PmMarket, bonus: int, uncovered: int) 
     rows = ledger.store.scan(LIQUIDITY_BY_MARKET, lower=(market.id,), upper=(market.id,))
     active = [row for row in rows if row.status == ACTIVE]
     if not active:
+        note(ledger, Sum.TOKENS, uncovered - bonus)
         return
     incomes = bonus_shares([Provided(row.amount, ledger.now - row.deposit_time) for row in active], bonus)
     charged = charges([row.amount for row in active], uncovered)
