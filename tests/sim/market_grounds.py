@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ledgerd.protocol.assets import tokens
+from ledgerd.pricing.lmsr import depth_of_liquidity
+from ledgerd.protocol.assets import Asset, tokens
+from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import PmPlaceBet
+from ledgerd.protocol.operations.bets import PmCancelBet, PmPlaceBet
 from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit
 from ledgerd.protocol.operations.markets import BINARY, BY_ACCOUNT, BY_COMMITTEE, MULTI, PmCreateMarket, PmResolveMarket
 from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
-from ledgerd.pricing.lmsr import depth_of_liquidity
-from ledgerd.protocol.names import NO_NAME, AccountName
 from tests.chain.networks import OTHERS, VIZ, Network
 
 SECONDS_A_BLOCK = 3
@@ -46,7 +46,7 @@ PROPERTIES = {
     "pm_dispute_fee": tokens(10_000),
     "pm_oracle_dispute_response_sec": 30,
     "pm_dispute_vote_period_sec": 30,
-    "pm_dispute_auto_close_sec": 90,
+    "pm_dispute_auto_close_sec": 63,
     "pm_dispute_vote_min_vesting": tokens(1_000),
     "pm_batch_epoch_blocks": 4,
     "pm_reveal_window_blocks": 8,
@@ -63,10 +63,16 @@ PROPERTIES = {
 """Windows of seconds where the rules have hours, and a budget so small that sections of a block are cut."""
 
 
-def open_market(creator: AccountName, oracle: AccountName, now: int, outcomes: int = 2, **fields: object) -> PmCreateMarket:
+def open_market(
+    creator: AccountName,
+    oracle: AccountName,
+    now: int,
+    outcomes: int = 2,
+    liquidity: Asset = LIQUIDITY,
+    **fields: object,
+) -> PmCreateMarket:
     """A market of two outcomes or of more, which takes bets for a while."""
     is_binary = outcomes == 2
-    liquidity = LIQUIDITY
     market = PmCreateMarket(
         creator=creator,
         oracle=oracle,
@@ -98,7 +104,7 @@ def open_market(creator: AccountName, oracle: AccountName, now: int, outcomes: i
     return replace(market, **fields)
 
 
-def bet(account: AccountName, market: int, place: int, amount: int, *, is_binary: bool) -> PmPlaceBet:
+def place_bet(account: AccountName, market: int, place: int, amount: int, *, is_binary: bool) -> PmPlaceBet:
     """At once, for whatever it gets."""
     side, outcome = (place, -1) if is_binary else (-1, place)
     return PmPlaceBet(account, market, side, outcome, tokens(amount), 0, 0, ())
@@ -145,7 +151,10 @@ def _found(network: Network) -> None:
 
 
 def _bet_on_old_markets(network: Network) -> None:
-    """Their oracles take them on without being asked; every other one is of three outcomes, some have a resolver."""
+    """Every other one is of three outcomes; those with a resolver are the ones that their oracles are asked about.
+
+    Whoever bet first on the winning side of the others leaves when others have bet on it, and has a claim on it.
+    """
     now = network.chain.head_time
     for number in range(MARKETS):
         creator = OTHERS[3 + number % 3]
@@ -154,9 +163,16 @@ def _bet_on_old_markets(network: Network) -> None:
         _as(network, creator, open_market(creator, ORACLES[number % 2], now, 2 + number % 2, **judged, **due))
     network.produce()
     for number in range(0, MARKETS, 4):
-        _as(network, ORACLES[0], PmOracleAcceptMarket(ORACLES[0], number, True, 100, tokens(100), ()))  # noqa: FBT003 - as in the operation
+        oracle = ORACLES[0]
+        accept = PmOracleAcceptMarket(
+            oracle, number, accept=True, oracle_fee_percent=100, oracle_fixed_fee=tokens(100), extensions=()
+        )
+        _as(network, oracle, accept)
     network.produce()
     for number in range(MARKETS):
         for place, name in enumerate(OTHERS):
-            _as(network, name, bet(name, number, place % 2, 50_000 * (place + 1), is_binary=number % 2 == 0))
+            _as(network, name, place_bet(name, number, int(place % 3 == 2), 50_000 * (place + 1), is_binary=number % 2 == 0))
+    network.produce()
+    for number in range(0, MARKETS, 2):
+        _as(network, OTHERS[0], PmCancelBet(OTHERS[0], number * len(OTHERS), 0, ()))
     network.produce()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from random import Random
 
 from ledgerd.chain.chain import Chain
@@ -11,7 +12,7 @@ from ledgerd.protocol.operations.commitments import PmRevealBet
 from ledgerd.state import Table
 from ledgerd.state.objects import bets, markets
 from ledgerd.state.objects.bets import PM_BETS, PmBet
-from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, PmMarket
 from ledgerd.state.tables import E
 from tests.chain.networks import OTHERS
 
@@ -25,7 +26,7 @@ class Sight:
         self.now = chain.head_time
         self.random = random
         self.secrets = secrets
-        """What the hidden bets of all clients stand for, by their hashes; the commitment is named when there is one."""
+        """What the hidden bets of all clients stand for, by their hashes; of which commitment is seen in the state."""
 
     def some(self, table: Table[E], wanted: Callable[[E], bool] = lambda _: True) -> E | None:
         """One of the objects that will do."""
@@ -33,23 +34,23 @@ class Sight:
         return self.random.choice(found) if found else None
 
     def player(self, *but: str) -> AccountName:
+        """One of those who bet, but none of these."""
         return self.random.choice([name for name in OTHERS if name not in but])
+
+    @cached_property
+    def takes_bets(self) -> frozenset[int]:
+        """The markets that take bets."""
+        active = self.store.scan(MARKET_BY_STATUS, lower=(markets.ACTIVE,), upper=(markets.ACTIVE,))
+        return frozenset(market.id for market in active if market.betting_expiration > self.now)
 
     def open_market(self, wanted: Callable[[PmMarket], bool] = lambda _: True) -> PmMarket | None:
         """One that takes bets."""
-        return self.some(
-            PM_MARKETS,
-            lambda market: market.status == markets.ACTIVE and market.betting_expiration > self.now and wanted(market),
-        )
+        return self.some(PM_MARKETS, lambda market: market.id in self.takes_bets and wanted(market))
 
     def standing_bet(self) -> PmBet | None:
         """One in a market that takes bets."""
-        takes_bets = {
-            market.id
-            for market in self.store.scan(PM_MARKETS)
-            if market.status == markets.ACTIVE and market.betting_expiration > self.now
-        }
-        return self.some(PM_BETS, lambda each: each.status == bets.ACTIVE and each.market in takes_bets)
+        return self.some(PM_BETS, lambda each: each.status == bets.ACTIVE and each.market in self.takes_bets)
 
     def place(self, market: PmMarket) -> int:
+        """One of the market's outcomes."""
         return self.random.randrange(market.outcome_count)

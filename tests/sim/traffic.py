@@ -21,7 +21,7 @@ from tests.sim.sight import Sight
 from tests.sim.wishes import wish
 from tests.sim.world import World
 
-LONGEST_PAUSE = 4.0
+LONGEST_PAUSE = 1.2
 LIFETIME = 60
 GIFTS = 0.1
 """How many of the operations are transfers."""

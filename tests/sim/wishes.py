@@ -30,7 +30,14 @@ from ledgerd.protocol.operations.disputes import (
 from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit, PmLazyWithdraw
 from ledgerd.protocol.operations.leverage import PmLeverageClose, PmLeverageConvert, PmLeverageOpen
 from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmWithdrawLiquidity
-from ledgerd.protocol.operations.markets import BINARY, BY_ACCOUNT, BY_COMMITTEE, PmCreateMarket, PmNoContest, PmResolveMarket
+from ledgerd.protocol.operations.markets import (
+    BINARY,
+    BY_ACCOUNT,
+    BY_COMMITTEE,
+    PmCreateMarket,
+    PmNoContest,
+    PmResolveMarket,
+)
 from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister, PmOracleUpdate
 from ledgerd.state.objects import commitments, disputes, leverage, liquidity, markets
 from ledgerd.state.objects.commitments import PM_COMMITS
@@ -42,9 +49,8 @@ from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
 from ledgerd.state.objects.oracles import PM_ORACLES
 from tests.chain.networks import OTHERS
 from tests.sim.keys import AGENT, GENERATIONS, ROLES, agent_key, authority_with, generation_of
-from tests.sim.market_grounds import INSURANCE, ORACLES, RESOLVER, bet, open_market
+from tests.sim.market_grounds import INSURANCE, ORACLES, RESOLVER, open_market, place_bet
 from tests.sim.sight import Sight
-
 
 Wish = Callable[[Sight], Operation | None]
 
@@ -70,13 +76,13 @@ def _create(see: Sight) -> Operation:
         judged = {"dispute_mode": BY_ACCOUNT, "dispute_resolver": RESOLVER}
     outcomes = see.random.choice((2, 2, 2, 3, 5))
     until = see.now + see.random.choice((20, 60, 120))
+    liquidity = tokens(see.random.choice((1_000_000, 10_000_000)))
     fields = {
         "betting_expiration": until,
         "result_expiration": until + see.random.choice((3, 30, 600)),
         "time_penalty_type": see.random.randrange(3),
-        "liquidity": tokens(see.random.choice((1_000_000, 10_000_000))),
     }
-    return open_market(creator, oracle, see.now, outcomes, **fields, **judged)
+    return open_market(creator, oracle, see.now, outcomes, liquidity, **fields, **judged)
 
 
 def _accept(see: Sight) -> Operation | None:
@@ -84,9 +90,7 @@ def _accept(see: Sight) -> Operation | None:
     if market is None:
         return None
     fee = tokens(market.oracle_fixed_fee)
-    return PmOracleAcceptMarket(
-        market.oracle, market.id, see.random.random() < 0.9, market.oracle_fee_percent, fee, ()
-    )
+    return PmOracleAcceptMarket(market.oracle, market.id, see.random.random() < 0.9, market.oracle_fee_percent, fee, ())
 
 
 def _bet(see: Sight) -> Operation | None:
@@ -94,7 +98,7 @@ def _bet(see: Sight) -> Operation | None:
     if market is None:
         return None
     amount = see.random.choice((1_000, 50_000, 500_000, 3_000_000))
-    return bet(see.player(), market.id, see.place(market), amount, is_binary=market.market_type == BINARY)
+    return place_bet(see.player(), market.id, see.place(market), amount, is_binary=market.market_type == BINARY)
 
 
 def _cancel(see: Sight) -> Operation | None:
@@ -114,7 +118,12 @@ def _commit(see: Sight) -> Operation | None:
     market = see.open_market(lambda each: each.allow_batch and each.market_type == BINARY)
     if market is None:
         return None
-    account, side, amount, salt = see.player(), see.place(market), see.random.randint(1_000, 100_000), f"{see.random.random()}"
+    account, side, amount, salt = (
+        see.player(),
+        see.place(market),
+        see.random.randint(1_000, 100_000),
+        f"{see.random.random()}",
+    )
     hidden = commitment_of(market.id, account, side, -1, amount, 0, salt)
     see.secrets[hidden] = PmRevealBet(account, 0, side, -1, tokens(amount), salt, 0, ())
     percent = see.median.pm_commit_no_reveal_penalty_percent
@@ -132,14 +141,15 @@ def _add_liquidity(see: Sight) -> Operation | None:
 
 
 def _withdraw_liquidity(see: Sight) -> Operation | None:
-    row = see.some(PM_LIQUIDITY, lambda each: each.status == liquidity.ACTIVE and each.provider in OTHERS)
+    row = see.some(
+        PM_LIQUIDITY,
+        lambda each: each.status == liquidity.ACTIVE and each.provider in OTHERS and each.market in see.takes_bets,
+    )
     return row and PmWithdrawLiquidity(row.provider, row.id, tokens(see.random.choice((0, row.amount // 3))), ())
 
 
 def _resolve(see: Sight) -> Operation | None:
-    market = see.some(
-        PM_MARKETS, lambda each: each.status == markets.ACTIVE and each.betting_expiration <= see.now
-    )
+    market = see.some(PM_MARKETS, lambda each: each.status == markets.ACTIVE and each.betting_expiration <= see.now)
     return market and PmResolveMarket(market.oracle, market.id, see.place(market), "https://example.test", "seen", ())
 
 
@@ -174,7 +184,7 @@ def _decide(see: Sight) -> Operation | None:
     market = _disputed(see, BY_ACCOUNT)
     if market is None:
         return None
-    bans, until = (see.random.random() < 0.5, see.random.random() < 0.5), see.now + see.random.choice((15, 60))
+    bans, until = (see.random.random() < 0.7, see.random.random() < 0.7), see.now + see.random.choice((15, 120))
     penalty = tokens(see.random.choice((0, 1_000_000)))
     outcome = see.place(market)
     return PmDisputeResolve(RESOLVER, market.id, outcome, penalty, bans[0], until, bans[1], until, ())
@@ -194,7 +204,7 @@ def _unban(see: Sight) -> Operation | None:
 
 
 def _deposit(see: Sight) -> Operation:
-    return PmLazyDeposit(see.player(), tokens(see.random.choice((1_000, 10_000_000))), ())
+    return PmLazyDeposit(see.player(), tokens(see.random.choice((1_000, 100_000_000))), ())
 
 
 def _withdraw(see: Sight) -> Operation | None:
@@ -246,26 +256,26 @@ WISHES: dict[type[Operation], tuple[int, Wish]] = {
     PmOracleRegister: (1, _register),
     PmOracleUpdate: (1, _update),
     PmCreateMarket: (6, _create),
-    PmOracleAcceptMarket: (3, _accept),
+    PmOracleAcceptMarket: (4, _accept),
     PmPlaceBet: (8, _bet),
     PmCancelBet: (2, _cancel),
     PmTransferPosition: (2, _give_away),
     PmCommitBet: (4, _commit),
-    PmRevealBet: (4, _reveal),
+    PmRevealBet: (6, _reveal),
     PmAddLiquidity: (2, _add_liquidity),
     PmWithdrawLiquidity: (2, _withdraw_liquidity),
     PmResolveMarket: (4, _resolve),
     PmNoContest: (1, _no_contest),
     PmDisputeCreate: (3, _dispute),
     PmDisputeVote: (3, _vote),
-    PmDisputeResolve: (2, _decide),
-    PmDisputeOracleRespond: (2, _respond),
-    PmUnban: (3, _unban),
-    PmLazyDeposit: (1, _deposit),
+    PmDisputeResolve: (5, _decide),
+    PmDisputeOracleRespond: (3, _respond),
+    PmUnban: (5, _unban),
+    PmLazyDeposit: (2, _deposit),
     PmLazyWithdraw: (2, _withdraw),
-    PmLeverageOpen: (4, _open_position),
+    PmLeverageOpen: (6, _open_position),
     PmLeverageClose: (2, _close_position),
-    PmLeverageConvert: (2, _convert_position),
+    PmLeverageConvert: (5, _convert_position),
     SetAgentPermission: (2, _delegate),
     AccountUpdate: (1, _change_key),
 }
@@ -278,5 +288,5 @@ DELEGATED = tuple(each for each in WISHES if each not in {AccountUpdate, SetAgen
 def wish(see: Sight) -> Operation | None:
     """A kind by chance, and what can be made of it now."""
     weights = [weight for weight, _ in WISHES.values()]
-    (_, make), = see.random.choices(list(WISHES.values()), weights)
+    ((_, make),) = see.random.choices(list(WISHES.values()), weights)
     return make(see)
