@@ -23,6 +23,9 @@ from tests.sim.world import World
 
 LONGEST_PAUSE = 1.2
 LIFETIME = 60
+"""Seconds by the client's clock, not by the head: what a node that is far behind would still take is expired for its
+peers, who end up banning it (spec 04, section 14).
+"""
 GIFTS = 0.1
 """How many of the operations are transfers."""
 AGENTS = 0.7
@@ -60,7 +63,7 @@ class Traffic:
         return Transfer(VIZ, random.choice(OTHERS), tokens(random.randint(1, 1000)), f"gift {self._count}")
 
     def _send(self, node: Node, operation: Operation) -> None:
-        draft = unsigned_transaction(node.chain.head_id, node.chain.head_time + LIFETIME, [operation])
+        draft = unsigned_transaction(node.chain.head_id, int(self._world.now) + LIFETIME, [operation])
         agents_key = self._agents_key(node, operation)
         transaction = draft.signed(SEVEN.chain_id, [agents_key or _own_key(node, operation)])
         if agents_key is not None:
