@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from ledgerd.codec import Codec, DecodeError, kind_of
+from ledgerd.codec import Codec, DecodeError, codec_of, kind_of
 from ledgerd.codec.legacy_json import parse
+from ledgerd.codec.variants import NamedVariant
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.variant import NamedVariant
 from tests.fuzz.corpus import inputs
 from tests.fuzz.target import CODECS, Broken, survive, survive_bytes, survive_json
 
@@ -40,7 +40,7 @@ def test_the_corpus_reaches_every_codec_in_both_directions() -> None:
 
 
 def test_the_corpus_has_every_operation_of_hardforks_14_and_15_as_bytes_and_as_json() -> None:
-    found, place = set(), CODECS.index(kind_of(Operation))
+    found, place = set(), CODECS.index(codec_of(Operation))
     for data in filter(None, inputs()):
         is_json, chosen = divmod(data[0], 128)
         if chosen == place:

@@ -171,7 +171,11 @@ def _bet_on_old_markets(network: Network) -> None:
     network.produce()
     for number in range(MARKETS):
         for place, name in enumerate(OTHERS):
-            _as(network, name, place_bet(name, number, int(place % 3 == 2), 50_000 * (place + 1), is_binary=number % 2 == 0))
+            _as(
+                network,
+                name,
+                place_bet(name, number, int(place % 3 == 2), 50_000 * (place + 1), is_binary=number % 2 == 0),
+            )
     network.produce()
     for number in range(0, MARKETS, 2):
         _as(network, OTHERS[0], PmCancelBet(OTHERS[0], number * len(OTHERS), 0, ()))

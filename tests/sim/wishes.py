@@ -103,7 +103,7 @@ def _bet(see: Sight) -> Operation | None:
 
 def _cancel(see: Sight) -> Operation | None:
     found = see.standing_bet()
-    return found and PmCancelBet(found.account, found.id, 0, ())
+    return None if found is None else PmCancelBet(found.account, found.id, 0, ())
 
 
 def _give_away(see: Sight) -> Operation | None:
@@ -132,12 +132,16 @@ def _commit(see: Sight) -> Operation | None:
 
 def _reveal(see: Sight) -> Operation | None:
     commit = see.some(PM_COMMITS, lambda each: each.status == commitments.COMMITTED and each.commitment in see.secrets)
-    return commit and replace(see.secrets[commit.commitment], commit_id=commit.id)
+    return None if commit is None else replace(see.secrets[commit.commitment], commit_id=commit.id)
 
 
 def _add_liquidity(see: Sight) -> Operation | None:
     market = see.open_market()
-    return market and PmAddLiquidity(see.player(), market.id, tokens(see.random.choice((100_000, 5_000_000))), ())
+    return (
+        None
+        if market is None
+        else PmAddLiquidity(see.player(), market.id, tokens(see.random.choice((100_000, 5_000_000))), ())
+    )
 
 
 def _withdraw_liquidity(see: Sight) -> Operation | None:
@@ -145,24 +149,32 @@ def _withdraw_liquidity(see: Sight) -> Operation | None:
         PM_LIQUIDITY,
         lambda each: each.status == liquidity.ACTIVE and each.provider in OTHERS and each.market in see.takes_bets,
     )
-    return row and PmWithdrawLiquidity(row.provider, row.id, tokens(see.random.choice((0, row.amount // 3))), ())
+    return (
+        None
+        if row is None
+        else PmWithdrawLiquidity(row.provider, row.id, tokens(see.random.choice((0, row.amount // 3))), ())
+    )
 
 
 def _resolve(see: Sight) -> Operation | None:
     market = see.some(PM_MARKETS, lambda each: each.status == markets.ACTIVE and each.betting_expiration <= see.now)
-    return market and PmResolveMarket(market.oracle, market.id, see.place(market), "https://example.test", "seen", ())
+    return (
+        None
+        if market is None
+        else PmResolveMarket(market.oracle, market.id, see.place(market), "https://example.test", "seen", ())
+    )
 
 
 def _no_contest(see: Sight) -> Operation | None:
     market = see.some(PM_MARKETS, lambda each: each.status == markets.ACTIVE)
-    return market and PmNoContest(market.oracle, market.id, "nobody knows", ())
+    return None if market is None else PmNoContest(market.oracle, market.id, "nobody knows", ())
 
 
 def _dispute(see: Sight) -> Operation | None:
     disputed = {dispute.market for dispute in see.store.scan(PM_DISPUTES)}
     market = see.some(PM_MARKETS, lambda each: each.awaits_payment and each.id not in disputed)
     outcome = -1 if market is None else see.random.randint(-1, market.outcome_count - 1)
-    return market and PmDisputeCreate(see.player(), market.id, outcome, "no", ())
+    return None if market is None else PmDisputeCreate(see.player(), market.id, outcome, "no", ())
 
 
 def _disputed(see: Sight, mode: int | None = None) -> PmMarket | None:
@@ -171,13 +183,13 @@ def _disputed(see: Sight, mode: int | None = None) -> PmMarket | None:
         PM_DISPUTES,
         lambda each: each.status == disputes.OPEN and (mode is None or each.dispute_mode == mode),
     )
-    return dispute and see.store.get(PM_MARKETS, dispute.market)
+    return None if dispute is None else see.store.get(PM_MARKETS, dispute.market)
 
 
 def _vote(see: Sight) -> Operation | None:
     market = _disputed(see, BY_COMMITTEE)
     percent = see.random.choice((10_000, 5_000, -10_000))
-    return market and PmDisputeVote(see.player(), market.id, see.place(market), percent, ())
+    return None if market is None else PmDisputeVote(see.player(), market.id, see.place(market), percent, ())
 
 
 def _decide(see: Sight) -> Operation | None:
@@ -192,7 +204,7 @@ def _decide(see: Sight) -> Operation | None:
 
 def _respond(see: Sight) -> Operation | None:
     market = _disputed(see)
-    return market and PmDisputeOracleRespond(market.oracle, market.id, "yes", ())
+    return None if market is None else PmDisputeOracleRespond(market.oracle, market.id, "yes", ())
 
 
 def _unban(see: Sight) -> Operation | None:
@@ -200,7 +212,7 @@ def _unban(see: Sight) -> Operation | None:
     if ban is not None:
         return PmUnban(ban.banned_by, ban.creator, False, True, ())
     oracle = see.some(PM_ORACLES, lambda each: each.banned_until > see.now and each.banned_by in OTHERS)
-    return oracle and PmUnban(oracle.banned_by, oracle.owner, True, False, ())
+    return None if oracle is None else PmUnban(oracle.banned_by, oracle.owner, True, False, ())
 
 
 def _deposit(see: Sight) -> Operation:
@@ -225,13 +237,13 @@ def _open_position(see: Sight) -> Operation | None:
 
 def _close_position(see: Sight) -> Operation | None:
     position = see.some(PM_LEVERAGE_POSITIONS, lambda each: each.status == leverage.ACTIVE)
-    return position and PmLeverageClose(position.account, position.id, 0, ())
+    return None if position is None else PmLeverageClose(position.account, position.id, 0, ())
 
 
 def _convert_position(see: Sight) -> Operation | None:
     position = see.some(PM_LEVERAGE_POSITIONS, lambda each: each.status == leverage.ACTIVE)
     cost = see.median.pm_conversion_profit_cost_percent
-    return position and PmLeverageConvert(position.account, position.id, cost, ())
+    return None if position is None else PmLeverageConvert(position.account, position.id, cost, ())
 
 
 def _delegate(see: Sight) -> Operation:
