@@ -39,6 +39,10 @@ OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "10000"))
 PLACES = (("open-1", 1200), ("open-hf0", 336), ("open-main", 900), ("open-pm", 1200), ("open-main15", 1216))
 """Chains and heights at which they are: after hardfork 13, before hardfork 1, and with markets."""
 
+OF_MARKETS_AND_AGENTS = range(66, 106)
+NEW_KINDS = {"open-pm": 15, "open-main15": 12}
+"""So many kinds of operations of hardforks 14 and 15 are taken there at least, and not only refused."""
+
 KEPT, TAKEN_BACK = 15, 25
 """Operations of a round."""
 
@@ -67,7 +71,7 @@ def test_random_operations_leave_no_trace_once_they_are_undone(name: str, height
     """Each round stands on operations that were kept for it, and is taken back as a whole."""
     operations = iter(Traffic(recorded_operations(name, height, range(height - 60, height)), seed=height))
     rounds = -(-OPERATIONS // len(PLACES) // (KEPT + TAKEN_BACK))
-    refused = 0
+    refused, taken = 0, set()
     with open_chain(name, tmp_path) as chain:
         advance(chain, name, height)
         chain.parts.ledger.is_producing = True
@@ -81,6 +85,7 @@ def test_random_operations_leave_no_trace_once_they_are_undone(name: str, height
                         except (RuleViolation, CodecError):
                             continue
                         session.squash()
+                        taken.add(type(operation))
                 before = state_of(chain)
                 tried = list(islice(operations, TAKEN_BACK))
                 for salt, operation in enumerate(tried, KEPT):
@@ -89,11 +94,15 @@ def test_random_operations_leave_no_trace_once_they_are_undone(name: str, height
                             apply_operation(chain, operation, salt)
                         except (RuleViolation, CodecError):
                             refused += 1
+                        else:
+                            taken.add(type(operation))
                 changed = first_change(before, state_of(chain))
                 assert changed is None, f"{changed}\nafter one of {tried}"
             changed = first_change(at_rest, state_of(chain))
             assert changed is None, f"round {number}: {changed}"
     assert 0.1 < refused / (rounds * TAKEN_BACK) < 0.9
+    new = {each for each in taken if each.__struct_config__.tag in OF_MARKETS_AND_AGENTS}
+    assert len(new) >= NEW_KINDS.get(name, 0)
 
 
 @pytest.mark.parametrize(("name", "height"), PLACES)

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -26,6 +27,7 @@ CALM_SECONDS, LONGEST_CALM = 30, 1800
 wins, even while it is shorter, and must first grow longer than the other (spec 03, section 9)."""
 PATIENCE = 120
 """Seconds after which operators look again whether blocks are made."""
+BY_AGENTS = "signed by an agent"
 CLOCK_ERROR, CLOCK_DRIFT = 1.0, 2e-4
 
 
@@ -37,6 +39,8 @@ class Ending(NamedTuple):
     switches: int
     compared: int
     trace: str
+    applied: Counter[str]
+    """The operations that all agree on, by their types, since the world began; and how many an agent has signed."""
 
     @property
     def is_good(self) -> bool:
@@ -46,7 +50,7 @@ class Ending(NamedTuple):
 def chaos(grounds: Grounds, seed: int, folder: Path) -> Ending:
     """A few minutes of splits, crashes, bad weather, wrong clocks and bad company, then calm."""
     random = Random(seed)  # noqa: S311 - the seed is the point
-    world = _begin(grounds, seed, folder, random)
+    world, traffic = _begin(grounds, seed, folder, random)
     try:
         mishaps = [random.choice((_crash, _restart, _set_clock)) for _ in range(random.randint(1, 5))]
         mishaps.insert(random.randrange(len(mishaps)), _split)
@@ -55,12 +59,13 @@ def chaos(grounds: Grounds, seed: int, folder: Path) -> Ending:
             world.run(random.uniform(5, 60))
         slots = _heal(world, grounds)
         world.check_states()
-        return Ending(slots, world.invariants.switches, world.invariants.compared, world.trace.hexdigest())
+        found = world.invariants
+        return Ending(slots, found.switches, found.compared, world.trace.hexdigest(), _applied(world, traffic, grounds))
     finally:
         world.close()
 
 
-def _begin(grounds: Grounds, seed: int, folder: Path, random: Random) -> World:
+def _begin(grounds: Grounds, seed: int, folder: Path, random: Random) -> tuple[World, Traffic]:
     weather = Weather(
         delay=random.choice((0.02, 0.2, 0.8)),
         resets=random.choice((0.0, 0.005, 0.02)),
@@ -72,8 +77,20 @@ def _begin(grounds: Grounds, seed: int, folder: Path, random: Random) -> World:
     names = NAMES[:count]
     for place, kind in enumerate(random.sample(HOSTILES, random.choice((0, 0, 1, 2)))):
         world.join(kind(f"stranger {place}", names, grounds.lore, Random(random.random())))  # noqa: S311 - as above
-    world.after(0.0, Traffic(world, Random(random.random())).go_on)  # noqa: S311 - as above
-    return world
+    traffic = Traffic(world, Random(random.random()))  # noqa: S311 - as above
+    world.after(0.0, traffic.go_on)
+    return world, traffic
+
+
+def _applied(world: World, traffic: Traffic, grounds: Grounds) -> Counter[str]:
+    """What came to be in the blocks of the first node, which some node must have had as its head."""
+    seen = {block: operations for node in world.nodes.values() for block, operations in node.applied.items()}
+    chain, counts = world.nodes[NAMES[0]].chain, Counter[str]()
+    for number in range(grounds.head + 1, chain.head_number + 1):
+        for each in seen[chain.id_at(number)]:
+            counts[type(each.operation).__name__] += 1
+            counts[BY_AGENTS] += each.transaction_id in traffic.by_agents
+    return counts
 
 
 def _await_agreement(world: World, grounds: Grounds) -> int:
@@ -166,7 +183,7 @@ def main() -> None:
     logging.disable()
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    failed, longest, switches, started = [], 0, 0, time.monotonic()
+    failed, longest, switches, applied, started = [], 0, 0, Counter[str](), time.monotonic()
     with tempfile.TemporaryDirectory() as base:
         grounds = Grounds(Path(base) / "grounds")
         for seed in range(first, first + count):
@@ -175,6 +192,7 @@ def main() -> None:
                 ending = chaos(grounds, seed, folder)
                 is_good, longest = ending.is_good, max(longest, ending.slots)
                 switches += ending.switches
+                applied += ending.applied
             except Broken as broken:
                 is_good = False
                 sys.stdout.write(f"seed {seed}: {broken}\n")
@@ -187,6 +205,7 @@ def main() -> None:
         f"{count} seeds in {took:.0f} s, {len(failed)} failed; {switches} changes of branch; at most {longest} slots "
         "until all agreed\n"
     )
+    sys.stdout.write("".join(f"{count:8} {what}\n" for what, count in sorted(applied.items())))
     sys.exit(1 if failed else 0)
 
 

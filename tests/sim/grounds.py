@@ -9,6 +9,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from tests.chain.networks import start_seven
+from tests.sim.market_grounds import prepare_markets
 from tests.sim.strangers import Lore
 from tests.sim.wires import Weather
 from tests.sim.world import World
@@ -24,6 +25,7 @@ class Grounds:
 
     def __init__(self, folder: Path) -> None:
         network = start_seven(folder)
+        prepare_markets(network)
         chain = network.chain
         self.folder = folder
         self.keys = {name: key for name, key in network.keys.items() if name != "committee"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.offline.invariants import CHECKS, indexes_agree, log_agrees
 from ledgerd.p2p.talk.contacts import CONTACTS
 from ledgerd.p2p.talk.mempool import REMEMBERED
 from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
@@ -16,6 +17,8 @@ from tests.sim.node import Node
 MOST_PIECES, MOST_EARLY, MOST_BATCHES, MOST_CANDIDATES = 64, 64, 70, 5_000
 SAMPLED = 32
 """Of so many heads, the state of one is looked at in passing; that after a switch always is."""
+AUDITS = tuple(each for each in CHECKS if each not in {indexes_agree, log_agrees})
+"""What sums and counters must come to after every block. Of indexes and log it is seen where states are compared."""
 SUMMARIES = 130
 
 
@@ -29,6 +32,8 @@ class Invariants:
     def __init__(self) -> None:
         self.switches = 0
         self.compared = 0
+        self.audited: set[BlockId] = set()
+        """The heads whose sums were added up. All states of a head are the same, so each is audited once."""
         self._final: dict[int, BlockId] = {}
         self._checked: dict[str, int] = {}
         self._heads: dict[str, BlockId] = {}
@@ -48,8 +53,19 @@ class Invariants:
             self._heads[node.name] = chain.head_id
             is_switch = before != NO_BLOCK and not chain.is_on_trunk(before)
             self.switches += is_switch
+            if chain.head_id not in self.audited:
+                self.audit(node)
             if is_switch or chain.head_id[-1] % SAMPLED == 0:
                 self.check_state(node)
+
+    def audit(self, node: Node) -> None:
+        """All sums of the state at a head, as `ledgerd check` adds them up."""
+        chain = node.chain
+        self.audited.add(chain.head_id)
+        with chain.parts.pending.set_aside(0):
+            problems = [problem for each in AUDITS for problem in each(chain)]
+        if problems:
+            raise Broken(f"{node.name} at block {chain.head_number}: {'; '.join(problems)}")
 
     def check_state(self, node: Node) -> None:
         """A head stands for one state, by whichever way a node came to it: straight, over other branches, or twice."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
 from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Action
@@ -24,6 +25,7 @@ from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
@@ -51,6 +53,8 @@ class Node:
         self.clock = clock
         self.made: list[Block] = []
         """Blocks of its own, by all its runs."""
+        self.applied: dict[BlockId, tuple[AppliedOperation, ...]] = {}
+        """What happened in each block that was ever its head, virtual operations too."""
         self.keys = keys
         self._folder = folder
         self._settings = settings
@@ -65,6 +69,7 @@ class Node:
     def start(self) -> None:
         """As a new process on the same data."""
         self.chain = Chain.open(self._folder, SEVEN, clock=lambda: 0.0, genesis_time=1_800_000_000, space=SMALL)
+        self.chain.subscribe(self._note)
         access = ChainPeers(self.chain, self.clock())
         self.network = NetworkState(access, self._settings, self._node_id, self._random, self.clock())
         production = ProducerSettings(
@@ -77,6 +82,10 @@ class Node:
         self.runs += 1
         if self.keys:
             self.producer.begin()
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, BlockApplied):
+            self.applied[event.block.id] = event.operations
 
     def take_state_of(self, folder: Path) -> None:
         """As when its operator puts an old state in, that he trusts; the record of what was signed stays."""

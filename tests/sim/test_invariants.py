@@ -35,6 +35,15 @@ def test_a_state_that_is_not_that_of_its_head_is_found(world: World) -> None:
         world.check_states()
 
 
+def test_sums_that_do_not_add_up_are_found(world: World) -> None:
+    ann = world.nodes["ann"]
+    world.invariants.audit(ann)
+    with ann.chain.parts.ledger.editing(ann.chain.globals):
+        ann.chain.globals.committee_fund += 1
+    with pytest.raises(Broken, match="the supply is"):
+        world.invariants.audit(ann)
+
+
 def test_what_grows_beyond_its_bounds_is_found(world: World) -> None:
     ann = world.nodes["ann"]
     ann.network.core.settings = type(ann.network.core.settings)(max_connections=0)

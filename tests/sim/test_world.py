@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from ledgerd.codec import kind_of
+from ledgerd.codec.variants import NamedVariant
 from ledgerd.p2p.shared.modes import Mode
-from tests.sim.chaos import chaos
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.accounts import AccountUpdate
+from ledgerd.protocol.operations.transfers import Transfer
+from tests.sim.chaos import BY_AGENTS, Ending, chaos
 from tests.sim.conftest import Build
 from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds
+from tests.sim.traffic import Traffic
 from tests.sim.world import World
+
+SEEDS = (1, 2, 3, 23, 104, 330)
+OPERATIONS = kind_of(Operation)
+assert isinstance(OPERATIONS, NamedVariant)
+OF_MARKETS_AND_AGENTS = tuple(OPERATIONS.kinds[tag].record.__name__ for tag in range(66, 106))
+"""Those that people send, and those that the chain adds."""
 
 
 def lowest_head(world: World) -> int:
@@ -107,12 +123,38 @@ def test_a_crashed_node_goes_on_from_what_it_had(build: Build) -> None:
     assert len(made) == len(set(made)), "no slot is signed twice"
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 23, 104, 330])
-def test_whatever_happens_in_a_while_all_agree_again(grounds: Grounds, tmp_path: Path, seed: int) -> None:
+@pytest.fixture(scope="module")
+def ending_of(grounds: Grounds, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Ending]:
+    """How the world of a seed ends; each is run once."""
+    return cache(lambda seed: chaos(grounds, seed, tmp_path_factory.mktemp("world")))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whatever_happens_in_a_while_all_agree_again(ending_of: Callable[[int], Ending], seed: int) -> None:
     """All but one are seeds that once did not: a forger stopped production (1), a sync was begun anew for ever (2), a
     branch of equal height was never asked for (23), halves grew beside each other (104) or stood still (330).
     """
-    assert chaos(grounds, seed, tmp_path).is_good
+    assert ending_of(seed).is_good
+
+
+def test_everything_that_one_may_do_in_markets_is_done_in_these_worlds(ending_of: Callable[[int], Ending]) -> None:
+    """And all that comes of it: payouts, refunds, forfeits, penalties, bans that end."""
+    applied = sum((ending_of(seed).applied for seed in SEEDS), Counter[str]())
+
+    assert not [each for each in OF_MARKETS_AND_AGENTS if not applied[each]]
+    assert applied[BY_AGENTS] > 0
+    assert applied[AccountUpdate.__name__] > 0
+    assert applied[Transfer.__name__] > 0
+
+
+def test_the_sums_of_every_block_are_added_up(build: Build, grounds: Grounds) -> None:
+    world = build(6, 3)
+    world.after(0.0, Traffic(world, Random(6)).go_on)  # noqa: S311 - the same in every run
+    world.run(60)
+    chain = world.nodes["ann"].chain
+    made = {chain.id_at(number) for number in range(grounds.head + 1, chain.head_number + 1)}
+    assert len(made) > 10
+    assert made <= world.invariants.audited
 
 
 def test_the_same_seed_gives_the_same_run_to_the_byte(grounds: Grounds, tmp_path: Path) -> None:
