@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.service import Service
 from tests.rpc.call.test_envelope import DIFFERENCES
 from tests.rpc.loopback import connection_of, http_request, play, serving, until
 from tests.rpc.recorded_requests import ENVELOPES, Exchange, comparable, recorded_exchanges
-from tests.rpc.sample_api import Main, request, service
+from tests.rpc.sample_api import Main, calls, request, service
 
 CALL = json.dumps(request("get_hardfork_version")).encode()
 ANSWER = b'{"jsonrpc":"2.0","result":"3.2.0","id":1}'
@@ -469,3 +470,25 @@ def test_a_stopping_service_does_not_wait_for_ever() -> None:
             assert await waiting.rest() == b""
 
     play(scene)
+
+
+def test_requests_sent_ahead_leave_others_their_turn() -> None:
+    async def scene() -> list[int]:
+        serves = service()
+        async with serving(serves) as server:
+            client = await server.connect()
+            connection = await connection_of(serves)
+            assert isinstance(connection, HttpConnection)
+            calls.clear()
+            connection.data_received(http_request(json.dumps(request("count")).encode()) * 200)
+            seen = [len(calls)]
+            while len(calls) < 200:
+                await asyncio.sleep(0)
+                seen.append(len(calls))
+            for _ in range(200):
+                await client.answer()
+            return seen
+
+    seen = play(scene)
+    assert seen[0] == 64
+    assert all(after - before <= 64 for before, after in pairwise(seen))

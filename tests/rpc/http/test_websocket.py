@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 from tests.rpc.loopback import Client, Server, connection_of, play, serving, until
-from tests.rpc.sample_api import Main, request, service
+from tests.rpc.sample_api import Main, calls, request, service
 
 CALL = json.dumps(request("get_hardfork_version"))
 ANSWER = '{"jsonrpc":"2.0","result":"3.2.0","id":1}'
@@ -226,6 +227,48 @@ def test_a_subscriber_that_takes_nothing_is_not_written_to_without_end() -> None
             assert connection.transport.is_closing()
 
     play(scene)
+
+
+def test_frames_of_one_read_are_answered_as_far_as_the_client_takes_the_answers() -> None:
+    async def scene() -> int:
+        serves = service()
+        async with serving(serves) as server:
+            client = await raw(server)
+            client.writer.transport.pause_reading()  # type: ignore[attr-defined] # a stream's transport is one
+            connection = await connection_of(serves)
+            known = json.dumps(request("get_hardfork_version")).encode()
+            large = masked(Frame(Opcode.TEXT, json.dumps(request("long", 100_000)).encode()))
+            assert isinstance(connection, WebSocketConnection)
+            connection.data_received(large * 300 + masked(Frame(Opcode.TEXT, known)))
+            written = connection.transport.get_write_buffer_size()
+            client.writer.transport.resume_reading()  # type: ignore[attr-defined] # as above
+            heard = b""
+            while b"3.2.0" not in heard[-300:]:
+                heard += await client.reader.read(1 << 20)
+            assert heard.count(b"long:") == 300
+            return written
+
+    assert play(scene) < 1_000_000
+
+
+def test_frames_sent_ahead_leave_others_their_turn() -> None:
+    async def scene() -> list[int]:
+        serves = service()
+        async with serving(serves) as server:
+            await raw(server)
+            connection = await connection_of(serves)
+            assert isinstance(connection, WebSocketConnection)
+            calls.clear()
+            connection.data_received(masked(Frame(Opcode.TEXT, json.dumps(request("count")).encode())) * 200)
+            seen = [len(calls)]
+            while len(calls) < 200:
+                await asyncio.sleep(0)
+                seen.append(len(calls))
+            return seen
+
+    seen = play(scene)
+    assert seen[0] == 64
+    assert all(after - before <= 64 for before, after in pairwise(seen))
 
 
 # -- bounds

@@ -19,6 +19,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Request line and headers."""
     batch: int = 1_000
     """Requests in one batch; zero for any number."""
+    names: int = 1_000
+    """Names, keys and signatures in one request, or in all requests of a batch together; zero for any number."""
+    answer_bytes: int = 32_000_000
+    """The answer to one request, or to a batch; zero for any size."""
 
     connections: int = 1_024
     """Connections at a time; zero for any number."""

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Protocol, TypeVar
 
 from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.rpc.call.bounds import Budget
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.view import View
 
@@ -65,10 +66,12 @@ class Node:
 class ApiView:
     """The node during one call. The state is opened when it is first looked at, and stays as it was then."""
 
-    __slots__ = ("_opened", "_state", "node")
+    __slots__ = ("_budget", "_grown", "_opened", "_state", "node")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, budget: Budget) -> None:
         self.node = node
+        self._budget = budget
+        self._grown = 0
         self._opened: ExitStack | None = None
         self._state: View | None = None
 
@@ -84,6 +87,11 @@ class ApiView:
             self._opened = ExitStack()
             self._state = self._opened.enter_context(self.node.reading())
         return self._state
+
+    def grow(self, size: int) -> None:
+        """So many bytes more will be in the answer; one that grows too large is refused before it is whole."""
+        self._grown += size
+        self._budget.require_room(self._grown)
 
     def service(self, kind: type[S]) -> S:
         """See `Node.service`."""

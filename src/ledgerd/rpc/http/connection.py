@@ -14,7 +14,7 @@ from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, Handshake, Invitation, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
-from ledgerd.rpc.http.service import Connection, Service
+from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 
 MAX_WAITING = 64
@@ -43,6 +43,8 @@ class HttpConnection(Connection):
         )
         self._waiting: deque[Request | Refusal] = deque()
         self._waiting_bytes = self._later_bytes = 0
+        self._answered = 0
+        """Requests answered in this turn."""
         self._later: asyncio.Task[None] | None = None
         self._is_polling = False
         """The answer that is waited for is an event, which may never come."""
@@ -58,13 +60,16 @@ class HttpConnection(Connection):
         reader = self._reader
         known = reader.repeated(data)
         if known is None:
+            self._answered = 0
             for arrival in reader.feed(data):
                 self._take(arrival)
             self._account()
+            if self._waiting and self._later is None and not self.is_congested:
+                self.go_on_later()
             return
         body, service = reader.repeated_body(data), self.service
         if self._later is None and not self._waiting and not self.is_congested and service.is_open:
-            answer = service.dispatcher.answer(body)
+            answer = service.dispatcher.answer(body, self.address)
             if known.says_so or isinstance(answer, Later):
                 self._give(known, answer)
             else:
@@ -96,7 +101,7 @@ class HttpConnection(Connection):
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._go_on()
+        self.go_on()
 
     # -- requests
 
@@ -107,7 +112,7 @@ class HttpConnection(Connection):
             self.transport.write(responses.CONTINUE)
         elif isinstance(arrival, Handshake):
             self._hand_over(arrival)
-        elif self._later is None and not self._waiting and not self.is_congested:
+        elif self._may_answer and not self._waiting:
             self._answer(arrival)
         else:
             self._waiting.append(arrival)
@@ -115,8 +120,13 @@ class HttpConnection(Connection):
             if len(self._waiting) >= MAX_WAITING:
                 self.transport.pause_reading()
 
+    @property
+    def _may_answer(self) -> bool:
+        return self._later is None and not self.is_congested and self._answered < MOST_IN_A_TURN
+
     def _answer(self, request: Request | Refusal) -> None:
         self._has_asked = True
+        self._answered += 1
         service = self.service
         if isinstance(request, Refusal):
             self._end_after(responses.refusal(request.status))
@@ -131,7 +141,7 @@ class HttpConnection(Connection):
         elif service.is_recovering:
             self._show(request, Page(RECOVERING, status=503))
         else:
-            self._give(request, service.dispatcher.answer(request.body))
+            self._give(request, service.dispatcher.answer(request.body, self.address))
 
     def _give(self, request: Request, answer: bytes | Later) -> None:
         if isinstance(answer, Later):
@@ -150,21 +160,24 @@ class HttpConnection(Connection):
         self._later = None
         self._later_bytes = 0
         self._send_answer(request, answer)
-        self._go_on()
+        self.go_on()
 
     def _page(self, request: Request) -> Page:
         path = request.path.partition(b"?")[0]
         route = self.service.routes.get(path) if request.method in {b"GET", b"HEAD"} else None
         return responses.EMPTY_BODY if route is None else route()
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
         """Answer the requests that had to wait for the answer before theirs."""
-        while self._waiting and self._later is None and not self.is_congested:
+        self._answered = 0
+        while self._waiting and self._may_answer:
             request = self._waiting.popleft()
             self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
             self._answer(request)
         self._account()
         if self._later is not None or self._waiting or self.transport.is_closing():
+            if self._later is None and self._waiting and not self.is_congested:
+                self.go_on_later()
             return
         if self._is_ending or self.service.is_stopping:
             self._close()

@@ -30,6 +30,10 @@ ALWAYS_HELD = 64 * 1024
 """Bytes of requests that a connection may keep here however much others keep."""
 
 
+MOST_IN_A_TURN = 64
+"""Requests of one connection that are answered before those of others have their turn."""
+
+
 class Connection(asyncio.Protocol):
     """A client's connection, as the watch sees it."""
 
@@ -44,6 +48,7 @@ class Connection(asyncio.Protocol):
         """Grows with everything that the client achieves, so that the watch sees who stands still."""
         self.seen = (-1, 0.0)
         self._held = 0
+        self._turn: asyncio.Handle | None = None
 
     def progress(self) -> int:
         """How far the client has come; a number that stays means that it stands still."""
@@ -65,12 +70,29 @@ class Connection(asyncio.Protocol):
         self.hold(0)
         self.service.leave(self)
 
+    def go_on_later(self) -> None:
+        """Answer more of what waits here when others have had their turn."""
+        if self._turn is None:
+            self._turn = self.service.loop.call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._turn = None
+        if not self.transport.is_closing():
+            self.go_on()
+
+    @abstractmethod
+    def go_on(self) -> None:
+        """Answer what waits here, as much as one turn allows."""
+
     def hold(self, held: int) -> bool:
         """So many bytes of requests are kept here now; whether that is too much, with those of all others."""
         service = self.service
         service.held += held - self._held
         self._held = held
-        return held > ALWAYS_HELD and service.held > service.limits.held_bytes
+        is_too_much = held > ALWAYS_HELD and service.held > service.limits.held_bytes
+        if is_too_much:
+            service.note("webserver-max-held-bytes", self.address)
+        return is_too_much
 
     def pause_writing(self) -> None:
         self.is_congested = True
@@ -122,14 +144,21 @@ class Service:
 
     def admit(self, connection: Connection) -> bool:
         """Take a connection in, unless there are too many."""
-        if self.is_stopping or 0 < self.limits.connections <= len(self.connections):
+        if self.is_stopping:
+            return False
+        if 0 < self.limits.connections <= len(self.connections):
+            self.note("webserver-max-connections", connection.address)
             return False
         if not self.addresses.enter(connection.address):
+            self.note("webserver-max-connections-per-address", connection.address)
             return False
         self.connections[connection] = None
+        self._watch_on()
+        return True
+
+    def _watch_on(self) -> None:
         if self._watch is None:
             self._watch = self.loop.call_later(self._round, self._look)
-        return True
 
     def leave(self, connection: Connection) -> None:
         """A connection has ended."""
@@ -149,7 +178,15 @@ class Service:
 
     def may_ask(self, address: str) -> bool:
         """Whether an address may have another request answered."""
-        return not self.limits.address_rate or self.addresses.allows(address, self.loop.time())
+        if not self.limits.address_rate or self.addresses.allows(address, self.loop.time()):
+            return True
+        self.note("webserver-max-requests-per-second", address)
+        return False
+
+    def note(self, option: str, address: str) -> None:
+        """A bound holds a client, which the operator hears of within a minute."""
+        self.dispatcher.bounds.note(option, address)
+        self._watch_on()
 
     @property
     def _round(self) -> float:
@@ -161,10 +198,15 @@ class Service:
         now = self.loop.time()
         self.look(now)
         self.addresses.forget(now)
-        self._watch = self.loop.call_later(self._round, self._look) if self.connections else None
+        self._watch = None
+        if self.connections or self.dispatcher.bounds.are_untold:
+            self._watch_on()
 
     def look(self, now: float) -> None:
-        """Close the connections that have stood still for too long."""
+        """Tell which bounds clients have met, and close the connections that have stood still for too long."""
+        line = self.dispatcher.bounds.line(now)
+        if line:
+            log.warning("limits held clients: %s", line)
         for connection in list(self.connections):
             step, since = connection.seen
             progress = connection.progress()

@@ -89,6 +89,23 @@ WEBSERVER = Section(
             field="limits.batch",
         ),
         Option(
+            "webserver-max-names",
+            UINT32,
+            "The most names, keys and signatures in one request, or in all requests of a batch together; 0 for any "
+            "number.",
+            default="1000",
+            ours=True,
+            field="limits.names",
+        ),
+        Option(
+            "webserver-max-answer-size",
+            SIZE,
+            "The most bytes of the answer to one request, or to a batch; 0 for any size.",
+            default="32000000",
+            ours=True,
+            field="limits.answer_bytes",
+        ),
+        Option(
             "webserver-max-connections",
             UINT32,
             "The most connections to one of the processes at a time; 0 for any number.",
