@@ -79,6 +79,13 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     )
     arguments.add_argument("--http", default=HTTP, metavar="HOST:PORT", help=f"serve HTTP here (default: {HTTP})")
     arguments.add_argument("--ws", default=WEBSOCKET, metavar="HOST:PORT", help=f"and WebSocket (default: {WEBSOCKET})")
+    arguments.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let pages of a web server ask, such as http://localhost:3000; without it, no page may",
+    )
     arguments.add_argument("--workers", default="1", metavar="NUMBER", help="processes that answer (default: 1)")
     arguments.add_argument("--quiet", action="store_true", help="log warnings alone, no line for each block")
     arguments.set_defaults(run=run)
@@ -131,6 +138,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
             "webserver-http-endpoint": [chosen.http],
             "webserver-ws-endpoint": [chosen.ws],
             "webserver-thread-pool-size": [chosen.workers],
+            "webserver-allowed-origins": chosen.allow_origin,
             "validator": [f'"{name}"'],
             "private-key": [key],
             "enable-stale-production": ["true"],

@@ -30,6 +30,8 @@ class Listener(msgspec.Struct, frozen=True):
 
     descriptor: int
     speech: Speech
+    host: str
+    """As the operator wrote it."""
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -61,12 +63,11 @@ async def serve(order: Order) -> None:
     await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
     service = _parts(order.parts)(link, order.limits, order.settings)
     attach(service, link, stopping)
-    servers = [
-        await loop.create_server(
-            partial(HttpConnection, service, each.speech), sock=socket.socket(fileno=each.descriptor)
-        )
-        for each in order.listeners
-    ]
+    servers = []
+    for each in order.listeners:
+        plug = socket.socket(fileno=each.descriptor)
+        gate = service.gate(plug.getsockname()[0], each.host)
+        servers.append(await loop.create_server(partial(HttpConnection, service, each.speech, gate), sock=plug))
     link.beat()
     await first_of(link.lost.wait(), stopping.wait())
     for server in servers:

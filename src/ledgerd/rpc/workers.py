@@ -41,7 +41,7 @@ class Endpoint(NamedTuple):
 class Slot:
     """The place of one worker: its sockets stay while the processes in it come and go."""
 
-    def __init__(self, number: int, sockets: list[tuple[socket.socket, Speech]]) -> None:
+    def __init__(self, number: int, sockets: list[tuple[socket.socket, Endpoint]]) -> None:
         self.number = number
         self.sockets = sockets
         self.process: Child | None = None
@@ -93,9 +93,9 @@ class Workers:
     async def start(self, listening: Sequence[list[socket.socket]] = ()) -> None:
         """Listen where nobody does yet, start every worker, and return when all of them serve."""
         sockets = listening or [listen(each.host, each.port, self._count) for each in self._endpoints]
-        spread = [(each, endpoint.speech) for each, endpoint in zip(sockets, self._endpoints, strict=True)]
+        spread = list(zip(sockets, self._endpoints, strict=True))
         self._slots = [
-            Slot(number, [(sockets[number], speech) for sockets, speech in spread]) for number in range(self._count)
+            Slot(number, [(sockets[number], endpoint) for sockets, endpoint in spread]) for number in range(self._count)
         ]
         for slot in self._slots:
             self._work.keep(slot.name, partial(self._live, slot))
@@ -138,7 +138,7 @@ class Workers:
         ours, theirs = socket.socketpair()
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
-            listeners = tuple(Listener(plug.fileno(), speech) for plug, speech in slot.sockets)
+            listeners = tuple(Listener(plug.fileno(), each.speech, each.host) for plug, each in slot.sockets)
             order = Order(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
             inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
             slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited)

@@ -184,3 +184,23 @@ def test_what_waits_for_a_block_is_seen_at_once_and_gone_when_it_is_forgotten(tm
         assert send(node, "four") == {}
         node.call("dev_api", "mine_blocks", 1)
         assert balance(node) == "10001.000 VIZ"
+
+
+def test_the_clock_moves_by_ten_years_of_slots_at_most(node: NodeProcess) -> None:
+    before = node.head
+
+    for seconds in (10 * 365 * 86_400 + 1, 4_294_967_295):
+        assert "ten years of slots" in node.call("dev_api", "move_time", seconds)["message"]
+    assert node.head == before
+
+
+def test_pages_of_the_web_cannot_drive_the_chain(node: NodeProcess) -> None:
+    assert node.status({"Origin": "https://evil.example", "Content-Type": "text/plain"}) == 403
+    assert node.status({"Host": "evil.example"}) == 403
+    assert node.status({}) == 200
+
+
+def test_pages_that_the_developer_names_may(tmp_path: Path) -> None:
+    with dev(tmp_path / "chain", "--allow-origin=http://localhost:3000") as node:
+        assert node.status({"Origin": "http://localhost:3000"}) == 200
+        assert node.status({"Origin": "http://localhost:3001"}) == 403

@@ -141,7 +141,8 @@ def test_the_operator_is_told_once_a_minute() -> None:
         lines.append(met.line(second))
 
     assert [second for second, line in enumerate(lines) if line] == [0, 60, 120]
-    assert lines[60].startswith("webserver-max-names 60 times (192.0.2.") and lines[60].endswith("and 2 more addresses)")
+    assert lines[60].startswith("webserver-max-names 60 times (192.0.2.")
+    assert lines[60].endswith("and 2 more addresses)")
 
 
 def test_of_many_addresses_a_bounded_number_is_remembered() -> None:

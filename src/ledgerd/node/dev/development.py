@@ -24,7 +24,7 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.runtime import WATCH, Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.producer.loop import Producer, run
-from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.rpc.api.dev_api import (
     FORGET_PENDING,
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_BLOCKS = 100_000
+MOST_SLOTS = 10 * BLOCKS_PER_YEAR
+"""That one call may move the clock by: each missed slot costs time on the chain's thread."""
 SNAPSHOT_FOLDER = "dev-snapshots"
 
 
@@ -146,7 +148,7 @@ class Development(Part):
                 if number == 1:
                     fund(chain)
         if self._options.fast_forward:
-            self.move_time(self._options.fast_forward)
+            self._move_time(self._options.fast_forward)
 
     async def _keep_mining(self) -> None:
         while True:
@@ -182,6 +184,10 @@ class Development(Part):
 
     def move_time(self, seconds: int) -> Head:
         """The clock goes on; a block makes it true for everybody."""
+        require(seconds <= MOST_SLOTS * BLOCK_INTERVAL, f"seconds <= {MOST_SLOTS * BLOCK_INTERVAL}: ten years of slots")
+        return self._move_time(seconds)
+
+    def _move_time(self, seconds: int) -> Head:
         self._time.shift += seconds * MICRO
         return self.mine(1)
 

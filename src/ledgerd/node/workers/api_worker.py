@@ -97,7 +97,9 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     down = PartsDown()
     link.on(WAITING, more_waits)
     link.on(HEALTH, down.take)
-    return Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
+    serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
+    serves.is_private = DEV_API in apis
+    return serves
 
 
 async def _forget_what_is_reverted(link: Link, history: EmbeddedHistory) -> None:

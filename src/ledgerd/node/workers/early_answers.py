@@ -54,7 +54,8 @@ class EarlyAnswers(Part):
         loop = asyncio.get_running_loop()
         for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):
             for plug in dict.fromkeys(sockets):
-                make = partial(HttpConnection, self._service, endpoint.speech)
+                gate = self._service.gate(plug.getsockname()[0], endpoint.host)
+                make = partial(HttpConnection, self._service, endpoint.speech, gate)
                 self._servers.append(await loop.create_server(make, sock=plug.dup()))
 
     def hand_over(self) -> None:

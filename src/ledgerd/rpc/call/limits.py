@@ -26,7 +26,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     connections: int = 1_024
     """Connections at a time; zero for any number."""
-    address_connections: int = 0
+    address_connections: int = 256
     """Connections of one address; zero for any number."""
     address_rate: float = 0.0
     """Requests a second of one address, with as many at once; zero, the default, for any number."""
@@ -42,3 +42,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """For a client to take what it was sent."""
     stop_seconds: float = 10.0
     """For requests that are in flight when the worker stops."""
+
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks whose `X-Forwarded-For` says who the client is."""
+    allowed_origins: tuple[str, ...] = ()
+    """Pages of the web that may ask where only this machine should."""

@@ -12,10 +12,15 @@ from enum import Enum
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
+from ledgerd.rpc.http.gate import Gate
+from ledgerd.rpc.http.places import Doing
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, Handshake, Invitation, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
+
+HEALTH = b"/health"
+"""The page that is shown to everybody."""
 
 MAX_WAITING = 64
 """Requests that a client may send ahead before no more are read from it."""
@@ -32,8 +37,9 @@ class Speech(Enum):
 class HttpConnection(Connection):
     """One HTTP connection."""
 
-    def __init__(self, service: Service, speech: Speech = Speech.BOTH) -> None:
+    def __init__(self, service: Service, speech: Speech = Speech.BOTH, gate: Gate | None = None) -> None:
         super().__init__(service)
+        self._gate = gate
         limits = service.limits
         self._speech = speech
         self._reader = RequestReader(
@@ -69,7 +75,7 @@ class HttpConnection(Connection):
             return
         body, service = reader.repeated_body(data), self.service
         if self._later is None and not self._waiting and not self.is_congested and service.is_open:
-            answer = service.dispatcher.answer(body, self.address)
+            answer = service.dispatcher.answer(body, self._client(known))
             if known.says_so or isinstance(answer, Later):
                 self._give(known, answer)
             else:
@@ -110,6 +116,9 @@ class HttpConnection(Connection):
             return
         if isinstance(arrival, Invitation):
             self.transport.write(responses.CONTINUE)
+        elif self._gate is not None and not isinstance(arrival, Refusal) and not self._gate.admits(arrival.headers):
+            self.service.note("webserver-allowed-origins", self.address)
+            self._end_after(responses.page_head(responses.FOREIGN, responses.CLOSING) + responses.FOREIGN.body)
         elif isinstance(arrival, Handshake):
             self._hand_over(arrival)
         elif self._may_answer and not self._waiting:
@@ -130,18 +139,38 @@ class HttpConnection(Connection):
         service = self.service
         if isinstance(request, Refusal):
             self._end_after(responses.refusal(request.status))
+        elif self._is_for_health(request):
+            self._show(request, service.routes[HEALTH]())
+        elif self.is_spare:
+            self._show(request, responses.FULL)
         elif self._speech is Speech.WEBSOCKET:
             self._end_after(responses.UPGRADE_REQUIRED)
         elif request.method == b"OPTIONS":
             self._send(request, responses.PREFLIGHT % self._header(request))
-        elif not service.may_ask(self.address):
+        elif not service.may_ask(self._client(request)):
             self._show(request, responses.TOO_MANY)
         elif not request.body:
             self._show(request, self._page(request))
         elif service.is_recovering:
             self._show(request, Page(RECOVERING, status=503))
         else:
-            self._give(request, service.dispatcher.answer(request.body, self.address))
+            self._give(request, service.dispatcher.answer(request.body, self._client(request)))
+
+    def _client(self, request: Request | Handshake) -> str:
+        """The address that asks: that of the connection, unless it is a trusted proxy's."""
+        if self.charged:
+            return self.address
+        return self.service.proxies.client_of(self.address, request.headers.get(b"x-forwarded-for", b""))
+
+    def _is_for_health(self, request: Request) -> bool:
+        """Whether only the page is asked for that everybody is shown; not where nothing but WebSocket is spoken."""
+        return (
+            request.path.partition(b"?")[0] == HEALTH
+            and request.method in {b"GET", b"HEAD"}
+            and not request.body
+            and self._speech is not Speech.WEBSOCKET
+            and HEALTH in self.service.routes
+        )
 
     def _give(self, request: Request, answer: bytes | Later) -> None:
         if isinstance(answer, Later):
@@ -188,7 +217,7 @@ class HttpConnection(Connection):
 
     def _header(self, request: Request) -> bytes:
         """The `Connection` header of the answer."""
-        if not request.keeps_open or self.service.is_stopping:
+        if not request.keeps_open or self.service.is_stopping or self.is_spare:
             return responses.CLOSING
         return responses.KEEPING if request.says_so else b""
 
@@ -203,7 +232,7 @@ class HttpConnection(Connection):
     def _send(self, request: Request, response: bytes) -> None:
         self.steps += 1
         self.transport.write(response)
-        if not request.keeps_open or self.service.is_stopping:
+        if not request.keeps_open or self.service.is_stopping or self.is_spare:
             self._close()
 
     # -- ends
@@ -222,6 +251,12 @@ class HttpConnection(Connection):
         self._is_ending = True
         self._waiting.clear()
         self.transport.close()
+
+    @property
+    def doing(self) -> Doing:
+        if self._later is not None or self._waiting or self.is_congested:
+            return Doing.WAITING
+        return Doing.NOTHING if self._reader.place is BETWEEN else Doing.SENDING
 
     def progress(self) -> int:
         return self.steps + self._reader.steps
@@ -258,9 +293,11 @@ class HttpConnection(Connection):
             return
         self._is_ending = True
         self.hold(0)
+        successor = WebSocketConnection(self.service, self.transport, self._client(handshake))
+        if self.is_spare or not self.service.replace(self, successor):
+            self._end_after(responses.refusal(503))
+            return
         self.transport.write(responses.switching(accept))
-        successor = WebSocketConnection(self.service, self.transport, self.address)
-        self.service.replace(self, successor)
         self.transport.set_protocol(successor)
         if handshake.rest:
             successor.data_received(handshake.rest)

@@ -18,6 +18,8 @@ NOTED = frozenset(
         b"connection",
         b"content-length",
         b"expect",
+        b"origin",
+        b"x-forwarded-for",
         b"upgrade",
         b"sec-websocket-key",
         b"sec-websocket-version",
@@ -25,6 +27,9 @@ NOTED = frozenset(
     )
 )
 """The headers that decide over anything; all others are only measured."""
+
+JOINED = frozenset((b"host", b"origin", b"x-forwarded-for"))
+"""Of these, a second one adds to the first, so that none is overlooked."""
 
 HEAD_END = b"\r\n\r\n"
 SEPARATORS = len(b": \r\n")
@@ -52,6 +57,8 @@ class Request(NamedTuple):
     """Whether the client wants the connection to stay open."""
     says_so: bool
     """Whether it asked for that, or for the contrary, in so many words."""
+    headers: Mapping[bytes, bytes]
+    """Those that decide over anything."""
 
 
 class Handshake(NamedTuple):
@@ -202,7 +209,9 @@ class RequestReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head_bytes += len(name) + len(value) + SEPARATORS
         name = name.lower()
-        if name in NOTED:
+        if name in JOINED and name in self._headers:
+            self._headers[name] += b", " + value
+        elif name in NOTED:
             self._headers[name] = value
 
     def on_headers_complete(self) -> None:
@@ -237,4 +246,4 @@ class RequestReader:
         parts, self._body = self._body, []
         body = parts[0] if len(parts) == 1 else b"".join(parts)
         keeps_open, says_so = self._parser.should_keep_alive(), b"connection" in self._headers
-        self._arrived.append(Request(self._parser.get_method(), self._path, body, keeps_open, says_so))
+        self._arrived.append(Request(self._parser.get_method(), self._path, body, keeps_open, says_so, self._headers))

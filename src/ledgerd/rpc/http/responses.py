@@ -31,6 +31,7 @@ _OK = b"HTTP/1.1 200 OK\r\n" + _CORS + b"%bContent-Length: %d\r\nContent-Type: a
 REASONS = {
     200: b"OK",
     400: b"Bad Request",
+    403: b"Forbidden",
     404: b"Not Found",
     405: b"Method Not Allowed",
     426: b"Upgrade Required",
@@ -51,6 +52,8 @@ class Page(NamedTuple):
 
 
 EMPTY_BODY = Page(b"empty request body", TEXT, 400)
+FOREIGN = Page(b"this Host or Origin is not answered here; webserver-allowed-origins says which are", TEXT, 403)
+FULL = Page(b"too many connections", TEXT, 503)
 TOO_MANY = Page(b"too many requests from this address", TEXT, 429)
 
 
@@ -67,7 +70,7 @@ def kept_json_head(length: int) -> bytes:
 
 def page_head(page: Page, connection: bytes = b"") -> bytes:
     """The head of any other answer."""
-    retry = b"Retry-After: 1\r\n" if page.status == 429 else b""
+    retry = b"Retry-After: 1\r\n" if page in {TOO_MANY, FULL} else b""
     return b"HTTP/1.1 %d %b\r\n%b%bContent-Length: %d\r\nContent-Type: %b\r\n%b%b\r\n" % (
         page.status,
         REASONS[page.status],

@@ -16,6 +16,8 @@ from typing import cast
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.addresses import Addresses
+from ledgerd.rpc.http.gate import Gate, Proxies, charged_address, is_loopback
+from ledgerd.rpc.http.places import Doing, Places
 from ledgerd.rpc.http.responses import Page
 from ledgerd.supervision.tasks import Tasks
 
@@ -34,6 +36,12 @@ MOST_IN_A_TURN = 64
 """Requests of one connection that are answered before those of others have their turn."""
 
 
+SPARE_PLACES = 64
+"""Connections beyond the limits, that are told how the worker is and nothing else, so that `/health` always answers."""
+
+SPARE_SECONDS = 5.0
+
+
 class Connection(asyncio.Protocol):
     """A client's connection, as the watch sees it."""
 
@@ -42,6 +50,10 @@ class Connection(asyncio.Protocol):
     def __init__(self, service: Service, address: str = "") -> None:
         self.service = service
         self.address = address
+        self.charged = address
+        """The address that the connection counts for; empty for one of a trusted proxy, which many clients share."""
+        self.is_spare = False
+        """There was no place for it."""
         self.is_congested = False
         """The client does not take what it was sent."""
         self.steps = 0
@@ -57,7 +69,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
-        self.address = str(peer[0]) if isinstance(peer, tuple) else ""
+        self.address = charged_address(str(peer[0])) if isinstance(peer, tuple) else ""
+        self.charged = "" if self.service.proxies.are(self.address) else self.address
         if not self.service.admit(self):
             self.transport.abort()
             return
@@ -83,6 +96,11 @@ class Connection(asyncio.Protocol):
     @abstractmethod
     def go_on(self) -> None:
         """Answer what waits here, as much as one turn allows."""
+
+    @property
+    @abstractmethod
+    def doing(self) -> Doing:
+        """What the client does."""
 
     def hold(self, held: int) -> bool:
         """So many bytes of requests are kept here now; whether that is too much, with those of all others."""
@@ -125,8 +143,12 @@ class Service:
         self.is_recovering = False
         """The state is being rebuilt: every request is put off (spec 05, section 2.2)."""
         self.is_stopping = False
-        self.addresses = Addresses(limits.address_connections, limits.address_rate)
-        self.connections: dict[Connection, None] = {}
+        self.is_private = False
+        """Whoever asks can do more than read: no page of the web may, unless it is allowed to."""
+        self.addresses = Addresses(limits.address_rate)
+        self.proxies = Proxies(limits.trusted_proxies)
+        self._places: Places[Connection] = Places(limits.connections, limits.address_connections)
+        self._spare: Places[Connection] = Places(0, 0)
         self.held = 0
         """Bytes of requests that are kept for all of them."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -142,19 +164,49 @@ class Service:
             self._loop = asyncio.get_running_loop()
         return self._loop
 
+    @property
+    def connections(self) -> dict[Connection, None]:
+        """Those that have a place, in the order in which they came."""
+        return self._places.all
+
+    @property
+    def spare_connections(self) -> dict[Connection, None]:
+        """Those that have none."""
+        return self._spare.all
+
+    def gate(self, address: str, host: str) -> Gate | None:
+        """What keeps pages of the web from a listener of an address, where it is not meant for them."""
+        if not (self.is_private or is_loopback(address)):
+            return None
+        return Gate((address, host), self.limits.allowed_origins)
+
     def admit(self, connection: Connection) -> bool:
-        """Take a connection in, unless there are too many."""
+        """Take a connection in; one that finds no place is only told how the worker is."""
         if self.is_stopping:
             return False
-        if 0 < self.limits.connections <= len(self.connections):
-            self.note("webserver-max-connections", connection.address)
-            return False
-        if not self.addresses.enter(connection.address):
-            self.note("webserver-max-connections-per-address", connection.address)
-            return False
-        self.connections[connection] = None
+        if not self._has_room(connection.charged):
+            connection.is_spare = True
+            if len(self._spare.all) >= SPARE_PLACES:
+                self._dismiss(self._spare.crowdest())
+            self._spare.enter(connection)
+        else:
+            self._places.enter(connection)
+        connection.seen = (-1, self.loop.time())
         self._watch_on()
         return True
+
+    def _has_room(self, address: str) -> bool:
+        room = self._places.room_for(address)
+        if room.option:
+            self.note(room.option, room.leaving.charged if room.leaving is not None else address)
+        if room.leaving is not None:
+            self._dismiss(room.leaving)
+        return room.is_there
+
+    def _dismiss(self, connection: Connection) -> None:
+        """Have a connection give way at once."""
+        self.leave(connection)
+        connection.transport.abort()
 
     def _watch_on(self) -> None:
         if self._watch is None:
@@ -162,14 +214,16 @@ class Service:
 
     def leave(self, connection: Connection) -> None:
         """A connection has ended."""
-        if self.connections.pop(connection, self) is None:
-            self.addresses.leave(connection.address)
+        if self._places.leave(connection) or self._spare.leave(connection):
             self._left.set()
 
-    def replace(self, connection: Connection, other: Connection) -> None:
-        """A connection goes on as another."""
-        del self.connections[connection]
-        self.connections[other] = None
+    def replace(self, connection: Connection, other: Connection) -> bool:
+        """A connection goes on as another, which may count for another address; whether there is a place there."""
+        if connection.charged != other.charged and not self._has_room(other.charged):
+            return False
+        self._places.leave(connection)
+        self._places.enter(other)
+        return True
 
     @property
     def is_open(self) -> bool:
@@ -199,7 +253,7 @@ class Service:
         self.look(now)
         self.addresses.forget(now)
         self._watch = None
-        if self.connections or self.dispatcher.bounds.are_untold:
+        if self.connections or self.spare_connections or self.dispatcher.bounds.are_untold:
             self._watch_on()
 
     def look(self, now: float) -> None:
@@ -207,8 +261,11 @@ class Service:
         line = self.dispatcher.bounds.line(now)
         if line:
             log.warning("limits held clients: %s", line)
-        for connection in list(self.connections):
+        for connection in [*self.connections, *self.spare_connections]:
             step, since = connection.seen
+            if connection.is_spare and step >= 0 and now - since >= SPARE_SECONDS:
+                connection.transport.abort()
+                continue
             progress = connection.progress()
             if step != progress:
                 connection.seen = (progress, now)
@@ -220,15 +277,15 @@ class Service:
     async def stop(self) -> None:
         """Answer what is in flight, within its time, and end every connection."""
         self.is_stopping = True
-        for connection in list(self.connections):
+        for connection in [*self.connections, *self.spare_connections]:
             connection.finish()
         try:
             async with asyncio.timeout(self.limits.stop_seconds):
-                while self.connections:
+                while self.connections or self.spare_connections:
                     self._left.clear()
                     await self._left.wait()
         except TimeoutError:
-            for connection in list(self.connections):
+            for connection in [*self.connections, *self.spare_connections]:
                 connection.transport.abort()
         if self._watch is not None:
             self._watch.cancel()

@@ -18,6 +18,7 @@ from websockets.utils import accept_key as accepted
 
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
+from ledgerd.rpc.http.places import Doing
 from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 
 VERSIONS = frozenset((b"7", b"8", b"13"))
@@ -197,6 +198,12 @@ class WebSocketConnection(Connection):
     def _is_partial(self) -> bool:
         """Whether a message has begun and not ended."""
         return bool(self._fragments or self._frames.reader.buffer)
+
+    @property
+    def doing(self) -> Doing:
+        if self._late or self._waiting or self.is_congested:
+            return Doing.WAITING
+        return Doing.SENDING if self._is_partial else Doing.NOTHING
 
     def patience(self) -> float | None:
         limits = self.service.limits

@@ -292,7 +292,7 @@ def test_a_client_that_reads_nothing_is_not_read_ahead_for(tmp_path: Path) -> No
             client.reader._transport.pause_reading()  # type: ignore[attr-defined] # noqa: SLF001 - nobody reads
             key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
             await client.say(
-                f"GET / HTTP/1.1\r\nHost: node\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{key}\r\n".encode()
+                f"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{key}\r\n".encode()
             )
             await until(lambda: service.connections)
             said = asking("subscribe", 1).encode()
