@@ -7,7 +7,6 @@ function that puts its parts together, which the node names.
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import socket
 import sys
@@ -22,6 +21,7 @@ from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import HEAD, STOP, Link
 from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.tasks import first_of
 
 
@@ -96,8 +96,7 @@ def _parts(name: str) -> Parts:
 
 def main() -> None:
     """Read the order and carry it out."""
-    if sys.platform != "win32":
-        os.nice(YIELDING)
+    give_way(YIELDING)
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     on_a_loop(partial(serve, order))
 

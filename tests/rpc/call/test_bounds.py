@@ -167,3 +167,63 @@ def test_the_watch_writes_the_line(caplog: pytest.LogCaptureFixture) -> None:
     assert [each.message for each in caplog.records] == [
         "limits held clients: webserver-max-held-bytes 1 times (192.0.2.1 1)"
     ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" + b"1," * 50_000 + b"x y",
+        b'{"jsonrpc":"2.0","method":"call","params":["' + b"x" * 3_000_000 + b'","y",[]]}',
+        b'{"jsonrpc":"2.0","method":"call","params":["database_api","pair",["' + b"x" * 3_000_000 + b'",{"a":1}]]}',
+        b'{"jsonrpc":"2.0","method":"call","params":["database_api","pair",["a","' + b"x" * 3_000_000 + b'"]]}',
+        b'["' + b"x" * 3_000_000 + b'",',
+    ],
+    ids=["many values", "an API", "an argument", "a number", "an array that does not end"],
+)
+def test_an_error_shows_a_bounded_part_of_what_was_sent(body: bytes) -> None:
+    answer = dispatcher().answer(body)
+    text = asyncio.run(answer.first()) if isinstance(answer, Later) else answer
+
+    assert b'"error"' in text
+    assert len(text) < 600_000
+
+
+def test_a_request_that_is_not_ordinary_json_has_few_values() -> None:
+    odd = b'{"jsonrpc":"2.0","method":"call","params":["database_api","echo",[[%b]]],"id":1,}'
+
+    assert b'"result"' in dispatcher(limits=Limits(names=0)).answer(odd % b" ".join([b"1"] * 19_000))
+    refused = dispatcher(limits=Limits(names=0)).answer(odd % b" ".join([b"1"] * 21_000))
+    assert b"more than 20000 values in what is not ordinary JSON" in refused
+
+
+def test_a_request_of_more_values_than_memory_bears_is_not_read() -> None:
+    answer = dispatcher().answer(b"[" + b"[]," * 1_000_000 + b"[]]")
+    assert isinstance(answer, Later)
+
+    assert json.loads(asyncio.run(answer.first()))["error"]["message"] == "A request holds at most 1000000 values"
+
+
+def test_the_errors_of_a_batch_count_as_its_answers_do() -> None:
+    serving = dispatcher(limits=Limits(answer_bytes=1000))
+
+    answers = answer_of(serving, [request("no_such_method")] * 100)
+
+    assert len(answers) == 100
+    assert sum("webserver-max-answer-size" in each["error"]["message"] for each in answers) > 90
+
+
+@pytest.mark.parametrize("method", ["get_potential_signatures", "verify_authority"])
+def test_what_is_too_large_for_a_block_is_not_asked_for_its_signers(folder: Path, method: str) -> None:
+    transfer = {"from": "viz", "to": "viz", "amount": "1.000 VIZ", "memo": "x" * 70_000}
+    transaction: Json = {
+        "ref_block_num": 0,
+        "ref_block_prefix": 0,
+        "expiration": "2026-01-01T00:00:00",
+        "operations": [["transfer", transfer]],
+        "extensions": [],
+        "signatures": [],
+    }
+
+    asked = over(folder, Limits())(request(method, transaction))
+
+    assert asked["error"]["message"] == "A transaction has at most 65536 bytes"

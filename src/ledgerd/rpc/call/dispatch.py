@@ -47,7 +47,20 @@ INTERNAL = Fault(OTHER, "Internal error: the node's log says more")
 LARGE = 256 * 1024
 """Bodies of more bytes than that take so long to read that other requests should not wait for it."""
 
+MOST_ODD_VALUES = 20_000
+"""Values of a request that is not ordinary JSON, which is read slowly: a tenth of a second's work."""
+
+MOST_VALUES = 1_000_000
+"""Values of a request, each of which takes many times its bytes in memory."""
+
 Clock = Callable[[], float]
+
+
+def _read(body: bytes) -> Json:
+    """The JSON of a request, within bounds of time and memory."""
+    if len(body) > LARGE and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise PlainError(f"A request holds at most {MOST_VALUES} values", INVALID_REQUEST)
+    return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES)
 
 
 class Later:
@@ -102,7 +115,7 @@ class Dispatcher:
             return known
         if len(body) > LARGE:
             return Later(self._large_answer(body, asker), held=len(body))
-        answered = self._parsed(body, partial(parse, body, unicode_escapes=True), asker)
+        answered = self._parsed(body, partial(_read, body), asker)
         return answered if isinstance(answered, Later) else answer_bytes(answered)
 
     async def _large_answer(self, body: bytes, asker: str) -> AsyncGenerator[str, None]:
@@ -111,7 +124,7 @@ class Dispatcher:
         What is read takes many times the room of the body, so one is read after the other.
         """
         async with self._reading:
-            reading = in_thread(parse, body, unicode_escapes=True)
+            reading = in_thread(_read, body)
             await asyncio.wait([reading])
         answered = self._parsed(body, reading.result, asker)
         if isinstance(answered, Later):
@@ -154,13 +167,22 @@ class Dispatcher:
                 return Later(self._answers(method, arguments, identity, budget), identity, is_endless=is_endless)
             opening = result_opening(self._result(method, arguments, budget))
         except REFUSALS as error:
-            return error_text(self._fault(error), identity)
+            return self._refused(error, identity, budget)
         except Exception:
             log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
             return error_text(INTERNAL, identity)
         if body and method.is_cached:
             self.cache.keep(body, identity, answer_bytes(opening))
         return f"{opening}{identity}}}"
+
+    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: Budget) -> str:
+        """The error, which counts as an answer does."""
+        text = error_text(self._fault(error), identity)
+        try:
+            budget.take_bytes(len(text))
+        except PlainError as full:
+            return error_text(self._fault(full), identity)
+        return text
 
     def method(self, api: str, name: str) -> Method:
         """The method of two names."""
