@@ -13,6 +13,7 @@ from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.declaration import Option
 from ledgerd.node.config.values.kind import Argument
 from ledgerd.node.config.values.values import nearest
+from ledgerd.protocol.secrets import without_keys
 
 WRONG_CONFIGURATION = 2
 """What the process ends with when the command line or the file is wrong."""
@@ -35,7 +36,7 @@ class NodeArguments(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process; the help is long, so the fault is not buried in it."""
-        self.exit(WRONG_CONFIGURATION, f"ledgerd: command line: {message}\n")
+        self.exit(WRONG_CONFIGURATION, f"ledgerd: command line: {without_keys(message)}\n")
 
 
 class _Version(argparse.Action):

@@ -129,3 +129,42 @@ def test_a_file_that_cannot_be_written_is_the_operators_to_know(tmp_path: Path) 
 
     with pytest.raises(OperatorError, match="cannot be written"):
         write_default_file(read_invocation({}, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "private-key: {}",
+        "private-key-file = {}",
+        "privat-key = {}",
+        "p2p-max-connections = {}",
+        "[{}]\nkey = 1",
+        "{} = x",
+        "[logger.default]\nlevel = {}",
+        "plugin = {}",
+        "validator = {}",
+        "webserver-http-endpoint = {}",
+        "webserver-trusted-proxies = {}",
+    ],
+)
+def test_a_key_on_the_wrong_line_is_in_no_error(tmp_path: Path, text: str) -> None:
+    key = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
+
+    with pytest.raises(OperatorError) as raised:
+        read(tmp_path, text.format(key))
+
+    assert key[:30] not in str(raised.value)
+    assert isinstance(raised.value, ConfigurationError)
+    assert all(key[:30] not in each for each in raised.value.problems)
+
+
+@pytest.mark.parametrize("line", ["private-key = {}", "# private-key = {}"])
+def test_a_file_with_a_key_that_others_may_read_is_warned_of(tmp_path: Path, line: str) -> None:
+    key = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
+    file = tmp_path / "config.ini"
+    file.write_text(line.format(key))
+
+    for mode, warnings in ((0o644, 1), (0o600, 0)):
+        file.chmod(mode)
+        configuration = read_configuration({"data-dir": [str(tmp_path)]}, tmp_path)
+        assert sum("others than its owner may open it" in each for each in configuration.remarks) == warnings

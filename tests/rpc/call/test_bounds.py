@@ -191,8 +191,11 @@ def test_an_error_shows_a_bounded_part_of_what_was_sent(body: bytes) -> None:
 def test_a_request_that_is_not_ordinary_json_has_few_values() -> None:
     odd = b'{"jsonrpc":"2.0","method":"call","params":["database_api","echo",[[%b]]],"id":1,}'
 
-    assert b'"result"' in dispatcher(limits=Limits(names=0)).answer(odd % b" ".join([b"1"] * 19_000))
-    refused = dispatcher(limits=Limits(names=0)).answer(odd % b" ".join([b"1"] * 21_000))
+    serving = dispatcher(limits=Limits(names=0))
+    answered, refused = (serving.answer(odd % b" ".join([b"1"] * count)) for count in (19_000, 21_000))
+    assert isinstance(answered, bytes)
+    assert isinstance(refused, bytes)
+    assert b'"result"' in answered
     assert b"more than 20000 values in what is not ordinary JSON" in refused
 
 
@@ -214,7 +217,7 @@ def test_the_errors_of_a_batch_count_as_its_answers_do() -> None:
 
 @pytest.mark.parametrize("method", ["get_potential_signatures", "verify_authority"])
 def test_what_is_too_large_for_a_block_is_not_asked_for_its_signers(folder: Path, method: str) -> None:
-    transfer = {"from": "viz", "to": "viz", "amount": "1.000 VIZ", "memo": "x" * 70_000}
+    transfer: Json = {"from": "viz", "to": "viz", "amount": "1.000 VIZ", "memo": "x" * 70_000}
     transaction: Json = {
         "ref_block_num": 0,
         "ref_block_prefix": 0,

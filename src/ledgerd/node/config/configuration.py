@@ -5,7 +5,8 @@ The command line goes before the file, and the file before the defaults (spec 06
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,9 @@ from ledgerd.node.config.reading import Reading, Setting
 from ledgerd.node.config.text import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
 from ledgerd.producer.settings import GuardSettings, ProducerSettings
+from ledgerd.producer.testnet_start import PUBLISHED_COMMITTEE_KEY
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.secrets import holds_key, without_keys
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.snapshot.settings import SnapshotSettings
 
@@ -82,6 +85,7 @@ def read_configuration(
     reading = Reading(given.options, problems)
     if invocation.environment:
         add_environment(environment or {}, given.options, reading.remarks)
+    reading.remarks.extend(_open_to_others(file))
     logging = read_logging(given.sections, file, problems)
     faults: list[str] = []
     records: dict[str, Any] = {}
@@ -100,8 +104,19 @@ def read_configuration(
         file=file,
         settings=tuple(reading.settings),
         without_meaning=tuple(reading.without_meaning),
-        remarks=tuple(reading.remarks),
+        remarks=tuple(map(without_keys, reading.remarks)),
     )
+
+
+def _open_to_others(file: Path) -> Iterator[str]:
+    """Warns where a file with a private key in it, on whatever line, can be read by others."""
+    try:
+        mode, text = file.stat().st_mode, file.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return
+    secret = text.replace(PUBLISHED_COMMITTEE_KEY, "")
+    if mode & (stat.S_IRWXG | stat.S_IRWXO) and holds_key(secret):
+        yield f"{file} holds a private key, and others than its owner may open it: chmod 600 {file}"
 
 
 def _tell_others(records: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from ledgerd.node.config.ini import Entry
 from ledgerd.node.config.options import BY_NAME
 from ledgerd.node.config.values.values import nearest
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.secrets import without_keys
 
 LOGGING_SECTIONS = ("log.", "logger.")
 
@@ -22,7 +23,7 @@ class ConfigurationError(OperatorError):
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
-        self.problems = tuple(problems)
+        self.problems = tuple(map(without_keys, problems))
 
 
 class Given(NamedTuple):

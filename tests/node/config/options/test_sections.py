@@ -113,7 +113,8 @@ def test_keys_are_read_from_files_of_the_data_directory(tmp_path: Path) -> None:
 
     keys = [public_key_text(key.public) for key in configuration.validator.keys.values()]
     assert keys == [VIZ_KEY, COMMITTEE_KEY]
-    assert configuration.remarks == ()
+    [remark] = configuration.remarks
+    assert remark.endswith("config.ini")
     assert VIZ_WIF not in repr(configuration)
 
 
