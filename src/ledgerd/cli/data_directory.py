@@ -50,6 +50,7 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
     """The chain of the directory."""
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
+    from ledgerd.node.datadir.followers import follow_for_plugins  # noqa: PLC0415
     from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
@@ -65,4 +66,5 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
         rolling_blocks=options.dlt_block_log_max_blocks,
         space=space_of(configuration),
     ) as chain:
+        follow_for_plugins(chain, configuration)
         yield chain

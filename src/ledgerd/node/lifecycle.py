@@ -18,6 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.versions import version_text
 from ledgerd.snapshot.peer_table import run_probe
+from ledgerd.supervision.descriptors import files_allowed
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import Tasks, first_of
 from ledgerd.supervision.threads import begin_thread
@@ -26,6 +27,9 @@ from ledgerd.supervision.work import PartFailed
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.parameters import ChainParameters
+
+OWN_FILES = 256
+"""Files and sockets of the main process beside those of its peers: state, logs, workers, snapshots, early clients."""
 
 log = logging.getLogger(__name__)
 
@@ -65,10 +69,22 @@ def run_node(
         log.warning("%s", remark)
     if configuration.without_meaning:
         log.warning("options without meaning to this node: %s", ", ".join(configuration.without_meaning))
+    see_to_files(configuration)
     if configuration.snapshot.test_trusted_seeds:
         sys.stderr.write(run_probe(configuration.snapshot.trusted_peers))
         return STOPPED
     return on_a_loop(lambda: live(configuration, make, greeting))
+
+
+def see_to_files(configuration: Configuration) -> None:
+    """Refuse to start where the system would end the node for want of files, once all its peers are there."""
+    peers = configuration.p2p.max_connections
+    allowed = files_allowed(peers + OWN_FILES)
+    if allowed < peers + OWN_FILES:
+        raise OperatorError(
+            f"ulimit -n is {allowed}, and p2p-max-connections = {peers} needs {peers + OWN_FILES}: raise the limit "
+            f"(LimitNOFILE in a systemd unit), or lower p2p-max-connections"
+        )
 
 
 async def live(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+PUBLISHED_COMMITTEE_KEY = "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC"
+"""Of the test network: a secret of nobody."""
+
 HIDDEN = "(a private key)"
 
 _SECRET = re.compile(

@@ -7,6 +7,7 @@ function that puts its parts together, which the node names.
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import sys
@@ -20,6 +21,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import HEAD, STOP, Link
+from ledgerd.supervision.descriptors import files_allowed
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.tasks import first_of
@@ -49,6 +51,11 @@ class Order(msgspec.Struct, frozen=True):
 YIELDING = 5
 """How much a worker gives way, in the words of `nice`: where processors are short, blocks go before questions."""
 
+UNBOUNDED = 1 << 16
+"""Files to ask for where the number of connections has no limit."""
+
+log = logging.getLogger(__name__)
+
 Parts = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
@@ -61,7 +68,7 @@ async def serve(order: Order) -> None:
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     link = Link()
     await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
-    service = _parts(order.parts)(link, order.limits, order.settings)
+    service = _parts(order.parts)(link, _fitting(order.limits), order.settings)
     attach(service, link, stopping)
     servers = []
     for each in order.listeners:
@@ -73,6 +80,22 @@ async def serve(order: Order) -> None:
     for server in servers:
         server.close()
     await service.stop()
+
+
+def _fitting(limits: Limits) -> Limits:
+    """Accept no more connections than the system lets this process have files."""
+    wanted = limits.files if limits.connections else UNBOUNDED
+    allowed = files_allowed(wanted)
+    if allowed >= wanted:
+        return limits
+    fitting = limits.within(allowed)
+    log.warning(
+        "ulimit -n is %d: this worker takes %d connections, not webserver-max-connections = %d",
+        allowed,
+        fitting.connections,
+        limits.connections,
+    )
+    return fitting
 
 
 def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:

@@ -21,6 +21,7 @@ from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.protocol.properties import ChainPropertiesHf9
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.database_api import blocks
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.limits import Limits
@@ -159,6 +160,19 @@ def test_a_subscriber_to_blocks_is_sent_each_of_them_whole() -> None:
 
     block = codec_of(Block).to_json(codec_of(Block).decode(BLOCK))
     assert asyncio.run(heard()) == [f'{{"jsonrpc":"2.0","result":{block},"id":1}}'.encode()] * 2
+
+
+def test_a_block_is_printed_once_for_all_its_subscribers() -> None:
+    async def heard() -> set[bytes]:
+        texts = set()
+        for _ in range(200):
+            async for text in later(Main(BLOCK), "set_block_applied_callback", 0, api="database_api").answers():
+                texts.add(text)
+        return texts
+
+    blocks.text_of.cache_clear()
+    assert len(asyncio.run(heard())) == 1
+    assert (blocks.text_of.cache_info().misses, blocks.text_of.cache_info().hits) == (1, 199)
 
 
 @pytest.mark.parametrize(("network", "intervals"), [(MAINNET, 28), (TESTNET, 60)])

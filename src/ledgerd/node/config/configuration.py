@@ -28,9 +28,8 @@ from ledgerd.node.config.reading import Reading, Setting
 from ledgerd.node.config.text import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
 from ledgerd.producer.settings import GuardSettings, ProducerSettings
-from ledgerd.producer.testnet_start import PUBLISHED_COMMITTEE_KEY
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.secrets import holds_key, without_keys
+from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key, without_keys
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.snapshot.settings import SnapshotSettings
 

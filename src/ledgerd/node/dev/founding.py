@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_COMMITTEE_KEY, PUBLISHED_INITIATOR_KEY
+from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
 from ledgerd.protocol.transaction import unsigned_transaction
 
 if TYPE_CHECKING:

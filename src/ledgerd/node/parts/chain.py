@@ -8,9 +8,8 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, TypeVar
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
-from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.datadir.followers import follow_for_plugins
 from ledgerd.node.datadir.opening import Opening, files_of
 from ledgerd.node.datadir.origin import Origin
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
@@ -130,9 +129,5 @@ class ChainPart(Part):
             space=self.files.space,
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
-        plugins = self._configuration.application.plugins
-        if "account_by_key" in plugins:
-            chain.follow(KEY_FOLLOWERS)
-        if "custom_protocol_api" in plugins:
-            chain.follow(custom_followers(self._configuration.custom_protocol.store_size))
+        follow_for_plugins(chain, self._configuration)
         return chain

@@ -6,6 +6,10 @@ Counts are those of one worker process; an address that is limited to 100 connec
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
+
+OWN_FILES = 128
+"""Files and sockets that a worker has open beside the connections to its clients, those without a place among them."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,3 +51,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Addresses and networks whose `X-Forwarded-For` says who the client is."""
     allowed_origins: tuple[str, ...] = ()
     """Pages of the web that may ask where only this machine should."""
+
+    @property
+    def files(self) -> int:
+        """How many files a worker may have open at once."""
+        return self.connections + OWN_FILES
+
+    def within(self, files: int) -> Limits:
+        """The same with as many connections as there may be files for."""
+        if files >= self.files and self.connections:
+            return self
+        fitting = max(1, files - OWN_FILES)
+        return replace(self, connections=min(self.connections or fitting, fitting))
