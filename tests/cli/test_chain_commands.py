@@ -7,18 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.cli import main
-from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
-from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_ACCOUNT
-from ledgerd.state.objects.key_references import REFERENCE_BY_KEY
-from ledgerd.state.reader import Reader
-from tests.chain.recorded_chains import advance
 from tests.recorded import recorded_log
-from tests.rpc.api.serving import followed_chain
 
 
 @pytest.fixture
@@ -101,25 +94,3 @@ def test_a_state_that_does_not_add_up_is_found(log: str, data: str, capsys: pyte
     capsys.readouterr()
     assert main(["check", "--data-dir", data]) == 1
     assert "problems at block 10" in capsys.readouterr().out
-
-
-def test_a_replay_keeps_what_the_plugins_of_the_node_answer_from(log: str, data: str, tmp_path: Path) -> None:
-    config = Path(data) / "config.ini"
-    config.write_text(f"{config.read_text()}plugin = account_by_key custom_protocol_api block_info\n")
-    main(["replay", "--block-log", log, "--data-dir", data, "--to", "60"])
-    main(["replay", "--block-log", log, "--data-dir", data, "--to", "150"])
-
-    (tmp_path / "followed").mkdir()
-    with followed_chain("open-2", tmp_path / "followed") as chain:
-        advance(chain, "open-2", 150)
-    kept: list[tuple[list[str], list[str]]] = []
-    for folder in (Path(data), tmp_path / "followed"):
-        with Reader.open(folder / STATE_FOLDER, STORED_TABLES) as reader, reader.snapshot() as state:
-            keys = list(map(repr, state.scan(REFERENCE_BY_KEY)))
-            protocols = list(map(repr, state.scan(PROTOCOL_BY_ACCOUNT)))
-            kept.append((keys, protocols))
-    assert kept[0] == kept[1]
-    assert all(kept[0])
-    blocks = list(BlockRecords(Path(data) / STATE_FOLDER).scan(1, 151))
-    assert blocks == list(BlockRecords(tmp_path / "followed").scan(1, 151))
-    assert all(each.is_known for each in blocks)

@@ -253,7 +253,7 @@ GROUPS = (
     Group(
         "the server: proven over sockets, as clients meet it",
         ("rpc/http/test_connection.py", "rpc/http/test_websocket.py", "rpc/test_workers.py"),
-        "rpc/http/listeners rpc/http/responses rpc/http/service rpc/worker",
+        "rpc/http/listeners rpc/http/responses rpc/worker",
     ),
     Group(
         "both ends of one link: proven together",

@@ -29,4 +29,4 @@ def test_a_system_that_forbids_it_is_told_of_and_ends_nothing(
     monkeypatch.setattr(os, "nice", refuse)
     give_way(5)
 
-    assert "setpriority is refused: Operation not permitted" in caplog.text
+    assert "the priority of this process cannot be lowered: Operation not permitted" in caplog.text

@@ -90,7 +90,7 @@ def _fitting(limits: Limits) -> Limits:
         return limits
     fitting = limits.within(allowed)
     log.warning(
-        "ulimit -n is %d: this worker takes %d connections, not webserver-max-connections = %d",
+        "the limit of open files is %d: this API worker accepts %d connections, not %d",
         allowed,
         fitting.connections,
         limits.connections,

@@ -16,4 +16,4 @@ def give_way(steps: int) -> None:
     try:
         os.nice(steps)
     except OSError as problem:
-        log.warning("this process does not give way to the chain: setpriority is refused: %s", problem.strerror)
+        log.warning("the priority of this process cannot be lowered: %s", problem.strerror)

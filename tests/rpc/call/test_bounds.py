@@ -165,7 +165,7 @@ def test_the_watch_writes_the_line(caplog: pytest.LogCaptureFixture) -> None:
 
     asyncio.run(scene())
     assert [each.message for each in caplog.records] == [
-        "limits held clients: webserver-max-held-bytes 1 times (192.0.2.1 1)"
+        "limits reached by clients: webserver-max-held-bytes 1 times (192.0.2.1 1)"
     ]
 
 

@@ -260,7 +260,7 @@ class Service:
         """Tell which bounds clients have met, and close the connections that have stood still for too long."""
         line = self.dispatcher.bounds.line(now)
         if line:
-            log.warning("limits held clients: %s", line)
+            log.warning("limits reached by clients: %s", line)
         for connection in [*self.connections, *self.spare_connections]:
             step, since = connection.seen
             if connection.is_spare and step >= 0 and now - since >= SPARE_SECONDS:
