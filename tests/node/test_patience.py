@@ -1,4 +1,4 @@
-"""A stop that takes too long is given up, as a kill would, and a state that proves damaged is marked."""
+"""A stop that takes too long ends the process, and a state found damaged is marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clocks of a node keep the pace of its network."""
+"""The clocks of a node run at the rate of its network's clock."""
 
 from __future__ import annotations
 

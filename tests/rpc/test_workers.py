@@ -1,4 +1,4 @@
-"""Worker processes: shared ports, deaths, hangs, and the end (real processes, on free ports of this machine)."""
+"""Worker processes: shared ports, exits, hangs, and the stop (real processes, on free ports of this machine)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen, resolve
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Switchboard
-from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.work import Work
 from tests.house.source_tree import ROOT
 from tests.rpc.loopback import Client, Server, clients_of, play, until
 from tests.rpc.sample_api import request
 
-ANY = Endpoint("127.0.0.1", 0, Speech.BOTH)
+ANY = ClientEndpoint("127.0.0.1", 0, Speech.BOTH)
 PROCESS = json.dumps(request("process")).encode()
 LIMITS = Limits(stop_seconds=2)
 

@@ -1,6 +1,6 @@
 """An API worker: a process that reads the state itself, serves clients, and ends with the node.
 
-It is started by `workers`, which writes its order to the standard input: the sockets that it inherits, and the
+It is started by `workers`, which writes its arguments to the standard input: the sockets that it inherits, and the
 function that puts its parts together, which the node names.
 """
 
@@ -32,7 +32,7 @@ class Listener(msgspec.Struct, frozen=True):
     speech: Speech
 
 
-class Order(msgspec.Struct, frozen=True):
+class WorkerArguments(msgspec.Struct, frozen=True):
     """All that a worker is told at its start."""
 
     parts: str
@@ -50,7 +50,7 @@ YIELDING = 5
 Parts = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
-async def serve(order: Order) -> None:
+async def serve(arguments: WorkerArguments) -> None:
     """Serve until the node asks for an end, or is gone."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
@@ -58,14 +58,14 @@ async def serve(order: Order) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     link = Link()
-    await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
-    service = _parts(order.parts)(link, order.limits, order.settings)
+    await loop.create_connection(lambda: link, sock=socket.socket(fileno=arguments.link))
+    service = _parts(arguments.parts)(link, arguments.limits, arguments.settings)
     attach(service, link, stopping)
     servers = [
         await loop.create_server(
             partial(HttpConnection, service, each.speech), sock=socket.socket(fileno=each.descriptor)
         )
-        for each in order.listeners
+        for each in arguments.listeners
     ]
     link.beat()
     await first_of(link.lost.wait(), stopping.wait())
@@ -94,11 +94,11 @@ def _parts(name: str) -> Parts:
 
 
 def main() -> None:
-    """Read the order and carry it out."""
+    """Read the arguments and carry it out."""
     if sys.platform != "win32":
         os.nice(YIELDING)
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
-    on_a_loop(partial(serve, order))
+    arguments = msgspec.json.decode(sys.stdin.buffer.read(), type=WorkerArguments)
+    on_a_loop(partial(serve, arguments))
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.frames import Event, frame
 from ledgerd.rpc.link.link import STOP
-from ledgerd.rpc.link.switchboard import Line, Switchboard
-from ledgerd.rpc.worker import Listener, Order
+from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
+from ledgerd.rpc.worker import Listener, WorkerArguments
 from ledgerd.supervision.processes import PIPE, Child, module_command
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Ended, Work, Working
@@ -30,7 +30,7 @@ SILENT_SECONDS = 20.0
 """A worker whose loop has not turned for so long hangs, and is killed."""
 
 
-class Endpoint(NamedTuple):
+class ClientEndpoint(NamedTuple):
     """Where clients are served, and in what."""
 
     host: str
@@ -60,7 +60,7 @@ class Workers:
     def __init__(
         self,
         board: Switchboard,
-        endpoints: Sequence[Endpoint],
+        endpoints: Sequence[ClientEndpoint],
         parts: str,
         settings: msgspec.Struct | None,
         *,
@@ -130,7 +130,7 @@ class Workers:
             if not slot.serves.is_set():
                 self._cannot_start.set()
 
-    async def _launch(self, slot: Slot, working: Working) -> tuple[Child, Line]:
+    async def _launch(self, slot: Slot, working: Working) -> tuple[Child, WorkerLink]:
         def sign() -> None:
             slot.serves.set()
             working()
@@ -139,18 +139,18 @@ class Workers:
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
             listeners = tuple(Listener(plug.fileno(), speech) for plug, speech in slot.sockets)
-            order = Order(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
+            arguments = WorkerArguments(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
             inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
             slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited)
             failing.callback(child.kill)
-            child.tell(msgspec.json.encode(order))
+            child.tell(msgspec.json.encode(arguments))
             ours.setblocking(False)
             line = self._board.line(sign)
             await asyncio.get_running_loop().create_connection(lambda: line, sock=ours)
             failing.pop_all()
         return child, line
 
-    async def _watched(self, child: Child, line: Line) -> str:
+    async def _watched(self, child: Child, line: WorkerLink) -> str:
         """Wait until a worker has ended, or hangs; in words, what has become of it."""
         loop = asyncio.get_running_loop()
         signs, may_begin_until = 0, loop.time() + START_SECONDS

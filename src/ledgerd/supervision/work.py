@@ -137,18 +137,18 @@ class Work:
         raise PartFailed(f"{self.part}: {name} has ended")
 
     async def _again_and_again(self, name: str, life: Life) -> None:
-        revival = self.revival(name)
+        restarts = self.restart_schedule(name)
         while True:
             problem: Exception = Ended("it has ended")
             try:
-                await life(revival.working)
+                await life(restarts.working)
             except Exception as raised:  # noqa: BLE001 - whatever it is, it is told and the task comes back
                 problem = raised
-            await self._sleep(revival.ended(problem))
+            await self._sleep(restarts.ended(problem))
 
-    def revival(self, name: str) -> Revival:
+    def restart_schedule(self, name: str) -> RestartSchedule:
         """The restarts of something that is started by hand."""
-        return Revival(self, name)
+        return RestartSchedule(self, name)
 
     # -- what is told
 
@@ -185,7 +185,7 @@ class Work:
             log.warning("%s: %d more restarts in the last minute", self.part, count)
 
 
-class Revival:
+class RestartSchedule:
     """The restarts of one thing: told when it works and when it has ended, it says when to start it again."""
 
     def __init__(self, work: Work, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the blocks of a chain are read from, and what is done about answers that are none."""
+"""Reading blocks from nodes, data directories and block logs; errors for invalid answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ledgerd dev` as a process: a chain that does what a developer says."""
+"""`ledgerd dev` as a process: blocks on demand, a movable clock, snapshots."""
 
 from __future__ import annotations
 

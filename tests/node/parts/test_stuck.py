@@ -1,4 +1,4 @@
-"""A chain that does nothing any more is noticed; one that is busy by right, or whose machine slept, is not."""
+"""The watchdog of the chain's thread: a stuck one ends the node; a reopening or a suspended machine does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of nodes, and what may never be seen."""
+"""The status of nodes, and faults such as a reverted irreversible block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wires carry, hold back and break as they are told."""
+"""The proxies between test nodes forward, delay and reset connections."""
 
 from __future__ import annotations
 

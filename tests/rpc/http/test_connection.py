@@ -1,4 +1,4 @@
-"""JSON-RPC over HTTP: recorded answers, connections that stay, and clients that do not behave (spec 05, 2.2)."""
+"""JSON-RPC over HTTP: recorded answers, keep-alive, limits, and misbehaving clients (spec 05, section 2.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP requests out of bytes, in whatever pieces they come, and what is refused of them."""
+"""The HTTP request parser: any split of the bytes gives the same requests; invalid ones are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON-RPC over WebSocket: requests, subscriptions, and clients that do not behave (spec 05, 2.3 and 2.4)."""
+"""JSON-RPC over WebSocket: requests, subscriptions, and misbehaving clients (spec 05, 2.3 and 2.4)."""
 
 from __future__ import annotations
 

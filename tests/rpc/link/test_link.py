@@ -1,4 +1,4 @@
-"""The link between a worker and the main process: questions, refusals, events, and what happens when it breaks."""
+"""The link between a worker and the main process: requests, errors, events, and its loss."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.http.routes import PartsDown
 from ledgerd.rpc.link import switchboard
-from ledgerd.rpc.link.frames import Told, frame
+from ledgerd.rpc.link.frames import Reply, frame
 from ledgerd.rpc.link.link import HEAD, MAX_QUEUED_EVENTS, STOP, Link, Unreachable, Violation
-from ledgerd.rpc.link.switchboard import Line, Switchboard
+from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.link.topics import HEALTH, WAITING, packed_topic
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
@@ -49,7 +49,7 @@ HANDLERS = {"double": double, "refuse": refuse, "plainly": refuse_plainly, "fail
 
 
 @asynccontextmanager
-async def linked(board: Switchboard, link: Link | None = None) -> AsyncIterator[tuple[Link, Line]]:
+async def linked(board: Switchboard, link: Link | None = None) -> AsyncIterator[tuple[Link, WorkerLink]]:
     loop = asyncio.get_running_loop()
     ours, theirs = socket.socketpair()
     link, line = link or Link(), board.line(lambda: None)
@@ -266,7 +266,7 @@ def test_a_worker_that_talks_nonsense_is_cut_off(caplog: pytest.LogCaptureFixtur
         ours, theirs = socket.socketpair()
         await asyncio.get_running_loop().create_connection(lambda: board.line(lambda: None), sock=ours)
         reader, writer = await asyncio.open_connection(sock=theirs)
-        writer.write(frame(Told(1, b"")))
+        writer.write(frame(Reply(1, b"")))
         assert await reader.read() == b""
         writer.close()
         await writer.wait_closed()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.node.datadir.origin import Choice, Found, Origin, choose, choose_after
+from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choose_after
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.snapshot.directory import newest_in
@@ -53,7 +53,7 @@ class Opening:
         self._network = network
         self._open_chain = open_chain
         self._files = files
-        self.origin = Origin.STANDING
+        self.origin = StateOrigin.STANDING
 
     def open(self) -> Chain:
         """Make the state if need be, and open the chain on it.
@@ -69,21 +69,21 @@ class Opening:
         found = self._found()
         choice = choose(self._asked, found)
         try:
-            if choice.origin is Origin.STANDING and self._files.is_marked_damaged:
+            if choice.origin is StateOrigin.STANDING and self._files.is_marked_damaged:
                 self._refuse_damaged()
             return self._opened(choice)
         except UNUSABLE as problem:
-            return self._recovered(problem, found)
+            return self._rebuilt(problem, found)
 
-    def _recovered(self, problem: StorageError, found: Found) -> Chain:
+    def _rebuilt(self, problem: StorageError, found: Found) -> Chain:
         """A state that cannot be used is made anew; from the log, where the snapshot cannot be used either."""
         choice = choose_after(problem, self._asked, found)
-        if choice.origin is Origin.RECOVERY:
+        if choice.origin is StateOrigin.REBUILD:
             try:
                 return self._opened(choice)
             except SnapshotError as fault:
                 log.error("the snapshot %s is of no use: %s", choice.snapshot, fault)  # noqa: TRY400 - says it all
-                choice = choose_after(problem, self._asked, found._replace(recoverable=None))
+                choice = choose_after(problem, self._asked, found._replace(usable=None))
         self._files.remove()
         return self._opened(choice)
 
@@ -96,14 +96,14 @@ class Opening:
         has_plugin = "snapshot" in self._configuration.application.plugins
         newest = newest_in(directory)
         below = log_head - REVERSIBLE_AT_MOST if log_head else None
-        recoverable = newest_in(directory, below=below) if has_plugin else None
+        usable = newest_in(directory, below=below) if has_plugin else None
         return Found(
             folder=files.logs,
             has_state=files.exists,
             head=files.head,
             log_head=log_head,
             newest=None if newest is None else newest.path,
-            recoverable=None if recoverable is None else recoverable.path,
+            usable=None if usable is None else usable.path,
         )
 
     def _opened(self, choice: Choice) -> Chain:
@@ -113,9 +113,9 @@ class Opening:
         if choice.snapshot is not None:
             log.info("importing the snapshot %s", choice.snapshot)
             import_state(self._files, choice.snapshot, self._network)
-            if choice.origin is Origin.SNAPSHOT:
+            if choice.origin is StateOrigin.SNAPSHOT:
                 set_used(choice.snapshot)
-        elif choice.origin is Origin.BLOCK_LOG:
+        elif choice.origin is StateOrigin.BLOCK_LOG:
             self._files.set_aside()
         return self._open_chain()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
 
 
-class Written(NamedTuple):
+class Exported(NamedTuple):
     """What was written."""
 
     checksum: str
@@ -21,7 +21,7 @@ class Written(NamedTuple):
     size: int
 
 
-def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
+def write_snapshot(chain: Chain, path: Path, now: int) -> Exported:
     """Write the state to a file, in the place of one that had the name; on the thread of the chain."""
     head = chain.block_at(chain.head_number)
     pending = {transaction.id for transaction in chain.waiting}
@@ -37,4 +37,4 @@ def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise OperatorError(f"{path} cannot be written: {problem.strerror}") from problem
-    return Written(checksum, size)
+    return Exported(checksum, size)

@@ -13,7 +13,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.state.copying import copy_state, put_back
 
 
-class Kept(NamedTuple):
+class DevSnapshot(NamedTuple):
     """One of them."""
 
     number: int
@@ -28,7 +28,7 @@ class DevSnapshots:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kept: dict[int, Kept] = {}
+        self._kept: dict[int, DevSnapshot] = {}
         self._last = 0
 
     def keep(self, folder: Path, head: int, shift: int) -> int:
@@ -37,15 +37,15 @@ class DevSnapshots:
         target = self._folder / str(self._last)
         copy_state(folder, target)
         sizes = tuple(path.stat().st_size for path in paths_of(folder, FULL_LOG))
-        self._kept[self._last] = Kept(self._last, target, head, sizes, shift)
+        self._kept[self._last] = DevSnapshot(self._last, target, head, sizes, shift)
         return self._last
 
-    def find(self, number: int) -> Kept:
+    def find(self, number: int) -> DevSnapshot:
         """The snapshot of a number."""
         require(number in self._kept, f"there is no snapshot {number}")
         return self._kept[number]
 
-    def put_back(self, kept: Kept, folder: Path) -> None:
+    def put_back(self, kept: DevSnapshot, folder: Path) -> None:
         """Make the files of a closed chain what they were; later snapshots are gone."""
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)

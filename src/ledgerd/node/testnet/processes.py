@@ -28,7 +28,7 @@ class MemberProcess:
 
     def __init__(self, member: Member, program: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         self.member = member
-        self._revival = Work("testnet", clock=clock).revival(member.name)
+        self._restarts = Work("testnet", clock=clock).restart_schedule(member.name)
         self._is_lost = False
         """Whether its end has been taken note of, and the pause before its next start runs."""
         self._command = (*program, "--config-file", str(member.config), "--data-dir", str(member.folder))
@@ -80,7 +80,7 @@ class MemberProcess:
 
     def works(self) -> None:
         """It answers."""
-        self._revival.working()
+        self._restarts.working()
 
     def restart(self) -> bool:
         """Start it again if it has died and the pause after that is over; whether it was started.
@@ -92,13 +92,13 @@ class MemberProcess:
             return False
         if not self._is_lost:
             self._is_lost = True
-            self._revival.ended(Ended(f"exit code {self.exit_code}"))
-        if not self._revival.may_start:
+            self._restarts.ended(Ended(f"exit code {self.exit_code}"))
+        if not self._restarts.may_start:
             return False
         try:
             self.start()
         except OSError as problem:
-            self._revival.ended(problem)
+            self._restarts.ended(problem)
             return False
         return True
 

@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.http.responses import Page
-    from ledgerd.rpc.workers import Endpoint
+    from ledgerd.rpc.workers import ClientEndpoint
 
 
 class EarlyAnswers(Part):
     """Listens in the main process until the API workers do."""
 
-    def __init__(self, endpoints: Sequence[Endpoint], count: int, limits: Limits, network: ChainParameters) -> None:
+    def __init__(
+        self, endpoints: Sequence[ClientEndpoint], count: int, limits: Limits, network: ChainParameters
+    ) -> None:
         super().__init__("early answers")
         self._endpoints = endpoints
         self._count = count

@@ -30,7 +30,7 @@ HEAD_END = b"\r\n\r\n"
 SEPARATORS = len(b": \r\n")
 
 
-class Place(Enum):
+class ReadState(Enum):
     """Where in a request the stream stands."""
 
     BETWEEN = "between requests"
@@ -39,7 +39,7 @@ class Place(Enum):
     ENDED = "after something that is no request"
 
 
-BETWEEN, HEAD, BODY, ENDED = Place
+BETWEEN, HEAD, BODY, ENDED = ReadState
 
 
 class Request(NamedTuple):

@@ -25,14 +25,14 @@ class Ask(msgspec.Struct, frozen=True, tag="ask", array_like=True):
     payload: bytes
 
 
-class Told(msgspec.Struct, frozen=True, tag="told", array_like=True):
+class Reply(msgspec.Struct, frozen=True, tag="reply", array_like=True):
     """It is done."""
 
     number: int
     payload: bytes
 
 
-class Refused(msgspec.Struct, frozen=True, tag="refused", array_like=True):
+class ErrorReply(msgspec.Struct, frozen=True, tag="error", array_like=True):
     """It breaks a rule: the violation, as the client is to see it. Without a name it is a plain error."""
 
     number: int
@@ -42,13 +42,13 @@ class Refused(msgspec.Struct, frozen=True, tag="refused", array_like=True):
     message: str
 
 
-class Listen(msgspec.Struct, frozen=True, tag="listen", array_like=True):
+class Subscribe(msgspec.Struct, frozen=True, tag="subscribe", array_like=True):
     """A worker wants to hear of a topic."""
 
     topic: str
 
 
-class Ignore(msgspec.Struct, frozen=True, tag="ignore", array_like=True):
+class Unsubscribe(msgspec.Struct, frozen=True, tag="unsubscribe", array_like=True):
     """A worker has nobody left who wants to hear of a topic."""
 
     topic: str
@@ -65,7 +65,7 @@ class Alive(msgspec.Struct, frozen=True, tag="alive", array_like=True):
     """A worker's loop turns."""
 
 
-Message = Ask | Told | Refused | Listen | Ignore | Event | Alive
+Message = Ask | Reply | ErrorReply | Subscribe | Unsubscribe | Event | Alive
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
@@ -83,7 +83,7 @@ def frame(message: Message) -> bytes:
     return _LENGTH.pack(len(payload)) + payload
 
 
-class FrameReader:
+class LinkReader:
     """The messages of a stream, whatever pieces it comes in."""
 
     def __init__(self) -> None:

@@ -18,14 +18,14 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
+    ErrorReply,
     Event,
-    FrameReader,
-    Ignore,
     LinkFault,
-    Listen,
+    LinkReader,
     Message,
-    Refused,
-    Told,
+    Reply,
+    Subscribe,
+    Unsubscribe,
     frame,
 )
 from ledgerd.supervision.tasks import Tasks
@@ -56,7 +56,7 @@ class Unreachable(PlainError):
 class Violation(RuleViolation):
     """A violation that was found in the main process."""
 
-    def __init__(self, refused: Refused) -> None:
+    def __init__(self, refused: ErrorReply) -> None:
         super().__init__(refused.message)
         self.code, self.name, self.what = refused.code, refused.name, refused.what
 
@@ -95,7 +95,7 @@ class Link(asyncio.Protocol):
     def __init__(self, *, answer_seconds: float = ANSWER_SECONDS) -> None:
         self.lost = asyncio.Event()
         self._transport: asyncio.Transport | None = None
-        self._reader = FrameReader()
+        self._reader = LinkReader()
         self._answer_seconds = answer_seconds
         self._questions: dict[int, asyncio.Future[bytes]] = {}
         self._next_question = 0
@@ -132,7 +132,7 @@ class Link(asyncio.Protocol):
         """Everything that happens under a topic from now on; see `MainProcess`."""
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_QUEUED_EVENTS)
         if topic not in self._queues:
-            self._send(Listen(topic))
+            self._send(Subscribe(topic))
         self._queues[topic].add(queue)
         if self.lost.is_set():
             _end(queue)
@@ -143,7 +143,7 @@ class Link(asyncio.Protocol):
         queues.discard(queue)
         if not queues:
             del self._queues[topic]
-            self._send(Ignore(topic))
+            self._send(Unsubscribe(topic))
 
     def on(self, topic: str, callback: Callable[[bytes], None]) -> None:
         """Have a function called at each event of a topic, before anyone else hears of it."""
@@ -183,11 +183,11 @@ class Link(asyncio.Protocol):
 
     def _take(self, message: Message) -> None:
         match message:
-            case Told(number, payload):
+            case Reply(number, payload):
                 answer = self._questions.get(number)
                 if answer is not None and not answer.done():
                     answer.set_result(payload)
-            case Refused(number):
+            case ErrorReply(number):
                 answer = self._questions.get(number)
                 if answer is not None and not answer.done():
                     answer.set_exception(_refusal(message))
@@ -211,7 +211,7 @@ class Link(asyncio.Protocol):
             self._transport.write(frame(message))
 
 
-def _refusal(refused: Refused) -> Exception:
+def _refusal(refused: ErrorReply) -> Exception:
     return Violation(refused) if refused.name else PlainError(refused.message, refused.code)
 
 

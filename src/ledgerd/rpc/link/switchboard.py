@@ -16,14 +16,14 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
+    ErrorReply,
     Event,
-    FrameReader,
-    Ignore,
     LinkFault,
-    Listen,
+    LinkReader,
     Message,
-    Refused,
-    Told,
+    Reply,
+    Subscribe,
+    Unsubscribe,
     frame,
 )
 from ledgerd.rpc.link.link import HEAD, STOP
@@ -46,12 +46,12 @@ MAX_UNREAD = 64 * 1024 * 1024
 """A worker that leaves so many bytes unread is not in its right mind."""
 
 
-class Line(asyncio.Protocol):
+class WorkerLink(asyncio.Protocol):
     """The link to one worker."""
 
     def __init__(self, board: Switchboard, on_sign: Callable[[], None]) -> None:
         self._board = board
-        self._reader = FrameReader()
+        self._reader = LinkReader()
         self._transport: asyncio.Transport | None = None
         self._tasks = Tasks(self._failed)
         self.topics = set(HEARD_BY_ALL)
@@ -81,9 +81,9 @@ class Line(asyncio.Protocol):
                 self._tasks.begin(self._work(message)).add_done_callback(self._worked)
                 if len(self._tasks) >= MAX_RUNNING and self._transport is not None:
                     self._transport.pause_reading()
-            case Listen(topic):
+            case Subscribe(topic):
                 self.topics.add(topic)
-            case Ignore(topic):
+            case Unsubscribe(topic):
                 self.topics.discard(topic)
             case Alive():
                 self.signs += 1
@@ -93,14 +93,14 @@ class Line(asyncio.Protocol):
 
     async def _work(self, ask: Ask) -> None:
         try:
-            answer: Message = Told(ask.number, await self._board.handlers[ask.topic](ask.payload))
+            answer: Message = Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
         except PlainError as error:
-            answer = Refused(ask.number, error.code, "", "", error.message)
+            answer = ErrorReply(ask.number, error.code, "", "", error.message)
         except RuleViolation as error:
-            answer = Refused(ask.number, error.code, error.name, error.what, error.message)
+            answer = ErrorReply(ask.number, error.code, error.name, error.what, error.message)
         except Exception:
             log.exception("a question of an API worker could not be answered")
-            answer = Refused(ask.number, 0, "exception", "unspecified", "the node's log says more")
+            answer = ErrorReply(ask.number, 0, "exception", "unspecified", "the node's log says more")
         self.send(frame(answer))
 
     def _failed(self, problem: BaseException) -> None:
@@ -132,17 +132,17 @@ class Switchboard:
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self.handlers = dict(handlers)
-        self._lines: set[Line] = set()
+        self._lines: set[WorkerLink] = set()
         self._standing: dict[str, bytes] = {}
         self._waiting: list[bytes] = []
         """The events of `WAITING` since the last empty one: together they say what waits."""
         self._waiting_bytes = 0
 
-    def line(self, on_sign: Callable[[], None]) -> Line:
+    def line(self, on_sign: Callable[[], None]) -> WorkerLink:
         """The protocol of a new worker's link; the function is called at each sign of life."""
-        return Line(self, on_sign)
+        return WorkerLink(self, on_sign)
 
-    def join(self, line: Line) -> None:
+    def join(self, line: WorkerLink) -> None:
         """A worker is there; it is told what it must know to begin."""
         self._lines.add(line)
         for topic, payload in self._standing.items():
@@ -151,7 +151,7 @@ class Switchboard:
             for framed in self._waiting:
                 line.send(framed)
 
-    def leave(self, line: Line) -> None:
+    def leave(self, line: WorkerLink) -> None:
         """A worker is gone."""
         self._lines.discard(line)
 

@@ -23,7 +23,7 @@ BROADCAST_BLOCK = "broadcast block"
 
 
 WAITING = "waiting transactions"
-"""An event for each transaction that is accepted to wait for a block: an `Unsettled`; or nothing, when all that they
+"""An event for each transaction that is accepted to wait for a block: a `PendingChange`; or nothing, when all that they
 have changed is taken back."""
 
 
@@ -46,14 +46,14 @@ class Inclusion(msgspec.Struct, frozen=True, array_like=True):
     transaction_ids: tuple[bytes, ...]
 
 
-class Unsettled(msgspec.Struct, frozen=True, array_like=True):
+class PendingChange(msgspec.Struct, frozen=True, array_like=True):
     """Objects that a waiting transaction has changed, over the state of a block; see `state.overlay`."""
 
     block_num: int
     rows: list[tuple[int, int, bytes | None]]
 
 
-def packed_topic(value: Broadcast | Inclusion | Unsettled | Mapping[str, str]) -> bytes:
+def packed_topic(value: Broadcast | Inclusion | PendingChange | Mapping[str, str]) -> bytes:
     """The bytes of what is said."""
     return msgspec.msgpack.encode(value)
 
@@ -68,9 +68,9 @@ def inclusion_of(payload: bytes) -> Inclusion:
     return msgspec.msgpack.decode(payload, type=Inclusion)
 
 
-def unsettled_of(payload: bytes) -> Unsettled:
+def pending_change_of(payload: bytes) -> PendingChange:
     """What the main process tells of a transaction."""
-    return msgspec.msgpack.decode(payload, type=Unsettled)
+    return msgspec.msgpack.decode(payload, type=PendingChange)
 
 
 def health_of(payload: bytes) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ledgerd.rpc.link.topics import unsettled_of
+from ledgerd.rpc.link.topics import pending_change_of
 from ledgerd.state.overlay import Overlay
 from ledgerd.state.reader import Reader
 from ledgerd.state.tables import Table
@@ -25,8 +25,8 @@ class WaitingReader:
     def take(self, payload: bytes) -> None:
         """An event of the topic `WAITING`."""
         if payload:
-            unsettled = unsettled_of(payload)
-            self._overlay.add(unsettled.block_num, unsettled.rows)
+            change = pending_change_of(payload)
+            self._overlay.add(change.block_num, change.rows)
         else:
             self._overlay.clear()
 
