@@ -1,4 +1,4 @@
-"""The snapshots of a chain to develop on: copies of its state, and where its block log ended."""
+"""The snapshots of a development chain: copies of its state, and the sizes of its block logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ledgerd.state.copying import copy_state, put_back
 
 
 class DevSnapshot(NamedTuple):
-    """One of them."""
+    """One snapshot."""
 
     number: int
     folder: Path
@@ -24,7 +24,7 @@ class DevSnapshot(NamedTuple):
 
 
 class DevSnapshots:
-    """All of one run of the node."""
+    """The snapshots of one run of the node."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -32,7 +32,7 @@ class DevSnapshots:
         self._last = 0
 
     def keep(self, folder: Path, head: int, shift: int) -> int:
-        """Copy the files of a closed chain as they are; its number."""
+        """Copy the files of a closed chain; returns the snapshot's number."""
         self._last += 1
         target = self._folder / str(self._last)
         copy_state(folder, target)
@@ -41,12 +41,12 @@ class DevSnapshots:
         return self._last
 
     def find(self, number: int) -> DevSnapshot:
-        """The snapshot of a number."""
+        """The snapshot with a number."""
         require(number in self._kept, f"there is no snapshot {number}")
         return self._kept[number]
 
     def put_back(self, kept: DevSnapshot, folder: Path) -> None:
-        """Make the files of a closed chain what they were; later snapshots are gone."""
+        """Restore the files of a closed chain, and delete later snapshots."""
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
         put_back(folder, kept.folder)

@@ -1,8 +1,8 @@
-"""Keys recovered beside the chain, on the processors that it leaves free (design decision 6).
+"""Recovery of public keys from signatures, in child processes on free processors (design decision 6).
 
-In processes: a recovery of 50 microseconds on a thread waits longer than that for the interpreter. They are started
-when there is something to recover, and end when there was nothing for a while. When they are lost they come back
-after a pause; a key that was not recovered here is recovered by the rule that asks for it.
+Processes and not threads: a recovery takes 50 microseconds, and a thread waits longer than that for the interpreter
+lock. They start when there is something to recover, end when idle for a while, and restart after a pause when lost. A
+key that was not recovered here is recovered on the chain's thread by the rule that needs it.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ class ProcessLost(Exception):
 
 
 class RecoveryProcess(asyncio.Protocol):
-    """One process. What is asked for goes to it at once, and answers come in the same order."""
+    """One process. Requests are sent at once, and answers come in the same order."""
 
     def __init__(self, process: Child) -> None:
         self.process = process
         self.answers = 0
         self.waiting = 0
-        """Signatures that it has not answered for."""
+        """Signatures without an answer yet."""
         self._asked: deque[tuple[int, asyncio.Future[bytes]]] = deque()
         self._buffer = bytearray()
         self._transport: asyncio.Transport | None = None
 
     @classmethod
     async def start(cls) -> RecoveryProcess:
-        """Start the process; it takes a moment until it answers."""
+        """Start the process. It answers the first request as soon as its modules are loaded."""
         ours, theirs = socket.socketpair()
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
@@ -76,12 +76,12 @@ class RecoveryProcess(asyncio.Protocol):
         return worker
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The sockets are joined from the start."""
+        """Keep the transport."""
         if isinstance(transport, asyncio.Transport):
             self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Some keys."""
+        """Give each request its keys, once all of them are here."""
         self._buffer += data
         while self._asked and len(self._buffer) >= (size := self._asked[0][0] * KEY_SIZE):
             count, future = self._asked.popleft()
@@ -92,7 +92,7 @@ class RecoveryProcess(asyncio.Protocol):
             del self._buffer[:size]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The process has ended."""
+        """The process has ended: all requests get an empty answer."""
         _ = exc
         for _, future in self._asked:
             if not future.done():
@@ -123,32 +123,32 @@ class RecoveryProcess(asyncio.Protocol):
                 raise ProcessLost("a process that recovers keys hangs")
 
     async def stop(self) -> None:
-        """Let it end, or see to it that it does."""
+        """Close its socket, which ends it; kill it if it does not end."""
         if self._transport is not None:
             self._transport.abort()
         await self.process.stop(ENDING_SECONDS)
 
 
 class KeyRecovery:
-    """The processes of one node. Everything is asked for on one loop."""
+    """The key recovery processes of one node. Use it on one loop only."""
 
     def __init__(self, chain_id: bytes, processes: int, work: Work, idle_seconds: float = IDLE_SECONDS) -> None:
         self._chain_id = chain_id
         self._count = processes
         self._idle_seconds = idle_seconds
         self.workers: list[RecoveryProcess] = []
-        """Those that run."""
+        """The running processes."""
         self._starting = asyncio.Lock()
         self._idle = Tasks(work.fail)
         self._restarts = work.restart_schedule("key recovery")
 
     @property
     def processes(self) -> list[int]:
-        """Their ids."""
+        """Ids of the running processes."""
         return [worker.process.pid for worker in self.workers]
 
     async def recover(self, blocks: Sequence[Block]) -> None:
-        """Recover the keys that signed these blocks and their transactions, and put them where the rules look."""
+        """Recover the keys that signed these blocks and their transactions, and store them for the rules."""
         if not self._restarts.may_start:
             return
         signed = signed_in(blocks, self._chain_id)
@@ -162,7 +162,7 @@ class KeyRecovery:
             idlest = cycle(sorted(self.workers, key=lambda worker: worker.waiting))
             answers = await all_of(worker.recover(part) for worker, part in zip(idlest, parts, strict=False))
         except (ProcessLost, OSError) as problem:
-            if self.workers is workers:  # of all that waited for it, one counts the loss
+            if self.workers is workers:  # several callers see the loss; it counts once
                 await self._lose(problem)
             return
         self._restarts.working()
@@ -172,7 +172,7 @@ class KeyRecovery:
         self._end_later()
 
     async def _lose(self, problem: ProcessLost | OSError) -> None:
-        """Until the pause is over, keys are recovered by the chain itself."""
+        """End all processes; until the restart pause is over, the chain recovers keys itself."""
         workers, self.workers = self.workers, []
         try:
             self._restarts.ended(problem)
@@ -196,7 +196,7 @@ class KeyRecovery:
             await self._stop_workers()
 
     async def stop(self) -> None:
-        """End all processes; they are started again when they are needed."""
+        """End all processes; the next request starts them again."""
         await self._idle.stop()
         await self._stop_workers()
 
