@@ -78,7 +78,7 @@ def test_workers_share_a_port_reach_the_node_and_end_with_it() -> None:
                 assert await client.ask(call) == b'{"jsonrpc":"2.0","result":{},"id":1}'
             follow = json.dumps(request("follow", "blocks", api="network_broadcast_api")).encode()
             waiting = [asyncio.ensure_future(client.ask(follow)) for client in clients]
-            await until(lambda: sum("blocks" in line.topics for line in board._lines) == 2)  # noqa: SLF001 - who listens
+            await until(lambda: sum("blocks" in link.topics for link in board._links) == 2)  # noqa: SLF001 - who listens
             board.publish(HEAD, b"")
             board.publish("blocks", b"1")
             assert await asyncio.gather(*waiting) == [b'{"jsonrpc":"2.0","result":"1","id":1}'] * 2

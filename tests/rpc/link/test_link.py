@@ -52,7 +52,7 @@ HANDLERS = {"double": double, "refuse": refuse, "plainly": refuse_plainly, "fail
 async def linked(board: Switchboard, link: Link | None = None) -> AsyncIterator[tuple[Link, WorkerLink]]:
     loop = asyncio.get_running_loop()
     ours, theirs = socket.socketpair()
-    link, line = link or Link(), board.line(lambda: None)
+    link, line = link or Link(), board.link(lambda: None)
     near, _ = await loop.create_connection(lambda: line, sock=ours)
     far, _ = await loop.create_connection(lambda: link, sock=theirs)
     try:
@@ -264,7 +264,7 @@ def test_a_worker_that_talks_nonsense_is_cut_off(caplog: pytest.LogCaptureFixtur
     async def scene() -> None:
         board = Switchboard({})
         ours, theirs = socket.socketpair()
-        await asyncio.get_running_loop().create_connection(lambda: board.line(lambda: None), sock=ours)
+        await asyncio.get_running_loop().create_connection(lambda: board.link(lambda: None), sock=ours)
         reader, writer = await asyncio.open_connection(sock=theirs)
         writer.write(frame(Reply(1, b"")))
         assert await reader.read() == b""

@@ -19,14 +19,14 @@ LARGEST_ANSWER = 32 << 20
 
 
 class BlockSource(NamedTuple):
-    """The blocks of somebody's chain."""
+    """The blocks of a chain, wherever they are stored."""
 
     name: str
     head: int
     block: Callable[[int], Block | None]
 
     def first(self) -> int:
-        """The first block that is there, from which on all are: a node that began with a snapshot has no older ones."""
+        """The first stored block: a node that began with a snapshot has no older ones. From it on there is no gap."""
         low, high = 1, self.head
         while low < high:
             middle = (low + high) // 2
@@ -36,7 +36,7 @@ class BlockSource(NamedTuple):
 
 @contextmanager
 def blocks_of(place: str) -> Iterator[BlockSource]:
-    """The blocks of what an operator names: an address, a directory or a file."""
+    """The blocks at a place: a node's address, a data directory or a block log."""
     if place.startswith(("http://", "https://")):
         yield _of_node(place)
     elif Path(place).is_dir():

@@ -1,4 +1,4 @@
-"""Carries out what `origin` decides: the state of a data directory is made, or found, and its chain opened."""
+"""Opens the chain of a data directory, after making its state if `origin` decides so."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REVERSIBLE_AT_MOST = 200
-"""A snapshot that is this far below the end of the log is surely of a block that the log has."""
+"""A snapshot at least so many blocks below the end of the log is of an irreversible block, which the log has."""
 
 UNUSABLE = (StoreCorrupt, StoreOutdated)
-"""What is wrong with a state that has to be made anew; a lock or a full disk is no reason to."""
+"""Errors after which a state has to be rebuilt; a lock or a full disk is none of them."""
 
 
 def space_of(configuration: Configuration) -> Space:
-    """Where the state's file is, and how much room it has."""
+    """The folder of the state's file, and its sizes."""
     options = configuration.chain
     sizes = (options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
     return Space(*sizes, folder=options.shared_file_dir)
 
 
 def files_of(configuration: Configuration) -> StateFiles:
-    """Where the state and the logs of a node are."""
+    """The files of a node's state and logs."""
     logs = configuration.invocation.data_dir / STATE_FOLDER
     return StateFiles(configuration.chain.shared_file_dir, logs, space_of(configuration))
 
@@ -56,10 +56,10 @@ class Opening:
         self.origin = StateOrigin.STANDING
 
     def open(self) -> Chain:
-        """Make the state if need be, and open the chain on it.
+        """Open the chain, after making the state if needed.
 
         Raises:
-            OperatorError: It cannot be made from what is at hand; the text says what to do.
+            OperatorError: The state cannot be made; the text says what to do.
         """
         self._files.make_folders()
         self._files.require_free()
@@ -76,7 +76,7 @@ class Opening:
             return self._rebuilt(problem, found)
 
     def _rebuilt(self, problem: StorageError, found: Found) -> Chain:
-        """A state that cannot be used is made anew; from the log, where the snapshot cannot be used either."""
+        """Rebuild an unusable state from a snapshot, or from the log if the snapshot is unusable too."""
         choice = choose_after(problem, self._asked, found)
         if choice.origin is StateOrigin.REBUILD:
             try:
@@ -121,5 +121,5 @@ class Opening:
 
 
 def is_unusable(problem: BaseException | None) -> bool:
-    """Whether a fault means that the state has to be made anew."""
+    """Whether an error means that the state has to be rebuilt."""
     return isinstance(problem, UNUSABLE)

@@ -1,7 +1,7 @@
-"""Where the state of a node comes from: decided from what it was told and from what its directory holds.
+"""The origin of a node's state, chosen by its options and the contents of its directory.
 
-The order is that of spec 06, section 8.1, with one difference: nothing is ever deleted that could not be made again,
-unless `--resync-blockchain` asks for that. What was decided is carried out in `opening`.
+The order is that of spec 06, section 8.1, with one difference: nothing is deleted that cannot be made again, unless
+`--resync-blockchain` asks for it. `opening` carries out the choice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StateOrigin(Enum):
-    """What a state is made from."""
+    """What the state is made from."""
 
     STANDING = "the state that is there, or the genesis"
     SNAPSHOT = "a snapshot, where there is no state"
@@ -28,31 +28,31 @@ class StateOrigin(Enum):
 
 
 class Found(NamedTuple):
-    """What a data directory holds, before anything is opened."""
+    """The contents of a data directory, before anything is opened."""
 
     folder: Path
     has_state: bool
     head: int
-    """The block at which the state stands."""
+    """The head block of the state."""
     log_head: int
     """The last block of the full log."""
     newest: Path | None = None
     """The newest snapshot of the snapshots' directory."""
     usable: Path | None = None
-    """The newest one that a damaged state can be made from without a gap in the log."""
+    """The newest one from which a damaged state can be rebuilt without a gap to the log."""
 
 
 class Choice(NamedTuple):
-    """Where the state comes from."""
+    """The chosen origin."""
 
     origin: StateOrigin
     snapshot: Path | None = None
     remark: str = ""
-    """What the operator should know; empty where there is nothing."""
+    """A message to the operator; may be empty."""
 
 
 def choose(asked: Invocation, found: Found) -> Choice:
-    """Where the state comes from, if it is not damaged."""
+    """The origin of the state, if that is not damaged."""
     wanted = asked.snapshot or (found.newest if asked.snapshot_auto_latest else None)
     if asked.replay_from_snapshot:
         return _rebuild(wanted)
@@ -78,7 +78,7 @@ def _rebuild(snapshot: Path | None) -> Choice:
 
 
 def _from_blocks(asked: Invocation, found: Found) -> Choice:
-    """Without a snapshot: what is there, or all of the log once more."""
+    """The origin without a snapshot: the present state, or a replay of the whole log."""
     if asked.replay_blockchain and not found.log_head:
         if found.has_state:
             raise OperatorError(
@@ -95,10 +95,10 @@ def _from_blocks(asked: Invocation, found: Found) -> Choice:
 
 
 def choose_after(problem: StorageError, asked: Invocation, found: Found) -> Choice:
-    """Where the state comes from when the one that is there cannot be used.
+    """The origin if the present state is unusable.
 
     Raises:
-        OperatorError: Nothing is at hand to make it from, or that was switched off.
+        OperatorError: There is nothing to rebuild it from, or the options forbid it.
     """
     snapshot = found.usable
     if asked.auto_recover_from_snapshot and snapshot is not None:

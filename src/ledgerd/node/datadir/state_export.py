@@ -1,4 +1,4 @@
-"""The state of a chain becomes a snapshot file, which is whole whenever it has its name."""
+"""Writes the state of a chain to a snapshot file, which gets its name once it is complete."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class Exported(NamedTuple):
-    """What was written."""
+    """The result of an export."""
 
     checksum: str
-    """Of the state in it."""
+    """Checksum of the state in the file."""
     size: int
 
 
 def write_snapshot(chain: Chain, path: Path, now: int) -> Exported:
-    """Write the state to a file, in the place of one that had the name; on the thread of the chain."""
+    """Write the state to a file, replacing an existing one; on the chain's thread."""
     head = chain.block_at(chain.head_number)
     pending = {transaction.id for transaction in chain.waiting}
     partial = path.with_name(path.name + ".part")

@@ -24,14 +24,14 @@ NOTED = frozenset(
         b"transfer-encoding",
     )
 )
-"""The headers that decide over anything; all others are only measured."""
+"""The headers that have an effect; of all others only the size counts."""
 
 HEAD_END = b"\r\n\r\n"
 SEPARATORS = len(b": \r\n")
 
 
 class ReadState(Enum):
-    """Where in a request the stream stands."""
+    """The part of a request that is read next."""
 
     BETWEEN = "between requests"
     HEAD = "in the headers"
@@ -51,24 +51,24 @@ class Request(NamedTuple):
     keeps_open: bool
     """Whether the client wants the connection to stay open."""
     says_so: bool
-    """Whether it asked for that, or for the contrary, in so many words."""
+    """Whether its `Connection` header asks for that or the contrary explicitly."""
 
 
 class Handshake(NamedTuple):
-    """A request for a WebSocket, and what has already come behind it."""
+    """A WebSocket handshake, and the bytes that came after it."""
 
     headers: Mapping[bytes, bytes]
     rest: bytes
 
 
 class Refusal(NamedTuple):
-    """What came cannot be read, or is too large; nothing after it is looked at."""
+    """A request that is invalid or too large; nothing after it is read."""
 
     status: int
 
 
 class Invitation(NamedTuple):
-    """The client waits to be told that it may send the body."""
+    """The client waits for `100 Continue` before it sends the body."""
 
 
 Arrival = Request | Handshake | Refusal | Invitation
@@ -85,7 +85,7 @@ class RequestReader:
         self._arrived: list[Arrival] = []
         self.place = BETWEEN
         self.steps = 0
-        """Grows whenever a request comes a part further, however many bytes that takes."""
+        """Counts the parts of requests that have arrived, whatever their size."""
         self._head_bytes = 0
         self._unended_bytes = 0
         self._path = b""
@@ -97,7 +97,7 @@ class RequestReader:
         self._known: Request | None = None
 
     def feed(self, data: bytes) -> list[Arrival]:
-        """What has arrived with these bytes, in its order."""
+        """Add received bytes, and return what is complete, in order."""
         if self.place is ENDED:
             return []
         was_between, before = self.place is BETWEEN, self.steps

@@ -1,6 +1,6 @@
-"""What API methods ask of the main process and hear from it: topics, and the form of what is said under them.
+"""Topics between API methods and the main process, and the types of their payloads.
 
-The node answers the questions with handlers of its switchboard, and publishes the events there.
+The node answers requests with handlers of its switchboard, and publishes the events there.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ INCLUDED = "included transactions"
 """An event for each block that becomes the head: an `Inclusion`."""
 
 BROADCAST_TRANSACTION = "broadcast transaction"
-"""A question: a `Broadcast` with a packed transaction, to be taken in and sent to the peers. The answer is empty."""
+"""A request: a `Broadcast` with a packed transaction, to be pushed and sent to peers. The answer is empty."""
 
 BROADCAST_BLOCK = "broadcast block"
-"""A question: a packed block, to be taken in and sent to the peers. The answer is empty."""
+"""A request: a packed block, to be pushed and sent to peers. The answer is empty."""
 
 
 WAITING = "waiting transactions"
@@ -28,11 +28,11 @@ have changed is taken back."""
 
 
 HEALTH = "health"
-"""An event with every change of what is down: the needed parts of the node that are, each with the reason."""
+"""An event at each change of the needed parts that are down, each with the reason."""
 
 
 class Broadcast(msgspec.Struct, frozen=True, array_like=True):
-    """A transaction, and how old the head may be for it to be taken: seconds, or a negative number for any age."""
+    """A transaction, and the greatest age of the head at which it is accepted: seconds; negative for any age."""
 
     packed: bytes
     max_block_age: int = -1
@@ -47,14 +47,14 @@ class Inclusion(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PendingChange(msgspec.Struct, frozen=True, array_like=True):
-    """Objects that a waiting transaction has changed, over the state of a block; see `state.overlay`."""
+    """Objects that a pending transaction has changed, relative to the state of a block; see `state.overlay`."""
 
     block_num: int
     rows: list[tuple[int, int, bytes | None]]
 
 
 def packed_topic(value: Broadcast | Inclusion | PendingChange | Mapping[str, str]) -> bytes:
-    """The bytes of what is said."""
+    """The bytes of a payload."""
     return msgspec.msgpack.encode(value)
 
 

@@ -1,6 +1,4 @@
-"""The state as clients see it: that of the head block, with what the transactions that wait for the next one have
-changed (spec 05, section 7).
-"""
+"""The state that clients see: that of the head block with the changes of pending transactions (spec 05, section 7)."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from ledgerd.state.view import View
 
 
 class WaitingReader:
-    """Reads the last commit, and lays over it what the main process tells."""
+    """Reads the last commit, overlaid with the changes that the main process sends."""
 
     def __init__(self, reader: Reader, tables: Iterable[Table[Any]]) -> None:
         self._reader = reader
@@ -32,6 +30,6 @@ class WaitingReader:
 
     @contextmanager
     def snapshot(self) -> Iterator[View]:
-        """The state as it is now, until the end of the block."""
+        """A view of the present state, valid within the `with` block."""
         with self._reader.snapshot() as snapshot:
             yield self._overlay.over(snapshot)
