@@ -149,7 +149,7 @@ def test_a_host_without_an_address_is_reported() -> None:
         resolve("256.0.0.1", 80)
 
 
-def test_a_death_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_end_of_a_worker_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def scene() -> None:
         async with working(1) as (running, server):
             [victim] = running.processes

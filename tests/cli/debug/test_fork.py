@@ -89,7 +89,7 @@ def test_what_does_not_answer_is_named_without_a_traceback(tmp_path: Path, capsy
 
 
 @given(common=st.integers(0, 200), first=st.integers(1, 60), extra=st.tuples(st.integers(1, 60), st.integers(1, 60)))
-def test_the_search_finds_any_place(common: int, first: int, extra: tuple[int, int]) -> None:
+def test_the_search_finds_a_fork_at_any_block(common: int, first: int, extra: tuple[int, int]) -> None:
     chain, other = (_Numbered(common, name, common + more) for name, more in zip("ab", extra, strict=True))
     highest = min(chain.head, other.head)
     first = min(first, highest)

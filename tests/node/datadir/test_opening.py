@@ -324,7 +324,9 @@ def test_a_damaged_state_is_made_anew_from_a_snapshot(directory: Directory, capl
     assert "rebuilding it from " in caplog.text
 
 
-def test_a_snapshot_of_no_use_gives_way_to_the_log(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unusable_snapshot_is_replaced_by_a_replay_of_the_log(
+    directory: Directory, caplog: pytest.LogCaptureFixture
+) -> None:
     snapshots = directory.folder / "snapshots"
     snapshots.mkdir()
     (snapshots / "snapshot-block-120.vizjson").write_bytes(b"broken")

@@ -34,7 +34,7 @@ def snapshot(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("found", [NOTHING, FULL, ROLLING])
-def test_without_a_word_the_node_goes_on_with_what_is_there(asked: Invocation, found: Found) -> None:
+def test_without_options_the_present_state_is_used(asked: Invocation, found: Found) -> None:
     assert choose(asked, found) == Choice(StateOrigin.STANDING)
 
 
@@ -66,7 +66,7 @@ def test_a_replay_that_would_lose_the_state_is_refused(asked: Invocation) -> Non
         choose(replace(asked, replay_blockchain=True), ROLLING)
 
 
-def test_a_replay_of_nothing_into_nothing_is_remarked(asked: Invocation) -> None:
+def test_a_replay_without_log_and_state_gives_a_warning(asked: Invocation) -> None:
     choice = choose(replace(asked, replay_blockchain=True), NOTHING)
 
     assert choice.origin is StateOrigin.STANDING

@@ -240,7 +240,7 @@ async def renewed(configuration: Configuration) -> tuple[int, bool]:
     return head, runtime.has_newer_state
 
 
-def test_a_node_that_stands_still_begins_anew_with_a_newer_snapshot(
+def test_a_stalled_node_starts_again_from_a_newer_snapshot(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshots, "CHECK_SECONDS", 0.05)
@@ -318,7 +318,7 @@ def test_a_state_that_is_overtaken_while_it_is_built_is_not_taken(
     in_time(main)
 
 
-def test_another_node_begins_in_the_place_of_one_that_was_renewed(
+def test_a_node_with_a_newer_state_is_started_again(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first one is of genesis, and its full log is kept beside the newer state."""

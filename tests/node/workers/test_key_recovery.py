@@ -61,7 +61,7 @@ def test_blocks_come_back_with_their_signers(monkeypatch: pytest.MonkeyPatch) ->
     run(main)
 
 
-def test_the_work_is_shared() -> None:
+def test_signatures_are_spread_over_the_processes() -> None:
     async def main(recovery: KeyRecovery) -> None:
         await recovery.recover(recorded())
         before = [worker.answers for worker in recovery.workers]
@@ -142,7 +142,7 @@ def test_one_loss_counts_once_however_many_waited() -> None:
     run(main, clock)
 
 
-def test_a_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
 
     async def main(recovery: KeyRecovery) -> None:
