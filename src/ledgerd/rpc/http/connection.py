@@ -18,11 +18,11 @@ from ledgerd.rpc.http.service import Connection, Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 
 MAX_WAITING = 64
-"""Requests that a client may send ahead before no more are read from it."""
+"""Pipelined requests of a client; with more, its socket is not read (back-pressure)."""
 
 
 class Speech(Enum):
-    """What an endpoint speaks."""
+    """The protocols of an endpoint."""
 
     HTTP = "http"
     WEBSOCKET = "websocket"
@@ -45,10 +45,10 @@ class HttpConnection(Connection):
         self._waiting_bytes = self._later_bytes = 0
         self._later: asyncio.Task[None] | None = None
         self._is_polling = False
-        """The answer that is waited for is an event, which may never come."""
+        """The awaited answer is an event, which may never come: no deadline."""
         self._has_asked = False
         self._is_ending = False
-        """Nothing more is read; what was read is answered, and then the connection ends."""
+        """No more requests are read; the connection is closed after the answers to those that were."""
 
     # -- from the transport
 
@@ -80,7 +80,7 @@ class HttpConnection(Connection):
             self._end_after(responses.refusal(503))
 
     def eof_received(self) -> bool:
-        """A client may close its side and wait for its answers."""
+        """EOF: a client may half-close and wait for its answers."""
         if self._later is None and not self._waiting:
             return False
         self._is_ending = True
@@ -158,7 +158,7 @@ class HttpConnection(Connection):
         return responses.EMPTY_BODY if route is None else route()
 
     def _go_on(self) -> None:
-        """Answer the requests that had to wait for the answer before theirs."""
+        """Answer the pipelined requests that waited."""
         while self._waiting and self._later is None and not self.is_congested:
             request = self._waiting.popleft()
             self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
@@ -216,7 +216,7 @@ class HttpConnection(Connection):
     def patience(self) -> float | None:
         limits, place = self.service.limits, self._reader.place
         if self._later is not None:
-            # Who has closed its side may be gone altogether; that shows only when it is written to.
+            # A client that has half-closed may be gone; only a write shows that.
             return limits.idle_seconds if self._is_ending else None
         if place is BETWEEN and self._has_asked and not self._is_ending:
             return limits.idle_seconds

@@ -22,16 +22,16 @@ from ledgerd.supervision.tasks import Tasks
 log = logging.getLogger(__name__)
 
 Routes = Mapping[bytes, Callable[[], Page]]
-"""What is shown at a path to whoever asks for it without a body."""
+"""The page of each path for GET."""
 
 LONGEST_ROUND = 1.0
 
 ALWAYS_HELD = 64 * 1024
-"""Bytes of requests that a connection may keep here however much others keep."""
+"""Bytes of requests that each connection may have buffered, whatever the total is."""
 
 
 class Connection(asyncio.Protocol):
-    """A client's connection, as the watch sees it."""
+    """A client's connection, with its deadlines."""
 
     transport: asyncio.Transport
 
@@ -39,14 +39,14 @@ class Connection(asyncio.Protocol):
         self.service = service
         self.address = address
         self.is_congested = False
-        """The client does not take what it was sent."""
+        """The send buffer is full: the client does not read."""
         self.steps = 0
-        """Grows with everything that the client achieves, so that the watch sees who stands still."""
+        """Counts the client's progress, so that the watch finds connections without any."""
         self.seen = (-1, 0.0)
         self._held = 0
 
     def progress(self) -> int:
-        """How far the client has come; a number that stays means that it stands still."""
+        """The client's progress; an unchanged number means that it made none."""
         return self.steps
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -58,7 +58,7 @@ class Connection(asyncio.Protocol):
             return
         plug = transport.get_extra_info("socket")
         if plug is not None and plug.family != socket.AF_UNIX:
-            # Someone who waits for an answer says nothing: only the network can tell that he is gone.
+            # A client that waits for an answer sends nothing: TCP keep-alive finds out if it is gone.
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
@@ -86,11 +86,11 @@ class Connection(asyncio.Protocol):
 
     @abstractmethod
     def expire(self) -> None:
-        """The patience is at its end."""
+        """The deadline has passed."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Take no more requests, and end once those that are in flight are answered."""
+        """Take no more requests, and close after the answers to those in flight."""
 
 
 class Service:
@@ -121,7 +121,7 @@ class Service:
         return self._loop
 
     def admit(self, connection: Connection) -> bool:
-        """Take a connection in, unless there are too many."""
+        """Register a connection, unless there are too many."""
         if self.is_stopping or 0 < self.limits.connections <= len(self.connections):
             return False
         if not self.addresses.enter(connection.address):
@@ -132,23 +132,23 @@ class Service:
         return True
 
     def leave(self, connection: Connection) -> None:
-        """A connection has ended."""
+        """Remove a connection."""
         if self.connections.pop(connection, self) is None:
             self.addresses.leave(connection.address)
             self._left.set()
 
     def replace(self, connection: Connection, other: Connection) -> None:
-        """A connection goes on as another."""
+        """Replace a connection by the one that takes over its socket."""
         del self.connections[connection]
         self.connections[other] = None
 
     @property
     def is_open(self) -> bool:
-        """Whether every request is answered as it comes."""
+        """Whether every request is answered, without a check of rate or state."""
         return not (self.is_recovering or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
-        """Whether an address may have another request answered."""
+        """Whether an address is below its request rate."""
         return not self.limits.address_rate or self.addresses.allows(address, self.loop.time())
 
     @property
@@ -164,7 +164,7 @@ class Service:
         self._watch = self.loop.call_later(self._round, self._look) if self.connections else None
 
     def look(self, now: float) -> None:
-        """Close the connections that have stood still for too long."""
+        """Close the connections whose deadline has passed."""
         for connection in list(self.connections):
             step, since = connection.seen
             progress = connection.progress()
@@ -194,4 +194,4 @@ class Service:
 
 
 def _tell_fault(problem: BaseException) -> None:
-    log.error("an answer has failed, because of a fault of its own", exc_info=problem)
+    log.error("an answer has failed: internal error", exc_info=problem)

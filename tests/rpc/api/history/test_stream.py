@@ -1,4 +1,4 @@
-"""A stream of operations: a client that is disconnected and comes back has seen each of them once, whatever the chain does."""
+"""A stream of operations: a client that reconnects has seen each operation once, whatever the chain does."""
 
 from __future__ import annotations
 
