@@ -34,7 +34,7 @@ class NodeArguments(argparse.ArgumentParser):
         return chosen
 
     def error(self, message: str) -> NoReturn:
-        """Exit with the error alone, without the long help."""
+        """End the process; the help is long, so the fault is not buried in it."""
         self.exit(WRONG_CONFIGURATION, f"ledgerd: command line: {message}\n")
 
 

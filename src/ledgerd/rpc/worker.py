@@ -32,7 +32,7 @@ class Listener(msgspec.Struct, frozen=True):
     speech: Speech
 
 
-class WorkerArguments(msgspec.Struct, frozen=True):
+class Order(msgspec.Struct, frozen=True):
     """The arguments of a worker process, read from standard input."""
 
     parts: str
@@ -50,7 +50,7 @@ YIELDING = 5
 Parts = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
-async def serve(arguments: WorkerArguments) -> None:
+async def serve(order: Order) -> None:
     """Serve until the node sends a stop or the link is lost."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
@@ -58,14 +58,14 @@ async def serve(arguments: WorkerArguments) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     link = Link()
-    await loop.create_connection(lambda: link, sock=socket.socket(fileno=arguments.link))
-    service = _parts(arguments.parts)(link, arguments.limits, arguments.settings)
+    await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
+    service = _parts(order.parts)(link, order.limits, order.settings)
     attach(service, link, stopping)
     servers = [
         await loop.create_server(
             partial(HttpConnection, service, each.speech), sock=socket.socket(fileno=each.descriptor)
         )
-        for each in arguments.listeners
+        for each in order.listeners
     ]
     link.beat()
     await first_of(link.lost.wait(), stopping.wait())
@@ -94,11 +94,11 @@ def _parts(name: str) -> Parts:
 
 
 def main() -> None:
-    """Read the arguments and serve."""
+    """Read the order and carry it out."""
     if sys.platform != "win32":
         os.nice(YIELDING)
-    arguments = msgspec.json.decode(sys.stdin.buffer.read(), type=WorkerArguments)
-    on_a_loop(partial(serve, arguments))
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    on_a_loop(partial(serve, order))
 
 
 if __name__ == "__main__":

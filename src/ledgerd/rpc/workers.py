@@ -18,7 +18,7 @@ from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.frames import Event, frame
 from ledgerd.rpc.link.link import STOP
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
-from ledgerd.rpc.worker import Listener, WorkerArguments
+from ledgerd.rpc.worker import Listener, Order
 from ledgerd.supervision.processes import PIPE, Child, module_command
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Ended, Work, Working
@@ -139,11 +139,11 @@ class Workers:
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
             listeners = tuple(Listener(plug.fileno(), speech) for plug, speech in slot.sockets)
-            arguments = WorkerArguments(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
+            order = Order(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
             inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
             slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited)
             failing.callback(child.kill)
-            child.tell(msgspec.json.encode(arguments))
+            child.tell(msgspec.json.encode(order))
             ours.setblocking(False)
             link = self._board.link(heartbeat)
             await asyncio.get_running_loop().create_connection(lambda: link, sock=ours)

@@ -362,7 +362,7 @@ def test_a_client_that_reads_nothing_is_paused_and_then_disconnected() -> None:
 # -- numbers
 
 
-def test_the_connections_of_an_address_are_limited() -> None:
+def test_an_address_has_so_many_connections() -> None:
     async def scene() -> None:
         async with serving(service(limits=Limits(address_connections=2))) as server:
             first, second, third = [await server.connect() for _ in range(3)]
@@ -372,7 +372,7 @@ def test_the_connections_of_an_address_are_limited() -> None:
     play(scene)
 
 
-def test_the_connections_of_a_worker_are_limited_and_ended_ones_make_room() -> None:
+def test_a_worker_has_so_many_connections_and_takes_new_ones_when_others_end() -> None:
     async def scene() -> None:
         serves = service(limits=Limits(connections=1))
         async with serving(serves) as server:

@@ -181,7 +181,7 @@ class Development(Part):
         return self._head()
 
     def move_time(self, seconds: int) -> Head:
-        """Move the clock forward and make a block at that time."""
+        """The clock goes on; a block makes it true for everybody."""
         self._time.shift += seconds * MICRO
         return self.mine(1)
 

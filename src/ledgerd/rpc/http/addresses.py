@@ -6,7 +6,7 @@ from collections import Counter
 
 
 class Addresses:
-    """Counts of one worker. Times are arguments, in seconds of a monotonic clock."""
+    """Counts of one worker. Times are handed in, in seconds that only grow."""
 
     def __init__(self, connections: int, rate: float) -> None:
         self._limit = connections
@@ -15,7 +15,7 @@ class Addresses:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def enter(self, address: str) -> bool:
-        """Count a new connection, unless its address is at the limit."""
+        """Count a new connection, unless its address has as many as it may."""
         if self._limit and self._open[address] >= self._limit:
             return False
         self._open[address] += 1
@@ -39,7 +39,7 @@ class Addresses:
         return allowed
 
     def forget(self, now: float) -> None:
-        """Drop the addresses whose token buckets are full again."""
+        """Drop the addresses whose time makes up for everything that they have asked."""
         burst = max(1.0, self._rate)
         full = [each for each, (tokens, then) in self._buckets.items() if tokens + (now - then) * self._rate >= burst]
         for address in full:

@@ -158,7 +158,7 @@ class HttpConnection(Connection):
         return responses.EMPTY_BODY if route is None else route()
 
     def _go_on(self) -> None:
-        """Answer the pipelined requests that waited."""
+        """Answer the requests that had to wait for the answer before theirs."""
         while self._waiting and self._later is None and not self.is_congested:
             request = self._waiting.popleft()
             self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0

@@ -51,7 +51,7 @@ class Request(NamedTuple):
     keeps_open: bool
     """Whether the client wants the connection to stay open."""
     says_so: bool
-    """Whether its `Connection` header asks for that or the contrary explicitly."""
+    """Whether it asked for that, or for the contrary, in so many words."""
 
 
 class Handshake(NamedTuple):

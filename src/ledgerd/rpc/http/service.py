@@ -121,7 +121,7 @@ class Service:
         return self._loop
 
     def admit(self, connection: Connection) -> bool:
-        """Register a connection, unless there are too many."""
+        """Take a connection in, unless there are too many."""
         if self.is_stopping or 0 < self.limits.connections <= len(self.connections):
             return False
         if not self.addresses.enter(connection.address):
@@ -132,13 +132,13 @@ class Service:
         return True
 
     def leave(self, connection: Connection) -> None:
-        """Remove a connection."""
+        """A connection has ended."""
         if self.connections.pop(connection, self) is None:
             self.addresses.leave(connection.address)
             self._left.set()
 
     def replace(self, connection: Connection, other: Connection) -> None:
-        """Replace a connection by the one that takes over its socket."""
+        """A connection goes on as another."""
         del self.connections[connection]
         self.connections[other] = None
 
@@ -148,7 +148,7 @@ class Service:
         return not (self.is_recovering or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
-        """Whether an address is below its request rate."""
+        """Whether an address may have another request answered."""
         return not self.limits.address_rate or self.addresses.allows(address, self.loop.time())
 
     @property
@@ -164,7 +164,7 @@ class Service:
         self._watch = self.loop.call_later(self._round, self._look) if self.connections else None
 
     def look(self, now: float) -> None:
-        """Close the connections whose deadline has passed."""
+        """Close the connections that have stood still for too long."""
         for connection in list(self.connections):
             step, since = connection.seen
             progress = connection.progress()
