@@ -1,4 +1,4 @@
-"""`ledgerd replay`: a block log becomes state, with a bar that shows how far it is."""
+"""`ledgerd replay`: applies a block log to the state of a data directory, with a progress bar."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Replay, and say how far it went."""
+    """Replay and print the head that was reached."""
     from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
     from ledgerd.chain.offline.replay import replay  # noqa: PLC0415

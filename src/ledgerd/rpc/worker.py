@@ -1,7 +1,7 @@
-"""An API worker: a process that reads the state itself, serves clients, and ends with the node.
+"""An API worker: a process that reads the state, serves clients, and ends with the node.
 
-It is started by `workers`, which writes its order to the standard input: the sockets that it inherits, and the
-function that puts its parts together, which the node names.
+`workers` starts it and writes its arguments to standard input: the inherited sockets, and the function of the node that
+assembles its service.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ledgerd.supervision.tasks import first_of
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """An inherited listening socket, and what is spoken there."""
+    """An inherited listening socket, and the protocols served on it."""
 
     descriptor: int
     speech: Speech
@@ -37,19 +37,19 @@ class Listener(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """All that a worker is told at its start."""
+    """The arguments of a worker process, read from standard input."""
 
     parts: str
-    """`module:function`, which is called with the link, the limits and the settings, and returns the service."""
+    """`module:function`: called with the link, the limits and the settings, it returns the service."""
     settings: msgspec.Raw
-    """The record that this function takes, whose type it alone knows."""
+    """The settings that this function takes, as JSON: their type is known to it alone."""
     limits: Limits
     link: int
     listeners: tuple[Listener, ...]
 
 
 YIELDING = 5
-"""How much a worker gives way, in the words of `nice`: where processors are short, blocks go before questions."""
+"""The `nice` value of workers: if processors are scarce, blocks go before requests."""
 
 UNBOUNDED = 1 << 16
 """Files to ask for where the number of connections has no limit."""
@@ -60,10 +60,10 @@ Parts = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
 async def serve(order: Order) -> None:
-    """Serve until the node asks for an end, or is gone."""
+    """Serve until the node sends a stop or the link is lost."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
-    # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
+    # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     link = Link()
@@ -99,7 +99,7 @@ def _fitting(limits: Limits) -> Limits:
 
 
 def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
-    """Let a service hear what the main process says."""
+    """Connect a service to the events of the main process."""
 
     def head(_: bytes) -> None:
         service.dispatcher.cache.clear()

@@ -45,7 +45,7 @@ def test_values_of_an_older_name_come_first_and_are_remarked_upon(tmp_path: Path
     )
 
 
-def test_what_means_nothing_to_this_node_is_accepted_and_named(tmp_path: Path) -> None:
+def test_options_without_meaning_are_accepted_and_listed(tmp_path: Path) -> None:
     configuration = read(tmp_path, "single-write-thread = true\nclear-votes-before-block = 0", check_locks=("true",))
 
     assert configuration.without_meaning == ("check-locks", "single-write-thread", "clear-votes-before-block")
@@ -110,7 +110,7 @@ def test_a_missing_file_is_written_with_every_default_and_changes_nothing(tmp_pa
         assert getattr(after, part) == getattr(before, part)
 
 
-def test_a_file_that_stands_is_never_overwritten(tmp_path: Path) -> None:
+def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "node_data_dir" / "config.ini"
     file.parent.mkdir()
     file.write_text("chain = testnet", encoding="utf-8")
@@ -124,7 +124,7 @@ def test_no_file_is_written_beside_one_that_was_asked_for(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_cannot_be_written_is_the_operators_to_know(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_operator_error(tmp_path: Path) -> None:
     (tmp_path / "node_data_dir").write_text("no directory", encoding="utf-8")
 
     with pytest.raises(OperatorError, match="cannot be written"):

@@ -1,4 +1,4 @@
-"""`ledgerd dev` as a process: a chain that does what a developer says."""
+"""`ledgerd dev` as a process: blocks on demand, a movable clock, snapshots."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_blocks_are_made_when_asked_for(node: NodeProcess) -> None:
     assert node.head == before + 7
 
 
-def test_a_month_passes_in_a_moment(node: NodeProcess) -> None:
+def test_the_clock_can_be_moved_by_a_month(node: NodeProcess) -> None:
     before = node.call("dev_api", "mine_blocks", 1)["time"]
 
     after = node.call("dev_api", "move_time", 30 * 86_400)["time"]

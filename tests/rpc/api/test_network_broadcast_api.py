@@ -113,7 +113,7 @@ def test_a_block_goes_to_the_main_process_as_it_was_sent() -> None:
     assert main.happened == [(BROADCAST_BLOCK, BLOCK)]
 
 
-def test_whoever_waits_listens_first_and_hears_where_the_transaction_stands() -> None:
+def test_a_waiting_client_is_subscribed_first_and_gets_the_place_of_the_transaction() -> None:
     other, own = bytes(20), transfer().id
     main = Main(
         packed_topic(Inclusion(7, EXPIRATION - 6, (other,))), packed_topic(Inclusion(8, EXPIRATION - 3, (other, own)))
@@ -123,7 +123,7 @@ def test_whoever_waits_listens_first_and_hears_where_the_transaction_stands() ->
     assert [topic for topic, _ in main.happened] == [f"listen: {INCLUDED}", BROADCAST_TRANSACTION]
 
 
-def test_whoever_waits_too_long_hears_that_the_time_is_over() -> None:
+def test_a_client_that_waits_until_the_expiration_is_told_so() -> None:
     main = Main(packed_topic(Inclusion(7, EXPIRATION, ())), packed_topic(Inclusion(8, EXPIRATION + 1, ())))
     result = answer(main, "broadcast_transaction_synchronous", as_json(transfer()))["result"]
     assert result == {"id": transfer().id.hex(), "block_num": 8, "trx_num": -1, "expired": True}

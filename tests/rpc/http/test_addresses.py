@@ -1,4 +1,4 @@
-"""What each address may use."""
+"""Limits of connections and requests for each address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON-RPC over HTTP: recorded answers, connections that stay, and clients that do not behave (spec 05, 2.2)."""
+"""JSON-RPC over HTTP: recorded answers, keep-alive, limits, and misbehaving clients (spec 05, section 2.2)."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_chunked_body_is_read() -> None:
     ("head", "header"),
     [("POST / HTTP/1.1\r\nConnection: close", "close"), ("POST / HTTP/1.0", "close")],
 )
-def test_a_client_that_wants_it_is_left_after_its_answer(head: str, header: str) -> None:
+def test_a_client_that_asks_for_close_is_disconnected_after_its_answer(head: str, header: str) -> None:
     async def scene() -> None:
         async with serving(service()) as server:
             client = await server.connect()
@@ -182,7 +182,7 @@ def test_a_client_that_has_left_is_not_kept_for_long() -> None:
     play(scene)
 
 
-def test_a_client_that_has_said_all_still_gets_its_answer() -> None:
+def test_a_client_that_has_half_closed_still_gets_its_answer() -> None:
     async def scene() -> None:
         main = Main()
         async with serving(service(main)) as server:
@@ -306,7 +306,7 @@ def test_a_connection_that_stands_still_is_closed(said: bytes, steps: int, bound
     play(scene)
 
 
-def test_a_trickle_of_bytes_buys_no_time() -> None:
+def test_bytes_that_trickle_in_do_not_extend_the_deadline() -> None:
     async def scene() -> None:
         serves = service()
         async with serving(serves) as server:
@@ -325,7 +325,7 @@ def test_a_trickle_of_bytes_buys_no_time() -> None:
     play(scene)
 
 
-def test_a_long_poll_may_take_its_time() -> None:
+def test_a_long_poll_has_no_deadline() -> None:
     async def scene() -> None:
         main = Main()
         serves = service(main)
@@ -340,7 +340,7 @@ def test_a_long_poll_may_take_its_time() -> None:
     play(scene)
 
 
-def test_a_client_that_takes_nothing_is_given_no_more_and_then_up() -> None:
+def test_a_client_that_reads_nothing_is_paused_and_then_disconnected() -> None:
     async def scene() -> None:
         serves = service()
         async with serving(serves) as server:

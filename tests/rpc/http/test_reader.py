@@ -1,4 +1,4 @@
-"""HTTP requests out of bytes, in whatever pieces they come, and what is refused of them."""
+"""The HTTP request parser: any split of the bytes gives the same requests; invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -130,13 +130,13 @@ def test_a_request_of_the_old_version_needs_no_host_and_does_not_stay() -> None:
     assert read([b"GET / HTTP/1.0\r\n\r\n"]) == [asked(b"", b"GET")._replace(keeps_open=False)]
 
 
-def test_a_client_that_asks_before_it_sends_is_invited() -> None:
+def test_a_client_that_expects_100_continue_gets_it() -> None:
     head, body = post(b"{}", HOST + b"Expect: 100-continue\r\n").split(b"\r\n\r\n")
 
     assert read([head + b"\r\n\r\n", body]) == [Invitation(), asked(b"{}")]
 
 
-def test_a_handshake_is_handed_on_with_what_comes_behind_it() -> None:
+def test_a_handshake_is_returned_with_the_bytes_after_it() -> None:
     offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
 
     [handshake] = read([b"GET / HTTP/1.1\r\n" + HOST + offer + b"\r\nframes"])

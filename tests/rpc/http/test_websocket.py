@@ -1,4 +1,4 @@
-"""JSON-RPC over WebSocket: requests, subscriptions, and clients that do not behave (spec 05, 2.3 and 2.4)."""
+"""JSON-RPC over WebSocket: requests, subscriptions, and misbehaving clients (spec 05, 2.3 and 2.4)."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_one_connection_waits_for_so_many_answers() -> None:
     play(scene)
 
 
-def test_a_subscriber_that_takes_nothing_is_not_written_to_without_end() -> None:
+def test_the_send_buffer_of_a_subscriber_that_does_not_read_is_bounded() -> None:
     async def scene() -> None:
         main = Main()
         serves = service(main)
@@ -314,7 +314,7 @@ def test_a_text_that_is_not_utf8_ends_the_connection_with_its_code() -> None:
     assert (1007).to_bytes(2, "big") in play(scene)
 
 
-def test_a_silent_client_is_asked_for_a_sign_of_life_and_then_given_up() -> None:
+def test_a_silent_client_is_pinged_and_then_disconnected() -> None:
     async def scene() -> None:
         serves = service()
         async with serving(serves) as server:
@@ -387,7 +387,7 @@ def test_while_the_state_is_rebuilt_every_message_is_put_off() -> None:
     play(scene)
 
 
-def test_an_address_that_asks_too_often_is_left() -> None:
+def test_an_address_with_too_many_requests_is_disconnected() -> None:
     async def scene() -> int | None:
         async with serving(service(limits=Limits(address_rate=1))) as server, talking(server) as client:
             await client.send(CALL)
@@ -400,7 +400,7 @@ def test_an_address_that_asks_too_often_is_left() -> None:
     assert play(scene) == 1008
 
 
-def test_a_stopping_service_says_goodbye() -> None:
+def test_a_stopping_service_sends_a_close_frame() -> None:
     async def scene() -> int | None:
         main = Main()
         serves = service(main)

@@ -40,7 +40,7 @@ from ledgerd.supervision.threads import in_thread
 log = logging.getLogger(__name__)
 
 REFUSALS = (PlainError, RuleViolation, DecodeError)
-"""What a client is told of in the reference's words. Anything else is a fault of ours."""
+"""Exceptions that a client gets with the reference's text. Any other is an internal error."""
 
 INTERNAL = Fault(OTHER, "Internal error: the node's log says more")
 
@@ -90,7 +90,7 @@ class Later:
         return self.refused("The node stops before there is an answer")
 
     def refused(self, reason: str) -> bytes:
-        """The answer instead, where nobody can wait for these."""
+        """The answer where the connection cannot wait for later ones."""
         return answer_bytes(error_text(Fault(OTHER, reason), self._identity))
 
 

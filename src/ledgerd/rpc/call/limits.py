@@ -41,9 +41,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """From the first byte of a request to the end of its headers, and from there to the end of the body; for a
     WebSocket message from its first byte to its last."""
     idle_seconds: float = 75.0
-    """Between two requests; a WebSocket is asked for a sign of life instead, and has as long again to give it."""
+    """Between two requests; a WebSocket is pinged instead, and has as long again to answer."""
     write_seconds: float = 60.0
-    """For a client to take what it was sent."""
+    """For a client to read what it was sent."""
     stop_seconds: float = 10.0
     """For requests that are in flight when the worker stops."""
 

@@ -21,7 +21,7 @@ Reading = Callable[[], AbstractContextManager[View]]
 
 
 def nothing_to_read() -> AbstractContextManager[View]:
-    """What a worker without a state has to read."""
+    """The `Reading` of a worker without a state."""
     raise PlainError("The node has no state")
 
 
@@ -29,7 +29,7 @@ class MainProcess(Protocol):
     """The process that writes the chain, as an API method reaches it; topics are agreed on with the node."""
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """Have something done. Raises the `RuleViolation` that it was refused with, or `Unreachable`."""
+        """Send a request. Raises the `RuleViolation` that it was refused with, or `Unreachable`."""
         ...
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
@@ -98,7 +98,7 @@ class ApiView:
         return self.node.service(kind)
 
     def close(self) -> None:
-        """Let the state go."""
+        """Close the view of the state."""
         if self._opened is not None:
             self._opened.close()
             self._opened = self._state = None

@@ -23,11 +23,11 @@ HEALTH = b"/health"
 """The page that is shown to everybody."""
 
 MAX_WAITING = 64
-"""Requests that a client may send ahead before no more are read from it."""
+"""Pipelined requests of a client; with more, its socket is not read (back-pressure)."""
 
 
 class Speech(Enum):
-    """What an endpoint speaks."""
+    """The protocols of an endpoint."""
 
     HTTP = "http"
     WEBSOCKET = "websocket"
@@ -53,10 +53,10 @@ class HttpConnection(Connection):
         """Requests answered in this turn."""
         self._later: asyncio.Task[None] | None = None
         self._is_polling = False
-        """The answer that is waited for is an event, which may never come."""
+        """The awaited answer is an event, which may never come: no deadline."""
         self._has_asked = False
         self._is_ending = False
-        """Nothing more is read; what was read is answered, and then the connection ends."""
+        """No more requests are read; the connection is closed after the answers to those that were."""
 
     # -- from the transport
 
@@ -91,7 +91,7 @@ class HttpConnection(Connection):
             self._end_after(responses.refusal(503))
 
     def eof_received(self) -> bool:
-        """A client may close its side and wait for its answers."""
+        """EOF: a client may half-close and wait for its answers."""
         if self._later is None and not self._waiting:
             return False
         self._is_ending = True
@@ -264,7 +264,7 @@ class HttpConnection(Connection):
     def patience(self) -> float | None:
         limits, place = self.service.limits, self._reader.place
         if self._later is not None:
-            # Who has closed its side may be gone altogether; that shows only when it is written to.
+            # A client that has half-closed may be gone; only a write shows that.
             return limits.idle_seconds if self._is_ending else None
         if place is BETWEEN and self._has_asked and not self._is_ending:
             return limits.idle_seconds

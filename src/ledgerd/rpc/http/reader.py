@@ -26,7 +26,7 @@ NOTED = frozenset(
         b"transfer-encoding",
     )
 )
-"""The headers that decide over anything; all others are only measured."""
+"""The headers that have an effect; of all others only the size counts."""
 
 JOINED = frozenset((b"host", b"origin", b"x-forwarded-for"))
 """Of these, a second one adds to the first, so that none is overlooked."""
@@ -35,8 +35,8 @@ HEAD_END = b"\r\n\r\n"
 SEPARATORS = len(b": \r\n")
 
 
-class Place(Enum):
-    """Where in a request the stream stands."""
+class ReadState(Enum):
+    """The part of a request that is read next."""
 
     BETWEEN = "between requests"
     HEAD = "in the headers"
@@ -44,7 +44,7 @@ class Place(Enum):
     ENDED = "after something that is no request"
 
 
-BETWEEN, HEAD, BODY, ENDED = Place
+BETWEEN, HEAD, BODY, ENDED = ReadState
 
 
 class Request(NamedTuple):
@@ -62,20 +62,20 @@ class Request(NamedTuple):
 
 
 class Handshake(NamedTuple):
-    """A request for a WebSocket, and what has already come behind it."""
+    """A WebSocket handshake, and the bytes that came after it."""
 
     headers: Mapping[bytes, bytes]
     rest: bytes
 
 
 class Refusal(NamedTuple):
-    """What came cannot be read, or is too large; nothing after it is looked at."""
+    """A request that is invalid or too large; nothing after it is read."""
 
     status: int
 
 
 class Invitation(NamedTuple):
-    """The client waits to be told that it may send the body."""
+    """The client waits for `100 Continue` before it sends the body."""
 
 
 Arrival = Request | Handshake | Refusal | Invitation
@@ -92,7 +92,7 @@ class RequestReader:
         self._arrived: list[Arrival] = []
         self.place = BETWEEN
         self.steps = 0
-        """Grows whenever a request comes a part further, however many bytes that takes."""
+        """Counts the parts of requests that have arrived, whatever their size."""
         self._head_bytes = 0
         self._unended_bytes = 0
         self._path = b""
@@ -104,7 +104,7 @@ class RequestReader:
         self._known: Request | None = None
 
     def feed(self, data: bytes) -> list[Arrival]:
-        """What has arrived with these bytes, in its order."""
+        """Add received bytes, and return what is complete, in order."""
         if self.place is ENDED:
             return []
         was_between, before = self.place is BETWEEN, self.steps

@@ -44,7 +44,7 @@ CLOSING = b"Connection: close\r\n"
 
 
 class Page(NamedTuple):
-    """What a path shows to a person or a machine that asks without a body."""
+    """The answer to a GET: a page for people or machines."""
 
     body: bytes
     content_type: bytes = JSON
@@ -64,7 +64,7 @@ def json_head(length: int, connection: bytes = b"") -> bytes:
 
 @lru_cache(maxsize=4096)
 def kept_json_head(length: int) -> bytes:
-    """The head of a JSON-RPC answer on a connection that goes on without a word about it."""
+    """The head of a JSON-RPC answer without a `Connection` header."""
     return json_head(length)
 
 
@@ -84,7 +84,7 @@ def page_head(page: Page, connection: bytes = b"") -> bytes:
 
 
 def refusal(status: int) -> bytes:
-    """The answer to what is no request that can be read: no words, no body; the connection ends."""
+    """The answer to an unreadable request: no body; the connection is closed."""
     return b"HTTP/1.1 %d \r\n%bContent-Length: 0\r\n%b\r\n" % (status, CLOSING, SERVER)
 
 

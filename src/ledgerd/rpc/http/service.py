@@ -24,12 +24,12 @@ from ledgerd.supervision.tasks import Tasks
 log = logging.getLogger(__name__)
 
 Routes = Mapping[bytes, Callable[[], Page]]
-"""What is shown at a path to whoever asks for it without a body."""
+"""The page of each path for GET."""
 
 LONGEST_ROUND = 1.0
 
 ALWAYS_HELD = 64 * 1024
-"""Bytes of requests that a connection may keep here however much others keep."""
+"""Bytes of requests that each connection may have buffered, whatever the total is."""
 
 
 MOST_IN_A_TURN = 64
@@ -43,7 +43,7 @@ SPARE_SECONDS = 5.0
 
 
 class Connection(asyncio.Protocol):
-    """A client's connection, as the watch sees it."""
+    """A client's connection, with its deadlines."""
 
     transport: asyncio.Transport
 
@@ -55,15 +55,15 @@ class Connection(asyncio.Protocol):
         self.is_spare = False
         """There was no place for it."""
         self.is_congested = False
-        """The client does not take what it was sent."""
+        """The send buffer is full: the client does not read."""
         self.steps = 0
-        """Grows with everything that the client achieves, so that the watch sees who stands still."""
+        """Counts the client's progress, so that the watch finds connections without any."""
         self.seen = (-1, 0.0)
         self._held = 0
         self._turn: asyncio.Handle | None = None
 
     def progress(self) -> int:
-        """How far the client has come; a number that stays means that it stands still."""
+        """The client's progress; an unchanged number means that it made none."""
         return self.steps
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -76,7 +76,7 @@ class Connection(asyncio.Protocol):
             return
         plug = transport.get_extra_info("socket")
         if plug is not None and plug.family != socket.AF_UNIX:
-            # Someone who waits for an answer says nothing: only the network can tell that he is gone.
+            # A client that waits for an answer sends nothing: TCP keep-alive finds out if it is gone.
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
@@ -126,11 +126,11 @@ class Connection(asyncio.Protocol):
 
     @abstractmethod
     def expire(self) -> None:
-        """The patience is at its end."""
+        """The deadline has passed."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Take no more requests, and end once those that are in flight are answered."""
+        """Take no more requests, and close after the answers to those in flight."""
 
 
 class Service:
@@ -227,7 +227,7 @@ class Service:
 
     @property
     def is_open(self) -> bool:
-        """Whether every request is answered as it comes."""
+        """Whether every request is answered, without a check of rate or state."""
         return not (self.is_recovering or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
@@ -293,4 +293,4 @@ class Service:
 
 
 def _tell_fault(problem: BaseException) -> None:
-    log.error("an answer has failed, because of a fault of its own", exc_info=problem)
+    log.error("an answer has failed: internal error", exc_info=problem)

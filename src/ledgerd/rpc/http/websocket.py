@@ -31,7 +31,7 @@ _frame_log.setLevel(logging.ERROR)
 
 
 def accept_key(headers: Mapping[bytes, bytes]) -> bytes | None:
-    """What proves to the client that its handshake was understood; nothing where it was not a right one."""
+    """The value of `Sec-WebSocket-Accept`; empty for an invalid handshake."""
     key = headers.get(b"sec-websocket-key", b"").strip()
     try:
         is_key = len(base64.b64decode(key, validate=True)) == 16
@@ -53,7 +53,7 @@ class WebSocketConnection(Connection):
         self._fragments: list[bytes] = []
         self._is_binary = False
         self._is_asked = False
-        """Whether the client was asked for a sign of life since it last gave one."""
+        """Whether a ping was sent since the client last sent anything."""
         self._late: dict[asyncio.Task[None], Later] = {}
         self._waiting: deque[Frame] = deque()
         """Frames that one read has brought, and that the client gets no answer to before it takes those it has."""
@@ -167,7 +167,7 @@ class WebSocketConnection(Connection):
                 async for answer in answers:
                     self._send(answer)
                     self._flush()
-                    # A client that does not read is waited for here; meanwhile events queue where they are bounded.
+                    # Back-pressure: wait for a client that does not read. Meanwhile events queue within bounds.
                     await self._taken.wait()
         except Exception:
             self.transport.abort()
@@ -196,7 +196,7 @@ class WebSocketConnection(Connection):
 
     @property
     def _is_partial(self) -> bool:
-        """Whether a message has begun and not ended."""
+        """Whether a message is incomplete."""
         return bool(self._fragments or self._frames.reader.buffer)
 
     @property
