@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ledgerd.chain.forks.outcome import BranchRefused, Refused, Switched
+from ledgerd.chain.ledger.skip import Skip
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.operations.validators import ValidatorUpdate
@@ -102,6 +103,7 @@ def test_what_signatures_do_not_decide_is_applied_beside_the_trunk_and_leaves_no
     results = [outcome(node, block) for block in bad]
     assert any(isinstance(each, BranchRefused) for each in results)
     assert pops(node) == 0
+    assert node.chain.parts.choice.tried == 1
     push_all(node, good[2:])
     assert node.chain.head_id == good[-1].id
     assert_same_state(node.chain, straight.chain)
@@ -148,3 +150,25 @@ def test_a_block_that_broke_a_rule_is_not_applied_again(fresh: Fresh) -> None:
     assert isinstance(again, Refused)
     assert str(again.violation) == str(first.violation)
     assert node.chain.parts.store.revision == before
+
+
+def test_a_branch_from_below_the_irreversible_block_is_too_old(fresh: Fresh) -> None:
+    node = fresh()
+    node.produce(12)
+    chain = node.chain
+    irreversible = chain.irreversible
+    parent, start = chain.id_at(irreversible - 1), chain.head_time
+    for salt, block in enumerate(forged_line(parent, start, ALL)):
+        outcome(node, block)
+        assert not chain.is_linked(block.id), salt
+    assert chain.parts.choice.tried == 0
+    assert pops(node) == 0
+
+
+def test_a_block_on_the_head_may_be_pushed_with_its_signature_unchecked(fresh: Fresh) -> None:
+    node = fresh()
+    block = node.make()
+    anonymous = forged(block.previous, block.timestamp, block.validator)
+    assert node.chain.push_block(anonymous, Skip.VALIDATOR_SIGNATURE).has_moved
+    node.reopen()
+    assert node.chain.head_id == anonymous.id
