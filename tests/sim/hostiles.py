@@ -166,6 +166,7 @@ class Brancher(Stranger):
         self.leave(peer)
 
     def hear(self, peer: int, message: Message) -> None:
+        _ = peer
         if isinstance(message, BlockReply) and message.block.previous == self._recent[-1].id:
             self._recent = [*self._recent[1:], message.block]
 
