@@ -8,6 +8,8 @@ from ledgerd.chain.forks.outcome import BranchRefused, Refused, Switched
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import word_order
+from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from tests.chain.forks.branches import Branches, Fresh, forged, forged_line, outcome, overdrawn, push_all
 from tests.chain.networks import OTHERS, VIZ, Network
@@ -90,6 +92,33 @@ def test_an_honest_branch_with_a_key_change_and_a_new_schedule_is_switched_to(fr
     assert node.chain.head_id == long[-1].id
     node.chain.parts.pending.clear()
     assert_same_state(node.chain, straight.chain)
+
+
+def test_a_key_that_a_proposal_changes_inside_the_branch_is_followed(fresh: Fresh) -> None:
+    maker = fresh()
+    names = tuple(sorted((name for name in ALL if name != maker.chain.scheduled_at(3)), key=word_order))
+    changes = tuple(OperationWrapper(change) for change in key_changes() if change.owner in names)
+    until = maker.chain.head_time + 600
+    maker.send(ProposalCreate(VIZ, "keys", "", until, changes, None, ()))
+    trunk = maker.produce(1)
+    branches = Branches(maker)
+    short = branches.line(branches.root, 2, memo="short")
+    approval = ProposalUpdate(VIZ, "keys", names, (), (), (), (), (), (), (), ())
+
+    def act() -> None:
+        draft = replace(maker.signed(approval), signatures=())
+        chain = maker.chain
+        chain.push_transaction(draft.signed(chain.network.chain_id, [maker.keys[name] for name in names]))
+
+    long = [branches.grow(branches.root, 1, acting=act)]
+    maker.keys |= dict.fromkeys(names, NEW_KEY)
+    for _ in range(3):
+        long.append(branches.grow(long[-1].id))
+    assert any(block.signee == NEW_KEY.public for block in long)
+    node = fresh()
+    push_all(node, [*trunk, *short, *long])
+    assert node.chain.head_id == long[-1].id
+    assert node.chain.parts.choice.tried == 1
 
 
 def test_what_signatures_do_not_decide_is_applied_beside_the_trunk_and_leaves_no_trace(fresh: Fresh) -> None:
