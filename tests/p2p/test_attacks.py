@@ -126,6 +126,16 @@ def test_blocks_without_parents_are_charged_to_the_address_over_all_its_connecti
     assert forks_bytes(talk.chain) < 60 * 300
 
 
+def test_blocks_before_their_time_are_charged_to_the_address_too(talk: Talk, others: Network) -> None:
+    for place in range(40):
+        number = talk.accept(ATTACKER)
+        assert number is not None
+        talk.say(number, talk.hello(number))
+        talk.say(number, BlockReply(forged(talk.chain.head_id, int(talk.now) + 600, VIZ, place), 0, True))
+        talk.network.lost(talk.now, number)
+    assert len(talk.network.intake.admission) == 8
+
+
 def test_two_addresses_of_one_ipv6_network_are_one(talk: Talk) -> None:
     core = talk.network.core
     first, second, other = (core.allowances.of(host, 0) for host in ("2a01:1:2:3::1", "2a01:1:2:3::9", "2a01:1:2:4::1"))
