@@ -11,18 +11,15 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.frames import pack_frame
 from ledgerd.p2p.wire.messages import BlockReply, TransactionMessage
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.block import Block, BlockHeader, merkle_root, sign_block
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.operations.transfers import Transfer
@@ -60,21 +57,16 @@ class Ground:
         self.talk.say(self.honest, BlockReply(block, 0, True))
         assert self.talk.chain.head_id == block.id, "the honest block was not taken in"
 
-    @contextmanager
-    def connected(self, host: str = ATTACKER) -> Iterator[int | None]:
-        """A short connection; none where the node lets nobody in from there."""
-        number = self.talk.accept(host)
-        if number is not None:
-            self.talk.say(number, self.talk.hello(number))
-        yield number
-        if number is not None:
-            self.talk.network.lost(self.talk.now, number)
-
-    def send(self, frames: list[bytes], host: str = ATTACKER) -> None:
-        """Bytes in a short connection."""
-        with self.connected(host) as number:
-            for frame in frames if number is not None else ():
-                self.talk.send_bytes(number, frame)  # type: ignore[arg-type]  # it is not None here
+    def send(self, frames: list[bytes], host: str) -> None:
+        """Bytes in a short connection, where the node lets anybody in from there."""
+        talk = self.talk
+        number = talk.accept(host)
+        if number is None:
+            return
+        talk.say(number, talk.hello(number))
+        for frame in frames:
+            talk.send_bytes(number, frame)
+        talk.network.lost(talk.now, number)
 
 
 def forged_branch(base: BlockId, start: int, salt: int) -> list[bytes]:
@@ -88,62 +80,61 @@ def forged_branch(base: BlockId, start: int, salt: int) -> list[bytes]:
     return frames
 
 
-def branches(ground: Ground) -> Callable[[], None]:
+Sent = list[tuple[str, list[bytes]]]
+"""What is sent in short connections: from which address, and which frames."""
+
+
+def branches(ground: Ground) -> Sent:
     """Row 1: 90 branches of six blocks from below the head."""
-    made = [forged_branch(ground.base, ground.start - 60, salt) for salt in range(90)]
-    return lambda: [ground.send(frames) for frames in made] and None
+    return [(ATTACKER, forged_branch(ground.base, ground.start - 60, salt)) for salt in range(90)]
 
 
 def _large(ground: Ground, number: int, salt: int, size: int = 20) -> bytes:
     gifts = [Transfer(VIZ, VIZ, tokens(1), "x" * 100)] * 20
     transaction = ground.others.signed(*gifts)
     parent = BlockId(number.to_bytes(4, "big") + salt.to_bytes(16, "big"))
-    block = Block(
-        parent, int(ground.talk.now), VIZ, MerkleRoot(bytes(20)), (), Signature(bytes(65)), (transaction,) * size
-    )
+    root = merkle_root([transaction.merkle_digest] * size)
+    block = Block(parent, int(ground.talk.now), VIZ, root, (), Signature(bytes(65)), (transaction,) * size)
     return BlockReply(block, 0, True).frame
 
 
-def unlinked(ground: Ground) -> Callable[[], None]:
+def unlinked(ground: Ground) -> Sent:
     """Row 2: 300 large blocks whose parents nobody has, ten a connection."""
     head = ground.talk.chain.head_number
     made = [_large(ground, head + 5 + salt % 80, salt) for salt in range(300)]
-    return lambda: [ground.send(made[place : place + 10]) for place in range(0, len(made), 10)] and None
+    return [(ATTACKER, made[place : place + 10]) for place in range(0, len(made), 10)]
 
 
-def signatures(ground: Ground) -> Callable[[], None]:
+def signatures(ground: Ground) -> Sent:
     """Row 3: 20 peers, ten transactions of 900 random signatures each."""
     made = []
     for salt in range(200):
         draft = ground.others.signed(Transfer(VIZ, VIZ, tokens(1 + salt), ""), lifetime=100)
         made.append(TransactionMessage(replace(draft, signatures=noise(900, salt))).frame)
-    return lambda: [ground.send(made[place * 10 : place * 10 + 10], f"62.8.{place}.1") for place in range(20)] and None
+    return [(f"62.8.{place}.1", made[place * 10 : place * 10 + 10]) for place in range(20)]
 
 
-def far(ground: Ground) -> Callable[[], None]:
+def far(ground: Ground) -> Sent:
     """Row 4: 40 blocks of 1.6 MB far above the head."""
     made = [_large(ground, ground.talk.chain.head_number + 90_000, salt, 600) for salt in range(40)]
-    return lambda: ground.send(made)
+    return [(ATTACKER, made)]
 
 
-def closes(ground: Ground) -> Callable[[], None]:
+def closes(_ground: Ground) -> Sent:
     """Row 12: 2,000 connections with a message that cannot be read."""
     frame = pack_frame(BlockReply.NUMBER, b"\1")
-    return lambda: [ground.send([frame], f"62.9.{place % 200}.{place // 200}") for place in range(2_000)] and None
+    return [(f"62.9.{place % 200}.{place // 200}", [frame]) for place in range(2_000)]
 
 
-def silence(ground: Ground) -> Callable[[], None]:
+def silence(ground: Ground) -> Sent:
     """Row 14: all inbound places are taken by peers that say nothing; a minute later somebody else comes."""
-
-    def play() -> None:
-        talk = ground.talk
-        while (number := talk.accept()) is not None:
-            talk.say(number, talk.hello(number))
-        talk.wait(65)
-        came = talk.accept("62.200.1.1")
-        sys.stdout.write(f"    a newcomer is {'let in' if came is not None else 'turned away'}\n")
-
-    return play
+    talk = ground.talk
+    while (number := talk.accept()) is not None:
+        talk.say(number, talk.hello(number))
+    talk.wait(65)
+    came = talk.accept("62.200.1.1")
+    sys.stdout.write(f"    a newcomer is {'let in' if came is not None else 'turned away'}\n")
+    return []
 
 
 ATTACKS = {each.__name__: each for each in (branches, unlinked, signatures, far, closes, silence)}
@@ -164,30 +155,21 @@ def play(name: str) -> None:
     """One attack on a node of its own."""
     with tempfile.TemporaryDirectory() as folder:
         ground = Ground(Path(folder))
-        attack = ATTACKS[name](ground)
-        popped, lines = 0, Lines()
-        original = Trunk.pop
-
-        def pop(trunk: Trunk) -> Block:
-            nonlocal popped
-            popped += 1
-            return original(trunk)
-
-        Trunk.pop = pop  # type: ignore[method-assign]
+        sent, lines = ATTACKS[name](ground), Lines()
         root = logging.getLogger("ledgerd")
         root.setLevel(logging.INFO)
         root.addHandler(lines)
         before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
-        try:
-            attack()
-        finally:
-            took = time.monotonic() - began
-            root.removeHandler(lines)
-            Trunk.pop = original  # type: ignore[method-assign]
+        for host, frames in sent:
+            ground.send(frames, host)
+        took = time.monotonic() - began
+        root.removeHandler(lines)
+        chain = ground.talk.chain
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
         sys.stdout.write(
-            f"{name}: {took:.2f} s of the chain's thread, {popped} own blocks undone, {grown:.0f} MB more memory, "
-            f"{len(ground.talk.chain.parts.forks)} candidates, {lines.bytes / 1024:.0f} KB of log\n"
+            f"{name}: {took:.2f} s of the chain's thread, "
+            f"{chain.parts.trunk.pops} own blocks undone, {grown:.0f} MB more memory, "
+            f"{len(chain.parts.forks)} candidates, {lines.bytes / 1024:.0f} KB of log\n"
         )
         ground.produce()
         _close(ground.others, ground.node)

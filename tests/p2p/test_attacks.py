@@ -126,7 +126,7 @@ def test_blocks_without_parents_are_charged_to_the_address_over_all_its_connecti
     assert forks_bytes(talk.chain) < 60 * 300
 
 
-def test_blocks_before_their_time_are_charged_to_the_address_too(talk: Talk, others: Network) -> None:
+def test_blocks_before_their_time_are_charged_to_the_address_too(talk: Talk) -> None:
     for place in range(40):
         number = talk.accept(ATTACKER)
         assert number is not None
