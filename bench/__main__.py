@@ -12,7 +12,7 @@ PREFIX = "bench_"
 
 
 def names() -> list[str]:
-    """The benches that there are, in the order of the alphabet."""
+    """The names of the benches, sorted."""
     return sorted(m.name.removeprefix(PREFIX) for m in iter_modules(bench.__path__) if m.name.startswith(PREFIX))
 
 

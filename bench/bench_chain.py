@@ -37,7 +37,7 @@ GROWTH = 1.30
 
 
 def recovery_seconds() -> float:
-    """What one signature recovery costs now; a busy machine slows it as it slows the rest."""
+    """What one key recovery costs now; a busy machine slows it as much as the rest."""
     block = codec_of(Block).decode(recorded_blocks("open-2")[5])
     signature, digest = block.validator_signature, block.header.digest
     started = process_time()
@@ -72,13 +72,13 @@ def replay_seconds(push: Callable[[Block], object], commit: Callable[[], object]
 
 
 def verdict(value: float, limit: float, *, at_most: bool = True) -> str:
-    """Whether a figure keeps to its target."""
+    """A figure beside its target, and whether it meets it."""
     is_met = value <= limit if at_most else value >= limit
     return f"{'<=' if at_most else '>='} {limit:g}: {'met' if is_met else 'MISSED'}"
 
 
 def send_transfers(net: Network, names: list[AccountName], round_: int) -> None:
-    """A transfer from each to the next."""
+    """Push a transfer from each account to the next."""
     for place, name in enumerate(names):
         recipient = names[(place + round_ + 1) % len(names)]
         net.send(Transfer(name, recipient, tokens(1 + round_), f"payment {round_}"), key=net.keys[name])
@@ -210,7 +210,7 @@ print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru
 
 
 def print_opening(folder: Path) -> None:
-    """Open a state in a process of its own."""
+    """Open a state in a child process, and print time and memory."""
     answer = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", OPENING, str(folder)], check=True, capture_output=True, text=True
     ).stdout

@@ -1,4 +1,4 @@
-"""What a history costs while blocks are replayed, how much of the disk it takes, and how fast it is read.
+"""The cost of a history: time during a replay, disk space, and speed of reading.
 
 Each figure stands beside what it should be. Requests are made through the dispatcher, as a worker makes them, without
 the network and without the cache of answers; `first` means that no operation of the answer was read before. Rates are

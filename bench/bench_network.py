@@ -1,4 +1,4 @@
-"""What the network costs: a sync beside a replay of the same blocks, a block on its way through one hop, 200 peers.
+"""The cost of the network: a sync against a replay of the same blocks, a block over one hop, 200 peers.
 
 Nodes are processes on loopback, with every check on. Rounds of all kinds alternate and the middle one of each counts;
 processor time is shown beside the rate, for it needs no idle machine.
@@ -34,7 +34,7 @@ from tests.node.processes import LOOPBACK, NodeProcess
 from tests.p2p.test_driver import free_port
 
 BLOCKS, BEGUN = 6_000, 600
-"""The blocks of a sync, and how many of them are let by before the clock runs."""
+"""The blocks of a sync, and how many are skipped before the measurement."""
 ROUNDS = 3
 POLL_SECONDS = 0.1
 PEERS = 200
@@ -69,7 +69,7 @@ class Figures(NamedTuple):
 
 
 def grow(folder: Path, count: int) -> Network:
-    """A network whose blocks all lie in the past."""
+    """Make a network whose blocks are all in the past."""
     net = Network(folder, genesis=int(time()) // 3 * 3 - 3 * count - 3_600)
     net.start()
     while net.chain.head_number < count:
@@ -80,7 +80,7 @@ def grow(folder: Path, count: int) -> Network:
 
 
 def words_of(folder: Path, *more: str) -> list[str]:
-    """A node of the testnet that speaks with peers."""
+    """The command line of a testnet node with peers."""
     return ["--data-dir", str(folder), "--chain=testnet", "--plugin=p2p", *more]
 
 
@@ -190,7 +190,7 @@ class Maker:
 
 
 class Listener(asyncio.Protocol):
-    """A peer that does no more than shake hands, and notes when which block reaches it."""
+    """A peer that only does the handshake and records when each block arrives."""
 
     def __init__(self, number: int, head: tuple[BlockId, int]) -> None:
         self._hello = Hello(
@@ -224,7 +224,7 @@ class Listener(asyncio.Protocol):
                     self.heard.put_nowait((block.id, came))
 
     async def when(self, block_id: BlockId) -> float:
-        """When a block came."""
+        """When a block arrived."""
         while True:
             heard, came = await asyncio.wait_for(self.heard.get(), PATIENCE)
             if heard == block_id:
@@ -290,7 +290,7 @@ async def bench_hop(folder: Path, source: Path, net: Network) -> None:
 
 
 async def bench_peers(folder: Path, source: Path, net: Network) -> None:
-    """Two hundred peers of one node: what they weigh, and when the last of them has a new block."""
+    """Two hundred peers of one node: their memory, and when the last of them has a new block."""
     async with making(net) as maker, AsyncExitStack() as running:
         limit = f"--p2p-max-connections={PEERS + 50}"
         node, port = await started(running, folder / "hub", source, maker.driver.port, limit)
@@ -314,7 +314,7 @@ def resident_megabytes(node: NodeProcess) -> float:
 
 
 async def bench_blocks() -> None:
-    """Everything about blocks on their way."""
+    """Figures about the propagation of blocks."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         net = grow(folder / "maker", 100)

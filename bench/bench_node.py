@@ -1,4 +1,4 @@
-"""A whole node: from its start to its first answer, what it holds in idleness, and its blocks while clients hammer it.
+"""A whole node: time from start to first answer, idle memory, and its blocks under load by clients.
 
 A slot counts as missed when the head falls behind the slots that passed. What is timed of a block is all of
 `push_block` on the thread of the chain: its rules, the commit, and what is told of it.
@@ -53,7 +53,7 @@ ALICE, BOB = AccountName("alice"), AccountName("bob")
 
 
 def dev(folder: Path) -> NodeProcess:
-    """A node as a user starts it."""
+    """The command line of `ledgerd dev`."""
     words = ("--http=127.0.0.1:0", "--ws=127.0.0.1:0", f"--workers={WORKERS}", "--block-time=3600")
     return NodeProcess("dev", "--data-dir", str(folder), *words)
 
@@ -83,7 +83,7 @@ def processor_seconds(process: int) -> float:
 
 
 def tree(process: int) -> Iterator[int]:
-    """A process and all below it."""
+    """A process and all its descendants."""
     if not Path(f"/proc/{process}/task").exists():
         return  # the system does not show it
     yield process
@@ -93,7 +93,7 @@ def tree(process: int) -> Iterator[int]:
 
 
 def proportional_bytes(process: int) -> int:
-    """What a process holds; of what it shares with others, its share."""
+    """The proportional set size of a process: memory that it shares counts in part."""
     for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024
@@ -141,7 +141,7 @@ def configured(folder: Path) -> Configuration:
 
 
 def hammer(port: int) -> None:
-    """Ask without a pause on all connections, until the process is ended: run in a process of its own."""
+    """Send requests without pause on all connections until the process is killed; run in a child process."""
     bodies = (
         request(*PROPERTIES),
         request("database_api", "get_accounts", ["viz", "committee", "alice", "bob", "charlie", "dan", "eve", "frank"]),
@@ -165,7 +165,7 @@ def hammer(port: int) -> None:
 
 
 class Whole(Asker):
-    """Asks again when an answer, however many pieces it comes in, is whole."""
+    """Sends the next request as soon as an answer is complete."""
 
     def __init__(self, requests: list[bytes]) -> None:
         super().__init__(requests)
@@ -213,7 +213,7 @@ def transfer(chain: Chain, number: int) -> None:
 
 
 async def produce(folder: Path) -> None:
-    """Make blocks while clients ask, and print what became of both."""
+    """Make blocks under load by clients, and print the figures of both."""
     runtime = DevRuntime(configured(folder), DevOptions())
     await runtime.start()
     chain, watched = runtime.chain.chain, Watched()

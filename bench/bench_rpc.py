@@ -35,7 +35,7 @@ from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.worker import YIELDING
-from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.work import Work
 
@@ -202,7 +202,7 @@ async def bare() -> AsyncIterator[Round]:
 @asynccontextmanager
 async def workers(count: int) -> AsyncIterator[Round]:
     """Running workers."""
-    endpoint = Endpoint("127.0.0.1", 0, Speech.BOTH)
+    endpoint = ClientEndpoint("127.0.0.1", 0, Speech.BOTH)
     work = Work("webserver")
     running = Workers(Switchboard({}), [endpoint], "bench.bench_rpc:parts", None, count=count, work=work)
     await running.start()

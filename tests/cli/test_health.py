@@ -1,4 +1,4 @@
-"""`ledgerd --check-health`: what a supervisor learns of a node."""
+"""`ledgerd --check-health`: output and exit code for each status of a node."""
 
 from __future__ import annotations
 

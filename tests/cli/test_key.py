@@ -1,4 +1,4 @@
-"""`ledgerd key`: a key that nobody sees."""
+"""`ledgerd key`: makes a private key and prints only the public one."""
 
 from __future__ import annotations
 

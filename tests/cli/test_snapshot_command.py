@@ -1,4 +1,4 @@
-"""`ledgerd snapshot`: out of one data directory and into another, and what is refused."""
+"""`ledgerd snapshot`: export from one data directory, import to another, and what is refused."""
 
 from __future__ import annotations
 

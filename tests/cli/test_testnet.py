@@ -1,4 +1,4 @@
-"""`ledgerd testnet` as somebody runs it: networks of a few nodes, with blocks in quick succession."""
+"""`ledgerd testnet` as a process: networks of a few nodes with a short block time."""
 
 from __future__ import annotations
 

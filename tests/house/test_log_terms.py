@@ -33,7 +33,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "p2p/sync/intake.py": ("p2p/sync/report.py",),
     "producer/loop.py": ("producer/decision.py", "producer/streaks.py"),
     "snapshot/jobs.py": ("snapshot/job.py",),
-    "supervision/work.py": ("supervision/work.py", "node/workers/recovery.py"),
+    "supervision/work.py": ("supervision/work.py", "node/workers/key_recovery.py"),
 }
 """Files that log a text which was made elsewhere, and the files that make it: all their texts count."""
 

@@ -209,7 +209,7 @@ GROUPS = (
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
         node/parts/chain node/parts/production node/parts/records node/parts/replaying
-        node/parts/webserver node/runtime node/workers/api_worker node/workers/recovery_worker
+        node/parts/webserver node/runtime node/workers/api_worker node/workers/key_recovery_worker
         """,
     ),
     Group(
@@ -279,7 +279,7 @@ GROUPS = (
     Group(
         "the server: proven over sockets, as clients meet it",
         ("rpc/http/test_connection.py", "rpc/http/test_websocket.py", "rpc/test_workers.py"),
-        "rpc/http/listeners rpc/http/responses rpc/http/service rpc/worker",
+        "rpc/http/listeners rpc/http/responses rpc/worker",
     ),
     Group(
         "both ends of one link: proven together",

@@ -74,6 +74,15 @@ class NodeProcess:
             connection.close()
         return answer.get("result", answer.get("error"))
 
+    def status(self, headers: dict[str, str]) -> int:
+        """The status of a request with these headers."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=PATIENCE)
+        try:
+            connection.request("POST", "/", "{}", headers)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
     @property
     def head(self) -> int:
         number: int = self.call("database_api", "get_dynamic_global_properties")["head_block_number"]

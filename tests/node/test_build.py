@@ -1,4 +1,4 @@
-"""What a program was built as: the file that says it, and the plugins that it runs without."""
+"""The build flavour: its file, and the plugins that it leaves out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of a running node: it is streamed to clients, and its damage keeps nobody from the chain."""
+"""The history of a running node: it is streamed to clients, and if it is damaged the node runs on without it."""
 
 from __future__ import annotations
 

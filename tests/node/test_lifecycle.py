@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.cli.node_arguments import WRONG_CONFIGURATION
 from ledgerd.node.lifecycle import FATAL, banner
 from ledgerd.protocol.parameters import TESTNET
-from tests.node.processes import CONFIGURATIONS, NodeProcess, words_of_testnet
+from tests.node.processes import CONFIGURATIONS, PROGRAM, NodeProcess, words_of_testnet
 from tests.recorded import CHAINS, recorded_log
 
 SERVED = {
@@ -36,6 +37,23 @@ def test_a_node_serves_makes_blocks_and_stops_when_asked(tmp_path: Path, how: si
     for line in ("closing chain database", "database closed successfully", "exited cleanly"):
         assert line in node.log
     assert node.log.index("Started on blockchain with 0 blocks") < node.log.index("start listening for http")
+
+
+def test_a_node_that_may_have_too_few_files_says_so_at_its_start(tmp_path: Path) -> None:
+    few = ("prlimit", "--nofile=64:64", *PROGRAM)
+
+    with NodeProcess(*words_of_testnet(tmp_path), program=few) as node:
+        assert node.wait() == WRONG_CONFIGURATION
+
+    assert "ulimit -n is 64, and p2p-max-connections = " in node.log
+
+
+def test_a_worker_takes_as_many_connections_as_it_may_have_files(tmp_path: Path) -> None:
+    some = ("prlimit", "--nofile=700:700", *PROGRAM)
+
+    with NodeProcess(*words_of_testnet(tmp_path, "--p2p-max-connections=8"), program=some) as node:
+        node.wait_for("the limit of open files is 700: this API worker accepts 572 connections, not 1024")
+        assert node.stop() == 0
 
 
 def test_no_key_is_ever_in_the_log(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A stop that takes too long is given up, as a kill would, and a state that proves damaged is marked."""
+"""A stop that takes too long ends the process, and a state found damaged is marked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def runtime_in(folder: Path) -> Runtime:
 
 
 @pytest.mark.parametrize(("reason", "code"), [(None, STOPPED), (StoreCorrupt("damaged"), FATAL)])
-def test_a_stop_that_takes_too_long_is_given_up(
+def test_a_stop_that_takes_too_long_ends_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: StoreCorrupt | None, code: int
 ) -> None:
     runtime = runtime_in(tmp_path)

@@ -121,7 +121,7 @@ def test_a_part_of_production_that_ends_ends_the_node_at_once(
         assert "ledgerd: failing: task has ended\n" in capsys.readouterr().err
     else:
         assert runtime.failure is problem
-        assert "a fault of its own" in caplog.text
+        assert "internal error" in caplog.text
 
 
 def test_production_that_fails_ends_the_node_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The clocks of a node keep the pace of its network."""
+"""The clocks of a node run at the rate of its network's clock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_without_a_clock_of_its_own_a_network_has_the_time_of_the_world(world: l
     assert (source.wall(), source.monotonic()) == (world[0] // 1_000, world[1] // 1_000)
 
 
-def test_both_clocks_hurry_with_the_network(world: list[int]) -> None:
+def test_both_clocks_run_at_the_rate_of_the_network(world: list[int]) -> None:
     source = TimeSource(NetworkClock(1_800_000_000, 1_700_000_000, 4.0))
     before = source.wall(), source.monotonic()
     for number in (0, 1):

@@ -45,7 +45,7 @@ def test_a_wrong_value_is_told_with_its_place_and_with_what_to_write(tmp_path: P
             assert f"{option.name}{sign}{text}:" not in problem
 
 
-def test_only_texts_and_paths_take_anything() -> None:
+def test_only_texts_and_paths_accept_any_value() -> None:
     free = {option.kind.word for option in every_option()} & TAKE_ANYTHING
 
     assert free == TAKE_ANYTHING

@@ -115,6 +115,15 @@ def test_the_compose_file_names_what_there_is() -> None:
     assert "\t" not in COMPOSE
 
 
+def test_the_unit_lets_processes_give_way_and_ends_none_without_a_word() -> None:
+    lines = SERVICE.read_text(encoding="utf-8").splitlines()
+    filters = [line.partition("=")[2].split() for line in lines if line.startswith("SystemCallFilter=")]
+    denied = next(place for place, words in enumerate(filters) if words[0].startswith("~") and "@resources" in words)
+
+    assert any("setpriority" in words for words in filters[denied + 1 :])
+    assert "SystemCallErrorNumber=EPERM" in lines
+
+
 def test_the_unit_restarts_confines_and_waits() -> None:
     unit = RawConfigParser(strict=False)
     unit.optionxform = str  # type: ignore[assignment,method-assign]  # the names of systemd have capitals

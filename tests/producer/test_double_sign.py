@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -115,3 +116,28 @@ def test_a_node_whose_state_is_older_than_its_record_refuses_and_says_so(
 
         assert restored.chain.head_number == 0
     assert "production waits until the chain has come that far" in caplog.text
+
+
+def test_a_flipped_bit_anywhere_stops_the_start_until_a_person_says_so(tmp_path: Path, block: Block) -> None:
+    LastSigned(tmp_path, TESTNET.chain_id).record(block)
+    file = tmp_path / FILE
+    whole = file.read_bytes()
+
+    for place in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << place % 7
+        file.write_bytes(flipped)
+        with pytest.raises(OperatorError):
+            LastSigned(tmp_path, TESTNET.chain_id)
+    file.write_bytes(whole)
+    assert LastSigned(tmp_path, TESTNET.chain_id).time == block.timestamp
+
+
+def test_a_record_of_an_earlier_release_counts(tmp_path: Path, block: Block) -> None:
+    LastSigned(tmp_path, TESTNET.chain_id).record(block)
+    file = tmp_path / FILE
+    earlier = json.loads(file.read_bytes()) | {"format": 1}
+    del earlier["checksum"]
+    file.write_text(json.dumps(earlier))
+
+    assert LastSigned(tmp_path, TESTNET.chain_id).refusal(block.timestamp, 0)

@@ -13,6 +13,7 @@ if sys.platform != "win32":
     import uvloop
 
 from ledgerd.rpc.http.connection import HttpConnection, Speech
+from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.service import Connection, Service
 
 PATIENCE = 20.0
@@ -72,7 +73,7 @@ class Client:
 
 def http_request(body: bytes, *, method: str = "POST", path: str = "/", headers: str = "") -> bytes:
     length = f"Content-Length: {len(body)}\r\n" if body else ""
-    return f"{method} {path} HTTP/1.1\r\nHost: node\r\n{length}{headers}\r\n".encode() + body
+    return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{length}{headers}\r\n".encode() + body
 
 
 class Server:
@@ -82,8 +83,8 @@ class Server:
         self.port = port
         self._clients: list[Client] = []
 
-    async def connect(self) -> Client:
-        client = Client(*await asyncio.open_connection("127.0.0.1", self.port))
+    async def connect(self, source: str = "127.0.0.1") -> Client:
+        client = Client(*await asyncio.open_connection("127.0.0.1", self.port, local_addr=(source, 0)))
         self._clients.append(client)
         return client
 
@@ -107,16 +108,16 @@ async def clients_of(port: int) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def serving(service: Service, speech: Speech = Speech.BOTH) -> AsyncIterator[Server]:
+async def serving(service: Service, speech: Speech = Speech.BOTH, gate: Gate | None = None) -> AsyncIterator[Server]:
     """A service on a port for as long as the block lasts."""
     loop = asyncio.get_running_loop()
-    listening = await loop.create_server(partial(HttpConnection, service, speech), "127.0.0.1", 0)
+    listening = await loop.create_server(partial(HttpConnection, service, speech, gate), "127.0.0.1", 0)
     try:
         async with clients_of(listening.sockets[0].getsockname()[1]) as server:
             yield server
     finally:
         listening.close()
-        for connection in list(service.connections):
+        for connection in [*service.connections, *service.spare_connections]:
             connection.transport.abort()
 
 

@@ -69,6 +69,12 @@ def echo(_view: ApiView, value: Whatever) -> Whatever:
     return value
 
 
+@DATABASE.method(args=exactly(1))
+def long(_view: ApiView, size: UInt32) -> str:
+    """A long text."""
+    return f"long:{'x' * size}"
+
+
 @DATABASE.method()
 def raw_bytes(_view: ApiView) -> str:
     """A text of the chain that is not UTF-8."""

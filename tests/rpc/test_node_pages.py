@@ -1,4 +1,4 @@
-"""The pages of a node that runs."""
+"""The pages of a running node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker processes: shared ports, deaths, hangs, and the end (real processes, on free ports of this machine)."""
+"""Worker processes: shared ports, exits, hangs, and the stop (real processes, on free ports of this machine)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen, resolve
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Switchboard
-from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.work import Work
 from tests.house.source_tree import ROOT
 from tests.rpc.loopback import Client, Server, clients_of, play, until
 from tests.rpc.sample_api import request
 
-ANY = Endpoint("127.0.0.1", 0, Speech.BOTH)
+ANY = ClientEndpoint("127.0.0.1", 0, Speech.BOTH)
 PROCESS = json.dumps(request("process")).encode()
 LIMITS = Limits(stop_seconds=2)
 
@@ -78,7 +78,7 @@ def test_workers_share_a_port_reach_the_node_and_end_with_it() -> None:
                 assert await client.ask(call) == b'{"jsonrpc":"2.0","result":{},"id":1}'
             follow = json.dumps(request("follow", "blocks", api="network_broadcast_api")).encode()
             waiting = [asyncio.ensure_future(client.ask(follow)) for client in clients]
-            await until(lambda: sum("blocks" in line.topics for line in board._lines) == 2)  # noqa: SLF001 - who listens
+            await until(lambda: sum("blocks" in link.topics for link in board._links) == 2)  # noqa: SLF001 - who listens
             board.publish(HEAD, b"")
             board.publish("blocks", b"1")
             assert await asyncio.gather(*waiting) == [b'{"jsonrpc":"2.0","result":"1","id":1}'] * 2
@@ -149,7 +149,7 @@ def test_a_host_without_an_address_is_reported() -> None:
         resolve("256.0.0.1", 80)
 
 
-def test_a_death_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_end_of_a_worker_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def scene() -> None:
         async with working(1) as (running, server):
             [victim] = running.processes

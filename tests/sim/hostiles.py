@@ -140,7 +140,38 @@ class Forger(Stranger):
             self.say(peer, BlockReply(dead.get(message.block_num, self._forged()), 0, True))
 
 
-HOSTILES: tuple[type[Stranger], ...] = (Staller, Liar, Flooder, Garbler, Forger)
+class Brancher(Stranger):
+    """In short connections sends branches that leave the trunk some blocks below the head, longer than it, in the names
+    of validators, signed by nobody.
+    """
+
+    def __init__(self, name: str, victims: tuple[str, ...], lore: Lore, random: Random) -> None:
+        super().__init__(name, victims, lore, random)
+        self._recent = list(lore.trunk[-6:])
+        self.sent = 0
+
+    def act(self, peer: int) -> None:
+        for _ in range(3):
+            base = self._recent[0]
+            names = self.random.sample((*OTHERS, VIZ), 7)
+            length = self._recent[-1].number - base.number + 2
+            previous = base.id
+            for place in range(length):
+                when = base.timestamp + 3 * (place + 1) + 30
+                header = BlockHeader(previous, when, names[place % 7], MerkleRoot(bytes(20)), ())
+                block = sign_block(header, (), PrivateKey(self.random.randbytes(32)))
+                self.say(peer, BlockReply(block, 0, True))
+                previous = block.id
+            self.sent += 1
+        self.leave(peer)
+
+    def hear(self, peer: int, message: Message) -> None:
+        _ = peer
+        if isinstance(message, BlockReply) and message.block.previous == self._recent[-1].id:
+            self._recent = [*self._recent[1:], message.block]
+
+
+HOSTILES: tuple[type[Stranger], ...] = (Staller, Liar, Flooder, Garbler, Forger, Brancher)
 
 
 class Equivocator(Node):

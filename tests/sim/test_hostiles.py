@@ -9,7 +9,7 @@ import pytest
 
 from tests.sim.conftest import Build
 from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds
-from tests.sim.hostiles import HOSTILES, Equivocator, Forger
+from tests.sim.hostiles import HOSTILES, Brancher, Equivocator, Forger
 from tests.sim.strangers import Stranger
 from tests.sim.world import World
 
@@ -54,6 +54,16 @@ def test_a_node_that_was_away_finds_its_way_past_a_hostile_peer(
 
     assert len(world.heads()) == 1
     world.check_states()
+
+
+def test_no_own_block_is_undone_for_branches_that_nobody_signed(build: Build, grounds: Grounds) -> None:
+    world = build(4, 2)
+    stranger = let_in(world, grounds, Brancher, NAMES[:2])
+    world.run(120)
+    assert isinstance(stranger, Brancher)
+    assert stranger.sent >= 20
+    assert [node.chain.parts.trunk.pops for node in world.nodes.values()] == [0, 0]
+    assert min(node.chain.head_number for node in world.nodes.values()) >= grounds.head + 38
 
 
 def test_what_a_forger_sends_is_kept_in_small_number(build: Build, grounds: Grounds) -> None:

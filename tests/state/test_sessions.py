@@ -180,3 +180,64 @@ def test_the_revision_is_set_only_without_sessions(store: Store) -> None:
 def test_a_commit_between_blocks_only(store: Store) -> None:
     with store.begin(), pytest.raises(StoreMisuse, match="a commit stands between blocks"):
         store.commit()
+
+
+# -- what was, and what might be
+
+
+def test_an_object_is_found_as_it_was_at_a_revision(tmp_path: Path) -> None:
+    with Store.open(tmp_path, TABLES) as store:
+        fill(store, 5)
+        for place in range(3):
+            with store.begin() as session:
+                move(store, 0, 10 + place)
+                fill(store, 100 + place)
+                if place == 2:
+                    store.remove(store.get(ITEMS, 1))
+                session.push()
+        store.commit()
+    with Store.open(tmp_path, TABLES) as store:
+        first = store.revision - 3
+        times = [None if (item := store.find_at(ITEMS, 0, first + place)) is None else item.time for place in range(4)]
+        assert times == [5, 10, 11, 12]
+        assert [store.find_at(ITEMS, 1, first + place) is None for place in range(4)] == [True, False, False, True]
+        assert [item.id for item in store.removed_since(ITEMS, first)] == [1]
+        assert list(store.removed_since(ITEMS, store.revision)) == []
+
+
+def test_a_store_beside_goes_its_own_way_and_leaves_no_trace(tmp_path: Path) -> None:
+    with Store.open(tmp_path, TABLES) as store:
+        push_block(store, 5)
+        push_block(store, 6)
+        store.commit()
+        before = places(store)
+        with store.beside() as beside:
+            beside.undo()
+            push_block(beside, 9)
+            move(beside, 0, 7)
+            assert places(beside) != before
+            with pytest.raises(StoreMisuse):
+                beside.commit()
+        assert places(store) == before
+        push_block(store, 8)
+        assert places(store) == before + " 2/8"
+        assert store.verify() == []
+        store.commit()
+    with Store.open(tmp_path, TABLES) as store:
+        assert places(store) == before + " 2/8"
+        assert store.verify() == []
+
+
+def test_what_is_not_committed_survives_a_store_beside(tmp_path: Path) -> None:
+    """The other one sees the last commit; this one goes on from where it was, its index entries included."""
+    with Store.open(tmp_path, TABLES) as store:
+        push_block(store, 5)
+        store.commit()
+        push_block(store, 3)
+        assert places(store) == "1/3 0/5"
+        with store.beside() as beside:
+            assert places(beside) == "0/5"
+            push_block(beside, 1)
+        assert places(store) == "1/3 0/5"
+        store.commit()
+        assert store.verify() == []

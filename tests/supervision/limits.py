@@ -1,4 +1,4 @@
-"""Limits of this process for as long as a block lasts."""
+"""Resource limits of this process within a `with` block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When what has ended is started again, and how much of it is said: on time that is handed in."""
+"""Restart pauses, giving up, and the limit of log lines, with times as arguments."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_a_stop_kills_what_does_not_end() -> None:
     play(scene)
 
 
-def test_a_stop_that_is_cancelled_kills_at_once() -> None:
+def test_a_cancelled_stop_kills_the_process_at_once() -> None:
     async def scene() -> None:
         child = started(SLEEPS)
         stopping = asyncio.ensure_future(child.stop(PATIENCE))

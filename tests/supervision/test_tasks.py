@@ -1,4 +1,4 @@
-"""Tasks that belong to somebody."""
+"""Task groups with an owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that belong to somebody, and calls that are made on threads."""
+"""Threads with an owner, and calls on other threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs for a part, and what becomes of it when it ends: on time that the tests move."""
+"""The tasks, threads and processes of a part, and their restarts, on a clock that the tests move."""
 
 from __future__ import annotations
 
@@ -208,9 +208,9 @@ def test_a_needed_part_is_down_from_its_end_until_it_works_again(*, is_needed: b
 def test_ten_lines_a_minute_and_then_a_count(caplog: pytest.LogCaptureFixture) -> None:
     async def scene(station: Station, _: Supervisor, clock: Clock) -> None:
         for number in range(15):
-            revival = station.work.revival(f"worker {number}")
-            revival.working()
-            revival.ended(Ended("exit code -9"))
+            restarts = station.work.restart_schedule(f"worker {number}")
+            restarts.working()
+            restarts.ended(Ended("exit code -9"))
         clock.now += 60
 
     play(scene)
@@ -221,10 +221,10 @@ def test_ten_lines_a_minute_and_then_a_count(caplog: pytest.LogCaptureFixture) -
 
 def test_what_is_started_by_hand_waits_for_its_pause() -> None:
     clock = Clock()
-    revival = Work("station", clock=clock).revival("helper")
-    assert revival.may_start
-    revival.working()
-    assert revival.ended(Ended("exit code -9")) == 1
-    assert not revival.may_start
+    restarts = Work("station", clock=clock).restart_schedule("helper")
+    assert restarts.may_start
+    restarts.working()
+    assert restarts.ended(Ended("exit code -9")) == 1
+    assert not restarts.may_start
     clock.now += 1
-    assert revival.may_start
+    assert restarts.may_start

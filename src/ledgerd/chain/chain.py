@@ -71,7 +71,7 @@ class Chain(ChainView):
         trunk, pending = Trunk(ledger, checkpoints or {}), Pending(ledger, clock)
         blocks = Blocks(trunk, forks, block_log)
         linking, proof = Linking(trunk, forks, blocks, RefusedBlocks(clock)), Proof(trunk, forks, blocks)
-        forks.judge = proof.judge
+        forks.judge = proof.judge_candidate
         choice = ForkChoice(trunk, linking, pending, proof, Trial(trunk, self._commit_all, clock))
         super().__init__(network, Parts(store, ledger, trunk, forks, blocks, block_log, pending, linking, choice))
         self._store, self._ledger, self._trunk = store, ledger, trunk

@@ -1,4 +1,4 @@
-"""`ledgerd check`: whether a state is sound in itself, and fits its block log."""
+"""`ledgerd check`: whether a state is consistent in itself and with its block log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Check, and name all that is wrong."""
+    """Check the state and print each problem."""
     from ledgerd.chain.offline.invariants import CHECKS, check  # noqa: PLC0415 - the chain is not loaded for `--help`
 
     with opened_chain(chosen, must_exist=True) as chain:

@@ -1,4 +1,4 @@
-"""What commands on a data directory share: their arguments, and opening the chain in it as the node would."""
+"""Shared code of the commands on a data directory: arguments, and opening the chain as the node does."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_data_directory(arguments: argparse.ArgumentParser) -> None:
 
 
 def configuration_of(chosen: argparse.Namespace) -> Configuration:
-    """What the node would be configured as."""
+    """The configuration that the node would have."""
     from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
 
     given = {
@@ -47,9 +47,10 @@ def configuration_of(chosen: argparse.Namespace) -> Configuration:
 
 @contextmanager
 def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Chain]:
-    """The chain of the directory."""
+    """The chain of the directory, opened."""
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
+    from ledgerd.node.datadir.followers import follow_for_plugins  # noqa: PLC0415
     from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
@@ -65,4 +66,5 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
         rolling_blocks=options.dlt_block_log_max_blocks,
         space=space_of(configuration),
     ) as chain:
+        follow_for_plugins(chain, configuration)
         yield chain

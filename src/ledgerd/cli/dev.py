@@ -1,4 +1,4 @@
-"""`ledgerd dev`: a chain of one's own to develop on, there in seconds, with accounts whose keys everybody may have."""
+"""`ledgerd dev`: a private development chain that starts within seconds, with accounts whose keys are published."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WEBSOCKET = "127.0.0.1:8091"
 REAL_TIME = 3.0
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 MARK = "this-is-a-chain-to-develop-on"
-"""A file that says that the directory may be emptied."""
+"""A marker file: the directory is that of a development chain and may be emptied."""
 
 PLUGINS = (
     "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_api committee_api invite_api "
@@ -28,7 +28,7 @@ PLUGINS = (
 
 
 def duration(text: str) -> int:
-    """Seconds, out of a text such as `90`, `12h` or `30d`."""
+    """Parse a duration such as `90`, `12h` or `30d` to seconds."""
     parts = re.fullmatch(r"([0-9]{1,9})([smhd]?)", text)
     if parts is None:
         raise argparse.ArgumentTypeError(f"{text}: write a number with s, m, h or d behind it, such as 30d")
@@ -46,7 +46,7 @@ def _block_time(text: str) -> float:
 
 
 def default_directory() -> Path:
-    """Where the system keeps the data of programs."""
+    """The folder for it in the user's data directory."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data) / "ledgerd" / "dev"
 
@@ -79,6 +79,13 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     )
     arguments.add_argument("--http", default=HTTP, metavar="HOST:PORT", help=f"serve HTTP here (default: {HTTP})")
     arguments.add_argument("--ws", default=WEBSOCKET, metavar="HOST:PORT", help=f"and WebSocket (default: {WEBSOCKET})")
+    arguments.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let pages of a web server ask, such as http://localhost:3000; without it, no page may",
+    )
     arguments.add_argument("--workers", default="1", metavar="NUMBER", help="processes that answer (default: 1)")
     arguments.add_argument("--quiet", action="store_true", help="log warnings alone, no line for each block")
     arguments.set_defaults(run=run)
@@ -131,6 +138,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
             "webserver-http-endpoint": [chosen.http],
             "webserver-ws-endpoint": [chosen.ws],
             "webserver-thread-pool-size": [chosen.workers],
+            "webserver-allowed-origins": chosen.allow_origin,
             "validator": [f'"{name}"'],
             "private-key": [key],
             "enable-stale-production": ["true"],
@@ -141,7 +149,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
 
 
 def greeting(chosen: argparse.Namespace) -> str:
-    """What a developer wants to know first."""
+    """What is printed after the start: addresses, accounts, keys and an example."""
     from ledgerd.node.dev.founding import dev_accounts  # noqa: PLC0415
     from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""`ledgerd --check-health`: asks the node that runs with a configuration whether it answers, as a supervisor would."""
+"""`ledgerd --check-health`: asks the running node of a configuration for its health, for service managers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ HEALTHY = 0
 UNHEALTHY = 1
 PATH = "/health"
 SECONDS = 5.0
-"""A node that answers takes thousandths of one."""
+"""Timeout in seconds; a healthy node answers within milliseconds."""
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is listened on here
-"""Addresses that stand for all, and where a node that listens there is reached from its own machine."""
+"""Wildcard addresses, and the loopback address at which a node that listens there is reached."""
 
 
 def check_health(options: WebserverSettings) -> int:
-    """Say how the node is, and give the exit code."""
+    """Print the health of the node and return the exit code."""
     endpoint = options.http_endpoint
     if endpoint is None:
         sys.stderr.write("ledgerd: it cannot be known: this configuration has no webserver-http-endpoint\n")
@@ -36,7 +36,7 @@ def check_health(options: WebserverSettings) -> int:
 
 
 def _asked(endpoint: Endpoint) -> tuple[int, str]:
-    """The status of the answer, and its text."""
+    """The HTTP status and the body of the answer."""
     host = EVERYWHERE.get(endpoint.host, endpoint.host)
     connection = http.client.HTTPConnection(host, endpoint.port, timeout=SECONDS)
     try:

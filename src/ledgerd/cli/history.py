@@ -1,4 +1,4 @@
-"""`ledgerd history rebuild`: the history of a data directory, made anew from its blocks."""
+"""`ledgerd history rebuild`: rebuilds the history of a data directory from its blocks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Rebuild, and say how far it went."""
+    """Rebuild the history and print how far it goes."""
     from ledgerd.history.rebuild import rebuild  # noqa: PLC0415 - neither is loaded for `--help`
     from ledgerd.node.build import THIS_BUILD  # noqa: PLC0415
 
@@ -49,7 +49,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 @contextmanager
 def recorded(chosen: argparse.Namespace, chain: Chain) -> Iterator[None]:
-    """Record what happens to a chain meanwhile, where the node is configured to."""
+    """Record the history of a chain within the `with` block, if the configuration asks for one."""
     from ledgerd.history.following import HISTORY_FOLDER, open_history  # noqa: PLC0415
 
     configuration = configuration_of(chosen)

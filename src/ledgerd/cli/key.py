@@ -1,4 +1,4 @@
-"""`ledgerd key`: a signing key in a file that its owner alone can read, and the public key that belongs to it."""
+"""`ledgerd key`: makes a signing key in a file that only its owner can read, and prints its public key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Make a key unless there is one, and print its public half."""
+    """Make a key unless the file exists, and print the public key."""
     from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415 - not loaded for `--help`
 
     sys.stdout.write(public_key_text(_key(chosen.file).public) + "\n")

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = chosen.run(chosen)
     except BrokenPipeError:
-        # Whoever read our output has seen enough. What is left of it must not fail once more at exit.
+        # The reader of our output has closed the pipe. Writing the rest must not fail again at exit.
         sys.stdout = None
         return FAILED
     except OperatorError as problem:

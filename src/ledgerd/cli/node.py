@@ -1,4 +1,4 @@
-"""`ledgerd` without a command: the node. What it was told is read and checked here, and started where it is built."""
+"""`ledgerd` without a command: reads and checks the node's configuration, then starts the node."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ledgerd.node.config.given import ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 
 BLOCKCHAIN_VERSION = "4.1.0"
-"""Of every network that this program knows (spec 06, sections 1 and 16.3); a test holds it to their tables."""
+"""The version of every known network (spec 06, sections 1 and 16.3); a test compares it with their parameters."""
 
 
 def version_text() -> str:
-    """The reference's first lines, which scripts read, and our own."""
+    """The output of `--version`: the reference's lines, which scripts read, then our own."""
     return (
         f"blockchain_version: {BLOCKCHAIN_VERSION}\n"
         f"git_revision:       {THIS_BUILD.revision}\n"
@@ -29,7 +29,7 @@ def version_text() -> str:
 
 
 def run(words: Sequence[str], commands: Sequence[str]) -> int:
-    """Do what the options ask for, and give the exit code; the commands are those that `--help` names."""
+    """Do what the options ask for and return the exit code; `commands` are listed by `--help`."""
     command_line = given_on(node_arguments(version_text(), commands), words)
     here = Path.cwd()
     try:
@@ -55,7 +55,7 @@ def run(words: Sequence[str], commands: Sequence[str]) -> int:
 
 
 def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
-    """Run the node; what it ends with."""
+    """Run the node and return the exit code."""
     invocation = read_invocation(command_line, here)
     configuration = read_configuration(command_line, here, os.environ)
     from ledgerd.node.lifecycle import run_node  # noqa: PLC0415 - it loads all of the node
@@ -67,7 +67,7 @@ def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
 
 
 def checked(configuration: Configuration) -> Configuration:
-    """The same, once its network has proved to be one."""
+    """The configuration, after checking that its network can be read."""
     from ledgerd.node.config.network import network_of  # noqa: PLC0415 - not needed for what is printed sooner
 
     network_of(configuration)
@@ -75,7 +75,7 @@ def checked(configuration: Configuration) -> Configuration:
 
 
 def understood(configuration: Configuration) -> Iterator[str]:
-    """A configuration for people: what each option is, and where it was given. Keys are never shown."""
+    """A configuration as text: the value of each option and where it was given. Keys are never shown."""
     exists = configuration.file.exists()
     yield f"configuration file: {configuration.file}{'' if exists else ' (missing: every option has its default)'}"
     yield f"data directory:     {configuration.invocation.data_dir}"

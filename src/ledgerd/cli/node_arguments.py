@@ -13,21 +13,22 @@ from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.declaration import Option
 from ledgerd.node.config.values.kind import Argument
 from ledgerd.node.config.values.values import nearest
+from ledgerd.protocol.secrets import without_keys
 
 WRONG_CONFIGURATION = 2
-"""What the process ends with when the command line or the file is wrong."""
+"""The exit code if the command line or the configuration file is wrong."""
 
 DESCRIPTION = "A full node for the VIZ Ledger. Options stand on the command line or in the configuration file."
 PREFIXES = {"conf": "config", "confi": "config"}
-"""Beginnings of an option's name that one of our own made ambiguous, and that the reference understands."""
+"""Abbreviations that the reference understands and that an option of ours would make ambiguous."""
 WITHOUT_MEANING = "options of the reference that mean nothing here"
 
 
 class NodeArguments(argparse.ArgumentParser):
-    """Tells what an unknown option was most likely meant to be."""
+    """An argument parser whose errors suggest the nearest option."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - argparse's own signature
-        """The options; ends the process at the first fault."""
+        """Parse the options; exits at the first error."""
         chosen, rest = self.parse_known_args(args, namespace)
         if rest:
             self.error(_unknown(rest[0]))
@@ -35,7 +36,7 @@ class NodeArguments(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process; the help is long, so the fault is not buried in it."""
-        self.exit(WRONG_CONFIGURATION, f"ledgerd: command line: {message}\n")
+        self.exit(WRONG_CONFIGURATION, f"ledgerd: command line: {without_keys(message)}\n")
 
 
 class _Version(argparse.Action):
@@ -114,5 +115,5 @@ def _help(option: Option) -> str:
 
 
 def given_on(parser: NodeArguments, words: Sequence[str]) -> dict[str, list[str]]:
-    """The texts that were typed for each option, by the option's name."""
+    """The texts given for each option on the command line, by its name."""
     return dict(vars(parser.parse_args(words)))

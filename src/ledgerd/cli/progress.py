@@ -1,4 +1,4 @@
-"""The bar of a command that goes through many blocks."""
+"""The progress bar of commands that process many blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def progress_bar() -> Progress:
-    """Height, blocks a second, and the time that is left; on a terminal it moves, elsewhere it is printed once."""
+    """A bar with height, blocks a second and time left; without a terminal it is printed once, at the end."""
     from rich.console import Console  # noqa: PLC0415 - slow to load, and only for this
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
@@ -23,7 +23,7 @@ def progress_bar() -> Progress:
     from rich.text import Text  # noqa: PLC0415
 
     class Speed(ProgressColumn):
-        """Blocks a second, lately."""
+        """A column with the recent blocks a second."""
 
         def render(self, task: Task) -> Text:
             return Text("" if task.speed is None else f"{task.speed:,.0f} blocks/s")

@@ -1,4 +1,4 @@
-"""`ledgerd replay`: a block log becomes state, with a bar that shows how far it is."""
+"""`ledgerd replay`: applies a block log to the state of a data directory, with a progress bar."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ledgerd.cli.data_directory import add_data_directory, opened_chain
+from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
 from ledgerd.cli.history import recorded
 from ledgerd.cli.progress import progress_bar
 
@@ -31,16 +31,18 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Replay, and say how far it went."""
+    """Replay and print the head that was reached."""
     from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
     from ledgerd.chain.offline.replay import replay  # noqa: PLC0415
+    from ledgerd.node.datadir.followers import recording_blocks  # noqa: PLC0415
 
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
     with (
         LogSource(chosen.block_log) as source,
         opened_chain(chosen, must_exist=False) as chain,
         recorded(chosen, chain),
+        recording_blocks(chain, configuration_of(chosen)),
     ):
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
         with progress_bar() as bar:

@@ -1,4 +1,4 @@
-"""`ledgerd snapshot`: the state as a file that a `vizd` reads, and such a file as a state."""
+"""`ledgerd snapshot`: exports the state to a file that `vizd` can read, and imports such a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ledgerd.protocol.errors import OperatorError
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command and its two directions."""
+    """Declare the command with `export` and `import`."""
     arguments = commands.add_parser(
         "snapshot",
         help="write the state as a snapshot, or begin a data directory with one",
@@ -46,7 +46,7 @@ def run_export(chosen: argparse.Namespace) -> int:
 
 
 def run_import(chosen: argparse.Namespace) -> int:
-    """Begin a chain where the snapshot stands; a failure leaves no state behind."""
+    """Make the state of a data directory from a snapshot; a failure leaves no state behind."""
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.datadir.state_import import import_state  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`ledgerd state`: the objects of the state, for people and for comparison."""
+"""`ledgerd state`: prints the objects of the state, for people and for comparison."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Print the state as it was at the last commit; a node may be running on it meanwhile."""
+    """Print the state of the last commit; a node may run on it meanwhile."""
     from pathlib import Path  # noqa: PLC0415 - none of these is loaded for `--help`
 
     from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`ledgerd testnet`: a network of one's own, many nodes on this machine, with a table that shows how they are."""
+"""`ledgerd testnet`: a local network of several nodes on this machine, with a table of their status."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _wishes(chosen: argparse.Namespace) -> Wishes:
 
 @contextlib.contextmanager
 def folder_of(chosen: argparse.Namespace) -> Iterator[Path]:
-    """Where the network lives: a folder of the operator's, or one that goes away with it."""
+    """The folder of the network: that of `--data-dir`, or a temporary one."""
     if chosen.data_dir is None:
         if chosen.keep:
             yield Path(tempfile.mkdtemp(prefix="ledgerd-testnet-"))
@@ -143,7 +143,7 @@ def _clear(folder: Path, *, fresh: bool) -> None:
 
 
 def _check(chosen: argparse.Namespace, plan: Plan) -> None:
-    """A network that goes on has the nodes and validators that it was founded with."""
+    """Print a note if an existing network has other numbers of nodes and validators than were asked for."""
     kept = (len(plan.members), len(plan.keys.validators))
     if kept != (chosen.nodes, chosen.validators):
         sys.stderr.write(
@@ -154,7 +154,7 @@ def _check(chosen: argparse.Namespace, plan: Plan) -> None:
 
 @contextlib.contextmanager
 def _until_asked_to_stop(stopping: threading.Event) -> Iterator[None]:
-    """Ctrl-C and SIGTERM ask for a stop, which is then clean; once more changes nothing."""
+    """Set the event at Ctrl-C or SIGTERM, for a clean stop; further signals have no effect."""
 
     def ask(*_: object) -> None:
         stopping.set()
@@ -168,7 +168,7 @@ def _until_asked_to_stop(stopping: threading.Event) -> Iterator[None]:
 
 
 def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
-    """Where everything is, and how to talk to it."""
+    """What is printed after the start: addresses, folder and an example."""
     from ledgerd.node.testnet.files import NAME  # noqa: PLC0415
     from ledgerd.protocol.parameters import chain_id_of  # noqa: PLC0415
 
@@ -189,7 +189,7 @@ def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
 
 
 def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading.Event) -> int:
-    """Look at the network again and again, show it, and give the exit code."""
+    """Show the status of the network until it is stopped, and return the exit code."""
     last: int | None = None
     with _shown() as show:
         while not stopping.wait(LOOK_SECONDS):
@@ -206,7 +206,7 @@ def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading
 
 
 def _restart(network: LocalNetwork) -> bool:
-    """Start the nodes again that have died; whether that goes on."""
+    """Restart the nodes that have died; returns False if one has failed too often."""
     from ledgerd.supervision.work import PartFailed  # noqa: PLC0415
 
     try:
@@ -219,7 +219,7 @@ def _restart(network: LocalNetwork) -> bool:
 
 @contextlib.contextmanager
 def _shown() -> Iterator[Callable[[LocalNetwork], None]]:
-    """A table that changes in place, or a line for each new block where nobody watches a terminal."""
+    """Show a table that is updated in place, or without a terminal a line for each new block."""
     from rich.console import Console  # noqa: PLC0415 - slow to load, and only for this
     from rich.live import Live  # noqa: PLC0415
 
@@ -243,7 +243,7 @@ def _shown() -> Iterator[Callable[[LocalNetwork], None]]:
 
 
 def _verdict(network: LocalNetwork, last: int | None) -> int:
-    """Whether what was asked for has come true: the blocks, and nothing irreversible taken back."""
+    """The exit code: whether the asked blocks were made, and no node failed or disagreed."""
     faults = list(network.watch.faults)
     dead = [each for each in network.processes if each.has_died]
     faults += [f"{each.member.name} died ({each.exit_code}):\n{each.last_words()}" for each in dead]

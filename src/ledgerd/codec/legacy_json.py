@@ -60,18 +60,19 @@ MOST_SHOWN = 64 * 1024
 """Bytes of a text that its error shows; the reference shows all of it, and so lets a client double what it sends."""
 
 
-def parse(text: bytes, *, unicode_escapes: bool = False) -> Json:
+def parse(text: bytes, *, unicode_escapes: bool = False, max_odd_values: int | None = None) -> Json:
     r"""The first value of a text; what follows it is ignored.
 
     Legacy strings do not know `\uXXXX`, `\b` and `\f`: the backslash alone falls away. With `unicode_escapes`
-    these mean what they mean in JSON.
+    these mean what they mean in JSON. Of a text that is not ordinary JSON, `max_odd_values` values are read at most.
     """
     try:
         _check_depth(text)
         value, found = _parse_strict(text, unicode_escapes)
         if found:
             return value
-        return Reader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING).read()
+        reader = Reader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
+        return reader.read()
     except JsonError as error:
         raise error.under("", {"str": text_of(text[:MOST_SHOWN])}) from None
 

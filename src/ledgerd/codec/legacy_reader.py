@@ -37,11 +37,20 @@ def too_deep() -> JsonError:
 class Reader:
     """A position in a text, and the arrays and objects that are open there."""
 
-    def __init__(self, text: bytes, *, unicode_escapes: bool = False, max_nesting: int | None = None) -> None:
+    def __init__(
+        self,
+        text: bytes,
+        *,
+        unicode_escapes: bool = False,
+        max_nesting: int | None = None,
+        max_values: int | None = None,
+    ) -> None:
         self.text = text
         self.pos = 0
         self._unicode_escapes = unicode_escapes
         self._max_nesting = max_nesting
+        self._max_values = max_values
+        self._values = 0
         self._open: list[list[Json] | dict[str, Json]] = []
         self._keys: list[str] = []
 
@@ -54,6 +63,7 @@ class Reader:
 
     def _read(self) -> Json:
         while True:
+            self._count()
             self._skip(_SPACE)
             start = self._peek()
             if start in {_OBJECT, _ARRAY}:
@@ -72,6 +82,12 @@ class Reader:
                 self._put(closed)
             if isinstance(self._open[-1], dict):
                 self._keys.append(self._key())
+
+    def _count(self) -> None:
+        """Each value costs microseconds: a client's text may hold so many."""
+        self._values += 1
+        if self._max_values is not None and self._values > self._max_values:
+            raise JsonError(PARSE_ERROR, f"more than {self._max_values} values in what is not ordinary JSON")
 
     def _enter(self, container: list[Json] | dict[str, Json]) -> None:
         if self._max_nesting is not None and len(self._open) >= self._max_nesting:

@@ -1,7 +1,7 @@
-"""What this program was built as: for little memory or not, for which network, out of which sources.
+"""The build flavour of this program: low memory or full, default network, source revision.
 
-The build scripts write it into `build.json` beside the package. Sources that nobody built have no such file, and are
-a full program for the main network.
+The build scripts write it into `build.json` beside the package. A source checkout has no such file and counts as
+a full build for the main network.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ FILE = Path(__file__).parents[1] / "build.json"
 INDEXING_PLUGINS = frozenset(
     {"account_by_key", "account_history", "block_info", "custom_protocol_api", "operation_history"}
 )
-"""What keeps records of the chain for those who ask: no block depends on it (spec 06, section 19, R1.6b)."""
+"""Plugins that only index the chain for clients; low-memory builds leave them out (spec 06, section 19, R1.6b)."""
 
 
 class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The flavour of a program."""
+    """The flavour of a build."""
 
     low_memory: bool = False
     network: str = "mainnet"
-    """Where the configuration names none."""
+    """The network of a node whose configuration names none."""
     revision: str = "unknown"
-    """Of the sources."""
+    """Commit of the sources."""
 
     @property
     def excluded_plugins(self) -> frozenset[str]:
-        """Plugins that are not part of it."""
+        """Plugins that this build leaves out."""
         return INDEXING_PLUGINS if self.low_memory else frozenset()
 
     @property
     def words(self) -> str:
-        """For people."""
+        """The flavour as text for people."""
         return f"{'low memory' if self.low_memory else 'full'}, {self.network}"
 
 
 def read_build(file: Path) -> Build:
-    """The flavour that a file tells of; a full program for the main network where there is none."""
+    """The flavour in a build file; a full build for the main network if the file is missing."""
     if not file.exists():
         return Build()
     return msgspec.json.decode(file.read_bytes(), type=Build)

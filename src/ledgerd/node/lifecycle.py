@@ -1,4 +1,4 @@
-"""The process around a node: logging, banner, signals, and what it ends with (spec 06, sections 2.2, 2.3 and 22.1)."""
+"""The process around a node: logging, banner, signals, exit code (spec 06, sections 2.2, 2.3 and 22.1)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.versions import version_text
 from ledgerd.snapshot.peer_table import run_probe
+from ledgerd.supervision.descriptors import files_allowed
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import Tasks, first_of
 from ledgerd.supervision.threads import begin_thread
@@ -27,20 +28,23 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.parameters import ChainParameters
 
+OWN_FILES = 256
+"""Files and sockets of the main process beside those of its peers: state, logs, workers, snapshots, early clients."""
+
 log = logging.getLogger(__name__)
 
 STOPPED = 0
 FATAL = 255
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 STOP_PATIENCE = 15.0
-"""Seconds that a stop may take, besides what the guard of validators was told to wait. What takes longer (a snapshot
-that is being read or written) is given up, as a kill would: supervisors kill after 30 seconds."""
+"""Seconds that a stop may take, besides what the validator guard is configured to wait. After that the process exits
+without finishing (a snapshot that is being read or written is lost): service managers kill after 30 seconds."""
 SYSTEM_REMEDY = "see to the disk, its free space and the permissions, then start again"
 DASHES = "-" * 52
 
 
 def banner(network: ChainParameters) -> str:
-    """What stands on the terminal before the first line of the log."""
+    """What is printed to the terminal before the first log line."""
     return (
         f"{DASHES}\n\n            STARTING VIZ NETWORK\n\n{DASHES}\n"
         f"initiator public key: {public_key_text(network.initiator_key)}\n"
@@ -56,7 +60,7 @@ def run_node(
     *,
     greeting: Callable[[], str] = str,
 ) -> int:
-    """Run a node until it is asked to stop, and give what the process ends with.
+    """Run a node until it is asked to stop, and return the exit code.
 
     The greeting is printed when everything has started.
     """
@@ -65,20 +69,32 @@ def run_node(
         log.warning("%s", remark)
     if configuration.without_meaning:
         log.warning("options without meaning to this node: %s", ", ".join(configuration.without_meaning))
+    see_to_files(configuration)
     if configuration.snapshot.test_trusted_seeds:
         sys.stderr.write(run_probe(configuration.snapshot.trusted_peers))
         return STOPPED
     return on_a_loop(lambda: live(configuration, make, greeting))
 
 
+def see_to_files(configuration: Configuration) -> None:
+    """Refuse to start where the system would end the node for want of files, once all its peers are there."""
+    peers = configuration.p2p.max_connections
+    allowed = files_allowed(peers + OWN_FILES)
+    if allowed < peers + OWN_FILES:
+        raise OperatorError(
+            f"ulimit -n is {allowed}, and p2p-max-connections = {peers} needs {peers + OWN_FILES}: raise the limit "
+            f"(LimitNOFILE in a systemd unit), or lower p2p-max-connections"
+        )
+
+
 async def live(
     configuration: Configuration, make: Callable[[Configuration], Runtime], greeting: Callable[[], str]
 ) -> int:
-    """Start, wait for the end, stop; and once more where a newer state was found than the node's own."""
-    stopping, tasks = asyncio.Event(), Tasks(_tell)
-    _heed_signals(stopping)
+    """Start, wait for the end, stop; then start again if a newer state was built meanwhile."""
+    stopping, tasks = asyncio.Event(), Tasks(_log_failure)
+    _stop_on_signals(stopping)
     if configuration.invocation.stop_with_stdin:
-        _heed_the_end_of_input(stopping)
+        _stop_at_end_of_input(stopping)
     try:
         while True:
             runtime = make(configuration)
@@ -88,15 +104,15 @@ async def live(
             if starting.done():
                 await starting
                 sys.stderr.write(greeting())
-                if not runtime.is_errand:
+                if not runtime.is_one_shot:
                     await _until_the_end(runtime, stopping)
             reason = runtime.failure
             if is_unusable(reason):
                 runtime.chain.files.mark_damaged()
             await _stop(runtime, starting, tasks)
-            if reason is not None or stopping.is_set() or not runtime.is_renewed:
+            if reason is not None or stopping.is_set() or not runtime.has_newer_state:
                 break
-    except Exception as problem:  # noqa: BLE001 - whatever it is, the process ends with it, and says so
+    except Exception as problem:  # noqa: BLE001 - any failure ends the process and is reported
         return _fatal(problem)
     if reason is not None:
         return _fatal(reason)
@@ -109,7 +125,7 @@ async def _until_the_end(runtime: Runtime, stopping: asyncio.Event) -> None:
 
 
 async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) -> None:
-    """Stop what has started, and what is about to; after so much patience, end the process as it is."""
+    """Stop what has started and what is starting; after `STOP_PATIENCE`, exit at once."""
 
     async def stopped() -> None:
         starting.cancel()
@@ -119,14 +135,14 @@ async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) ->
     ending = tasks.begin(stopped(), "stop")
     _, late = await asyncio.wait([ending], timeout=STOP_PATIENCE + runtime.stop_takes)
     if late:
-        log.error("what was begun takes too long to stop, and is given up; the state is that of the last commit")
+        log.error("the stop takes too long, so the process exits now; the state is that of the last commit")
         logging.shutdown()
         os._exit(STOPPED if runtime.failure is None else FATAL)
     await ending
 
 
-def _tell(problem: BaseException) -> None:
-    """Whoever waits for the start or the stop does more about it."""
+def _log_failure(problem: BaseException) -> None:
+    """Only a debug line: whoever awaits the start or the stop handles the failure."""
     log.debug("a start or a stop has failed", exc_info=problem)
 
 
@@ -139,12 +155,12 @@ def _fatal(problem: BaseException) -> int:
         place = f"{problem.filename}: " if problem.filename else ""
         sys.stderr.write(f"ledgerd: {place}{problem.strerror or problem}: {SYSTEM_REMEDY}\n")
     else:
-        log.critical("the node stops, because of a fault of its own", exc_info=problem)
+        log.critical("the node stops: internal error", exc_info=problem)
     return FATAL
 
 
-def _heed_signals(stopping: asyncio.Event) -> None:
-    """The first SIGINT, SIGTERM or SIGHUP asks for a stop; more of them change nothing. What is ignored stays so."""
+def _stop_on_signals(stopping: asyncio.Event) -> None:
+    """Stop at the first SIGINT, SIGTERM or SIGHUP; later ones have no effect. An ignored signal stays ignored."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -161,8 +177,8 @@ def _heed_signals(stopping: asyncio.Event) -> None:
             loop.add_signal_handler(each, stop)
 
 
-def _heed_the_end_of_input(stopping: asyncio.Event) -> None:
-    """Whoever holds the other end of standard input may be gone without a word; its end is a word."""
+def _stop_at_end_of_input(stopping: asyncio.Event) -> None:
+    """Stop at EOF on standard input: the process that holds the other end has closed it or has died."""
     loop = asyncio.get_running_loop()
 
     def read() -> None:

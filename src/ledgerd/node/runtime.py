@@ -1,6 +1,6 @@
-"""A node while it runs: its parts, started in the order of their plugins and stopped in reverse (spec 06, section 2).
+"""A running node: its parts, started in the order of their plugins and stopped in reverse (spec 06, section 2).
 
-Which options chose them is known to `configuration`; the process around them is `lifecycle`.
+`configuration` knows which options chose the plugins; `lifecycle` is the process around a runtime.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
 from ledgerd.node.parts.replaying import ReplayPart
-from ledgerd.node.parts.snapshots import SnapshotErrand, SnapshotsPart
+from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
 from ledgerd.node.parts.stuck import StuckPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
@@ -31,15 +31,15 @@ from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
-EARLY, BOOTSTRAP, REPLAY, ERRAND, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
-"""Parts that are no plugins."""
+EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
+"""Parts that are not plugins."""
 
 FIRST = (EARLY, "chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
-"""Clients are told from the first that the node starts. What records the chain is there before anything changes it, a
-replay included."""
+"""Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
+chain directly, so that they record every change, those of a replay included."""
 
 LAST = ("validator", "validator_guard", "webserver", WATCH)
-"""The guard stops while blocks are still made; the webserver answers from all others."""
+"""Started last and stopped first: the guard needs production to stop cleanly, the webserver needs all other parts."""
 
 
 class Runtime:
@@ -60,10 +60,11 @@ class Runtime:
         self.chain = ChainPart(configuration, network, self.time)
         self.peers = PeersPart(configuration, self.chain, self.time)
         self.production = production = ProductionPart(configuration, self.chain, self.time, self.peers)
-        self.renewal = asyncio.Event()
-        """Set when a newer state has been built, to be taken over when every part has stopped."""
-        self.bootstrap = BootstrapPart(configuration, self.chain, self.renewal)
-        self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production, self.renewal)
+        self.newer_state = asyncio.Event()
+        """Set when a newer state was built from a snapshot: every part stops, the new state is put in place, and the
+        node starts again."""
+        self.bootstrap = BootstrapPart(configuration, self.chain, self.newer_state)
+        self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production, self.newer_state)
         self.guard = GuardPart(configuration, self.chain, self.peers, lambda: production.clock() // MICRO)
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
@@ -86,10 +87,10 @@ class Runtime:
             EARLY: self.webserver.early,
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
-        errand = configuration.invocation.create_snapshot
-        if errand is not None:
+        file = configuration.invocation.create_snapshot
+        if file is not None:
             del self._parts[BOOTSTRAP]
-            self._parts[ERRAND] = SnapshotErrand(self.chain, errand, self._second, self.time.seconds)
+            self._parts[CREATE_SNAPSHOT] = CreateSnapshotPart(self.chain, file, self._second, self.time.seconds)
         self._started: list[Part] = []
         self._supervisor = Supervisor()
         self._supervisor.health.changed.append(self.webserver.tell_health)
@@ -99,32 +100,32 @@ class Runtime:
 
     @property
     def stop_takes(self) -> float:
-        """Seconds that the stop waits for others to have heard of it."""
+        """Seconds that the guard may wait at a stop until peers have its updates."""
         return self.guard.stop_takes if self.guard in self._started else 0.0
 
     @property
-    def is_errand(self) -> bool:
-        """Whether the node has done all that it was started for once it has started."""
-        return ERRAND in self._parts
+    def is_one_shot(self) -> bool:
+        """Whether the node ends as soon as it has started: `--create-snapshot`."""
+        return CREATE_SNAPSHOT in self._parts
 
     def replace_production(self, part: Part) -> None:
-        """Let another part make the blocks; before the start."""
+        """Use another part for block production; call it before the start."""
         self._parts["validator"] = part
 
     def leave_out(self, name: str) -> None:
-        """Do without a part; before the start."""
+        """Run without a part; call it before the start."""
         del self._parts[name]
 
     def _chosen(self) -> Iterator[Part]:
-        """The parts of the plugins that run, in the order of their start; of an errand, those that it needs."""
-        plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, ERRAND, WATCH)
-        plugins += (EARLY,) if "webserver" in plugins and not self.is_errand else ()
+        """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
+        plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH)
+        plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
-        order = (*FIRST, ERRAND) if self.is_errand else (*FIRST, *between, *LAST)
+        order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)
         yield from (self._parts[name] for name in order if name in plugins and name in self._parts)
 
     async def start(self) -> None:
-        """Start every part; when one fails, those before it are stopped, and the failure is passed on."""
+        """Start every part; if one fails, stop those before it and raise its error."""
         try:
             for part in self._chosen():
                 self._supervisor.take(part)
@@ -136,30 +137,30 @@ class Runtime:
 
     @property
     def failure(self) -> BaseException | None:
-        """What the node has to end for, of all that its parts run."""
+        """The failure of a part that ends the node, if there is one."""
         return self._supervisor.failure
 
     async def ended(self) -> None:
-        """Wait for a failure that the node has to end for, or for a renewal."""
-        await first_of(self.renewal.wait(), self._supervisor.failed())
+        """Wait for a failure that ends the node, or for a newer state."""
+        await first_of(self.newer_state.wait(), self._supervisor.failed())
 
     async def stop(self) -> None:
-        """Stop what was started, last first."""
+        """Stop the started parts, last first."""
         while self._started:
             part = self._started.pop()
             await part.stop()
             await part.work.stop()
-        if self.is_renewed:
-            await in_thread(self._take_new)
+        if self.has_newer_state:
+            await in_thread(self._install_newer_state)
         self._lock.close()
 
     @property
-    def is_renewed(self) -> bool:
-        """Whether there is a newer state, with which another node should begin in the place of this one."""
-        return self.renewal.is_set()
+    def has_newer_state(self) -> bool:
+        """Whether a newer state was built, with which the node should start again."""
+        return self.newer_state.is_set()
 
-    def _take_new(self) -> None:
-        """The state was built while this node ran."""
+    def _install_newer_state(self) -> None:
+        """Put the state that was built while this node ran in place of the old one."""
         aside = self.chain.files.set_full_log_aside()
         if aside is not None:
             log.warning("the newer state does not continue the block log, which is kept in %s", aside)

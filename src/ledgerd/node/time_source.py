@@ -1,4 +1,4 @@
-"""The clocks of a node, as it hands them to its parts; those of a chain to develop on can be moved."""
+"""The clocks that a node hands to its parts; in a development chain they can be moved forward."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ MICRO = 1_000_000
 
 
 class TimeSource:
-    """Wall clock and steady clock, in microseconds, both at the pace of the network."""
+    """Wall clock and monotonic clock in microseconds, both at the rate of the network's clock."""
 
     def __init__(self, clock: NetworkClock | None = None) -> None:
         self._clock = clock or NetworkClock()
         self.shift = 0
-        """What a developer has put the clock forward by."""
+        """Microseconds that a developer has moved the clock forward by."""
 
     def wall(self) -> int:
-        """Since 1970."""
+        """Microseconds since 1970."""
         return self._clock.at(time.time_ns() // 1_000) + self.shift
 
     def monotonic(self) -> int:
-        """Since some moment before the start."""
+        """Microseconds since an arbitrary moment before the start."""
         steady = time.monotonic_ns() // 1_000
         return steady if self._clock.rate == 1.0 else int(steady * self._clock.rate)
 
     def seconds(self) -> float:
-        """The steady clock of the machine, in seconds: for what takes time here, and not in the network."""
+        """The monotonic clock of the machine, in seconds: for durations on this machine."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so long in the network's time."""
+        """Sleep for a duration in the network's time."""
         await asyncio.sleep(seconds / self._clock.rate)

@@ -185,7 +185,7 @@ class Dialogue:
         if verdict is not Admitted.YES:
             return
         if not core.chain.is_signable(transaction):
-            core.strike(peer, f"a transaction of {cost} signatures")
+            core.strike(peer, "a transaction with keys that nothing asks for")
             return
         allowance = peer.allowance
         # Those who mean well are not held up by what those who do not have used up.

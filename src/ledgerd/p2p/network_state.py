@@ -186,7 +186,7 @@ class NetworkState:
             return False
         crowds = Counter(subnet_of(peer.address) for peer in incoming)
         leaving = min(useless, key=lambda peer: (-crowds[subnet_of(peer.address)], peer.heard_at, peer.id))
-        core.close(leaving, "gives way to others: silent")
+        core.close(leaving, "silent for too long, and its place is needed")
         self._bury()
         return True
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -20,7 +22,9 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.time_text import time_text
 
 FILE = "last_signed_block"
-FORMAT = 1
+FORMAT = 2
+WITHOUT_CHECKSUM = 1
+"""The format of files that earlier releases have written."""
 
 
 class SignedBlockRecord(msgspec.Struct, frozen=True):
@@ -33,6 +37,13 @@ class SignedBlockRecord(msgspec.Struct, frozen=True):
     id: str
     block: str
     """Packed, in hex."""
+    checksum: str = ""
+    """SHA-256 of all other fields."""
+
+    def sealed(self) -> SignedBlockRecord:
+        """The same with its checksum."""
+        plain = msgspec.json.encode(replace(self, checksum=""))
+        return replace(self, checksum=sha256(plain).hexdigest())
 
 
 class SigningRecord(Protocol):
@@ -75,7 +86,7 @@ class LastSigned:
     def record(self, block: Block) -> None:
         """Put a block on the disk; when this returns, a loss of power no longer takes it away."""
         packed = block.packed.hex()
-        signed = SignedBlockRecord(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed)
+        signed = SignedBlockRecord(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed).sealed()
         fresh = self.path.with_name(f"{FILE}.new")
         with fresh.open("wb") as file:
             file.write(msgspec.json.encode(signed))
@@ -102,7 +113,9 @@ class LastSigned:
             return None
         except (OSError, msgspec.MsgspecError) as error:
             raise self._damaged() from error
-        if (signed.format, signed.chain) != (FORMAT, self._chain):
+        if signed.format != WITHOUT_CHECKSUM and signed.sealed() != signed:
+            raise self._damaged()
+        if signed.format not in {WITHOUT_CHECKSUM, FORMAT} or signed.chain != self._chain:
             raise OperatorError(f"{self.path} belongs to another chain: use another --data-dir, or move the file away")
         return signed
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
 
 PUBLISHED_INITIATOR_KEY = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"
-PUBLISHED_COMMITTEE_KEY = "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC"
 
 STAKE = tokens(10_000_000_000)
 LIFETIME = 600

@@ -6,6 +6,8 @@ message of this case (spec 01, section 14; spec 05, section 6).
 
 from __future__ import annotations
 
+from ledgerd.protocol.secrets import without_keys
+
 
 class RuleViolation(Exception):
     """A transaction or block breaks a rule; says which, with its values."""
@@ -37,6 +39,9 @@ class Underflow(RuleViolation):
 
 class OperatorError(Exception):
     """Something that the operator has to change; printed without a traceback, with what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_keys(message))
 
 
 def require(condition: object, message: str) -> None:

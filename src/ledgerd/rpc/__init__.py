@@ -1,1 +1,1 @@
-"""How the state is read by clients: JSON-RPC over HTTP and WebSocket. Writes nothing to the state."""
+"""JSON-RPC over HTTP and WebSocket, through which clients read the state. Writes nothing to the state."""

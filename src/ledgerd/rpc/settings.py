@@ -1,4 +1,4 @@
-"""What the operator chooses of JSON-RPC: where it is served, by how many, and within what limits (spec 06, 5.4)."""
+"""Settings of JSON-RPC: endpoints, worker processes, cache and limits (spec 06, section 5.4)."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class WebserverSettings(msgspec.Struct, frozen=True):
 
     @property
     def cached_answers(self) -> int:
-        """How many answers are remembered."""
+        """The size of the answer cache; 0 if it is disabled."""
         return self.cache_size if self.cache_enabled else 0

@@ -1,13 +1,13 @@
-"""An API worker: a process that reads the state itself, serves clients, and ends with the node.
+"""An API worker: a process that reads the state, serves clients, and ends with the node.
 
-It is started by `workers`, which writes its order to the standard input: the sockets that it inherits, and the
-function that puts its parts together, which the node names.
+`workers` starts it and writes its arguments to standard input: the inherited sockets, and the function of the node that
+assembles its service.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
+import logging
 import signal
 import socket
 import sys
@@ -21,52 +21,60 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import HEAD, STOP, Link
+from ledgerd.supervision.descriptors import files_allowed
 from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.tasks import first_of
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """An inherited listening socket, and what is spoken there."""
+    """An inherited listening socket, and the protocols served on it."""
 
     descriptor: int
     speech: Speech
+    host: str
+    """As the operator wrote it."""
 
 
 class Order(msgspec.Struct, frozen=True):
-    """All that a worker is told at its start."""
+    """The arguments of a worker process, read from standard input."""
 
     parts: str
-    """`module:function`, which is called with the link, the limits and the settings, and returns the service."""
+    """`module:function`: called with the link, the limits and the settings, it returns the service."""
     settings: msgspec.Raw
-    """The record that this function takes, whose type it alone knows."""
+    """The settings that this function takes, as JSON: their type is known to it alone."""
     limits: Limits
     link: int
     listeners: tuple[Listener, ...]
 
 
 YIELDING = 5
-"""How much a worker gives way, in the words of `nice`: where processors are short, blocks go before questions."""
+"""The `nice` value of workers: if processors are scarce, blocks go before requests."""
+
+UNBOUNDED = 1 << 16
+"""Files to ask for where the number of connections has no limit."""
+
+log = logging.getLogger(__name__)
 
 Parts = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
 async def serve(order: Order) -> None:
-    """Serve until the node asks for an end, or is gone."""
+    """Serve until the node sends a stop or the link is lost."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
-    # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
+    # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     link = Link()
     await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
-    service = _parts(order.parts)(link, order.limits, order.settings)
+    service = _parts(order.parts)(link, _fitting(order.limits), order.settings)
     attach(service, link, stopping)
-    servers = [
-        await loop.create_server(
-            partial(HttpConnection, service, each.speech), sock=socket.socket(fileno=each.descriptor)
-        )
-        for each in order.listeners
-    ]
+    servers = []
+    for each in order.listeners:
+        plug = socket.socket(fileno=each.descriptor)
+        gate = service.gate(plug.getsockname()[0], each.host)
+        servers.append(await loop.create_server(partial(HttpConnection, service, each.speech, gate), sock=plug))
     link.beat()
     await first_of(link.lost.wait(), stopping.wait())
     for server in servers:
@@ -74,8 +82,24 @@ async def serve(order: Order) -> None:
     await service.stop()
 
 
+def _fitting(limits: Limits) -> Limits:
+    """Accept no more connections than the system lets this process have files."""
+    wanted = limits.files if limits.connections else UNBOUNDED
+    allowed = files_allowed(wanted)
+    if allowed >= wanted:
+        return limits
+    fitting = limits.within(allowed)
+    log.warning(
+        "the limit of open files is %d: this API worker accepts %d connections, not %d",
+        allowed,
+        fitting.connections,
+        limits.connections,
+    )
+    return fitting
+
+
 def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
-    """Let a service hear what the main process says."""
+    """Connect a service to the events of the main process."""
 
     def head(_: bytes) -> None:
         service.dispatcher.cache.clear()
@@ -95,8 +119,7 @@ def _parts(name: str) -> Parts:
 
 def main() -> None:
     """Read the order and carry it out."""
-    if sys.platform != "win32":
-        os.nice(YIELDING)
+    give_way(YIELDING)
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     on_a_loop(partial(serve, order))
 

@@ -1,4 +1,4 @@
-"""The API workers as the main process keeps them: started, watched, restarted when they end or hang, and stopped."""
+"""Supervision of the API workers in the main process: start, watchdog, restart, stop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.frames import Event, frame
 from ledgerd.rpc.link.link import STOP
-from ledgerd.rpc.link.switchboard import Line, Switchboard
+from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.worker import Listener, Order
 from ledgerd.supervision.processes import PIPE, Child, module_command
 from ledgerd.supervision.tasks import first_of
@@ -27,11 +27,11 @@ COMMAND = module_command("ledgerd.rpc.worker")
 
 START_SECONDS = 30.0
 SILENT_SECONDS = 20.0
-"""A worker whose loop has not turned for so long hangs, and is killed."""
+"""A worker that sends no heartbeat for so long hangs and is killed."""
 
 
-class Endpoint(NamedTuple):
-    """Where clients are served, and in what."""
+class ClientEndpoint(NamedTuple):
+    """An address on which clients are served, and the protocols."""
 
     host: str
     port: int
@@ -39,28 +39,28 @@ class Endpoint(NamedTuple):
 
 
 class Slot:
-    """The place of one worker: its sockets stay while the processes in it come and go."""
+    """One worker: its listening sockets stay open when its process is replaced."""
 
-    def __init__(self, number: int, sockets: list[tuple[socket.socket, Speech]]) -> None:
+    def __init__(self, number: int, sockets: list[tuple[socket.socket, Endpoint]]) -> None:
         self.number = number
         self.sockets = sockets
         self.process: Child | None = None
         self.serves = asyncio.Event()
-        """Set with the first sign of life of any process in it."""
+        """Set at the first heartbeat of any process in it."""
 
     @property
     def name(self) -> str:
-        """As the log and `/ready` name it."""
+        """Its name in the log and in `/ready`."""
         return f"API worker {self.number}"
 
 
 class Workers:
-    """All workers of a node."""
+    """The API workers of a node."""
 
     def __init__(
         self,
         board: Switchboard,
-        endpoints: Sequence[Endpoint],
+        endpoints: Sequence[ClientEndpoint],
         parts: str,
         settings: msgspec.Struct | None,
         *,
@@ -81,21 +81,21 @@ class Workers:
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Where each endpoint listens."""
+        """The address of each endpoint."""
         return [plug.getsockname() for plug, _ in self._slots[0].sockets]
 
     @property
     def processes(self) -> list[int]:
-        """The process ids of the workers that live."""
+        """The process ids of the running workers."""
         children = [slot.process for slot in self._slots if slot.process is not None]
         return [child.pid for child in children if child.is_running]
 
     async def start(self, listening: Sequence[list[socket.socket]] = ()) -> None:
-        """Listen where nobody does yet, start every worker, and return when all of them serve."""
+        """Listen, unless sockets are given; start every worker, and return when all of them serve."""
         sockets = listening or [listen(each.host, each.port, self._count) for each in self._endpoints]
-        spread = [(each, endpoint.speech) for each, endpoint in zip(sockets, self._endpoints, strict=True)]
+        spread = list(zip(sockets, self._endpoints, strict=True))
         self._slots = [
-            Slot(number, [(sockets[number], speech) for sockets, speech in spread]) for number in range(self._count)
+            Slot(number, [(sockets[number], endpoint) for sockets, endpoint in spread]) for number in range(self._count)
         ]
         for slot in self._slots:
             self._work.keep(slot.name, partial(self._live, slot))
@@ -111,55 +111,55 @@ class Workers:
             await slot.serves.wait()
 
     async def stop(self) -> None:
-        """Ask every worker to answer what it has begun and to end; kill those that do not."""
+        """Ask every worker to finish its requests and end; kill those that do not."""
         await self._work.stop()
         for slot in self._slots:
             for plug, _ in slot.sockets:
                 plug.close()
 
     async def _live(self, slot: Slot, working: Working) -> None:
-        """One process in a slot, from its start to its end."""
+        """Run one process of a slot from its start to its end."""
         try:
-            child, line = await self._launch(slot, working)
+            child, link = await self._launch(slot, working)
             try:
-                raise Ended(await self._watched(child, line))
+                raise Ended(await self._watched(child, link))
             finally:
-                line.send(frame(Event(STOP, b"")))
+                link.send(frame(Event(STOP, b"")))
                 await child.stop(self._limits.stop_seconds + 1)
         finally:
             if not slot.serves.is_set():
                 self._cannot_start.set()
 
-    async def _launch(self, slot: Slot, working: Working) -> tuple[Child, Line]:
-        def sign() -> None:
+    async def _launch(self, slot: Slot, working: Working) -> tuple[Child, WorkerLink]:
+        def heartbeat() -> None:
             slot.serves.set()
             working()
 
         ours, theirs = socket.socketpair()
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
-            listeners = tuple(Listener(plug.fileno(), speech) for plug, speech in slot.sockets)
+            listeners = tuple(Listener(plug.fileno(), each.speech, each.host) for plug, each in slot.sockets)
             order = Order(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
             inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
             slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited)
             failing.callback(child.kill)
             child.tell(msgspec.json.encode(order))
             ours.setblocking(False)
-            line = self._board.line(sign)
-            await asyncio.get_running_loop().create_connection(lambda: line, sock=ours)
+            link = self._board.link(heartbeat)
+            await asyncio.get_running_loop().create_connection(lambda: link, sock=ours)
             failing.pop_all()
-        return child, line
+        return child, link
 
-    async def _watched(self, child: Child, line: Line) -> str:
-        """Wait until a worker has ended, or hangs; in words, what has become of it."""
+    async def _watched(self, child: Child, link: WorkerLink) -> str:
+        """Wait until a worker has ended or hangs; returns which, as text."""
         loop = asyncio.get_running_loop()
-        signs, may_begin_until = 0, loop.time() + START_SECONDS
+        heartbeats, start_deadline = 0, loop.time() + START_SECONDS
         while True:
             try:
                 async with asyncio.timeout(self.silent_seconds):
                     return f"exit code {await child.ended()}"
             except TimeoutError:
-                if line.signs == signs and (signs or loop.time() >= may_begin_until):
+                if link.heartbeats == heartbeats and (heartbeats or loop.time() >= start_deadline):
                     child.kill()
                     return "it hangs and is killed"
-                signs = line.signs
+                heartbeats = link.heartbeats

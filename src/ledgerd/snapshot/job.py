@@ -18,6 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.create import create
 from ledgerd.state.disk import Space
+from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.threads import begin_thread
 
 NICENESS = 10
@@ -91,8 +92,7 @@ def main() -> None:
     """Read the order, carry it out, and write the result."""
     # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
+    give_way(NICENESS)
     order: Order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
     begin_thread("end of input", _read_to_the_end, lambda _: os._exit(1))
     try:

@@ -1,1 +1,1 @@
-"""How a program keeps its parts running: tasks, threads and child processes. Knows no ledger, and no other room."""
+"""Supervision: tasks, threads and child processes, and their restarts. Imports no other room and knows no ledger."""

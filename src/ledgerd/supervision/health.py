@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 
 class Health:
-    """A record that parts write from any thread; whoever wants to know is told of each change."""
+    """The parts that are down. Any thread may write it; listeners are called at each change."""
 
     def __init__(self) -> None:
         self._down: dict[tuple[str, str], str] = {}
@@ -22,14 +22,14 @@ class Health:
             return {part: f"{name}: {reason}" for (part, name), reason in reversed(self._down.items())}
 
     def set_down(self, part: str, name: str, reason: str) -> None:
-        """Something of a part does not work."""
+        """Record that something of a part does not work."""
         with self._lock:
             is_new = self._down.get((part, name)) != reason
             self._down[part, name] = reason
         self._tell(is_new=is_new)
 
     def set_up(self, part: str, name: str) -> None:
-        """Something of a part works."""
+        """Record that something of a part works again."""
         with self._lock:
             is_new = self._down.pop((part, name), None) is not None
         self._tell(is_new=is_new)

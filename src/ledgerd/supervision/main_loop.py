@@ -1,4 +1,4 @@
-"""The loop on which a program or a worker process lives."""
+"""The event loop of the main process or of a worker process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def on_a_loop(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run on the fastest loop that the platform has."""
+    """Run a coroutine on the fastest event loop that the platform has."""
     if sys.platform == "win32":
         return asyncio.run(main())
     import uvloop  # noqa: PLC0415 - it does not exist for Windows

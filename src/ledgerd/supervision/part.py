@@ -11,22 +11,22 @@ from ledgerd.supervision.work import Ending, Work
 
 
 class Part(ABC):
-    """Something that a program consists of. Whatever runs for it is made through its `work`."""
+    """One part of a program. Its tasks, threads and processes are started through `work`."""
 
     def __init__(self, name: str, ending: Ending = Ending.COMES_BACK, *, is_needed: bool = False) -> None:
         self.work = Work(name, ending, is_needed=is_needed)
 
     @abstractmethod
     async def start(self) -> None:
-        """Begin; when it returns, the part does what it is there for."""
+        """Start; when it returns, the part works."""
 
     @abstractmethod
     async def stop(self) -> None:
-        """End; the tasks of `work` that still run are ended afterwards by whoever stops the part."""
+        """Stop; the caller then ends the tasks of `work` that still run."""
 
 
 class Supervisor:
-    """Hears of every failure of the parts, and keeps the first: it is what the program ends with."""
+    """Collects the failures of all parts and keeps the first, which ends the program."""
 
     def __init__(self) -> None:
         self.health = Health()
@@ -36,11 +36,11 @@ class Supervisor:
         self._lock = threading.Lock()
 
     def take(self, part: Part) -> None:
-        """Watch over a part."""
+        """Supervise a part from now on."""
         part.work.belong(self._fail, self.health)
 
     def _fail(self, problem: BaseException) -> None:
-        """From any thread."""
+        """Record a failure; from any thread."""
         with self._lock:
             if self.failure is not None:
                 return

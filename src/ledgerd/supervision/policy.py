@@ -1,6 +1,6 @@
-"""When what has ended is started again, when that is given up, and how much of it the log says. Reads no clock.
+"""Restart policy: pauses between restarts, when to give up, and how many log lines are written. Reads no clock.
 
-Time is handed in, in seconds of any clock that only goes forward.
+Times are arguments, in seconds of a monotonic clock.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections import deque
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 STEADY_SECONDS = 60.0
-"""What has worked for so long begins with the first pause again when it ends."""
+"""After working for so long, the next restart has the first pause again."""
 
 MOST_FAILURES = 10
 FAILURE_SECONDS = 600.0
-"""So many failed starts within so many seconds are too many."""
+"""No more restarts after `MOST_FAILURES` failed starts within so many seconds."""
 
 MOST_LINES = 10
 LINE_SECONDS = 60.0
-"""So many lines within so many seconds; what comes above is counted."""
+"""At most `MOST_LINES` lines within so many seconds; further ones are only counted."""
 
 
 class Restarts:
     """The starts and ends of one task or process.
 
-    A start has failed when the end comes before the thing has worked: for a server, before it has served.
+    A start has failed if the end comes before it worked; for a server, before it served.
     """
 
     def __init__(self) -> None:
@@ -34,16 +34,16 @@ class Restarts:
 
     @property
     def is_working(self) -> bool:
-        """Whether it has worked since it was started last."""
+        """Whether it has worked since the last start."""
         return self._working_since is not None
 
     def working(self, now: float) -> None:
-        """It does what it was started for; told more than once, the first time counts."""
+        """Record that it works; only the first call after a start counts."""
         if self._working_since is None:
             self._working_since = now
 
     def ended(self, now: float) -> float | None:
-        """It has ended, or could not be started. The seconds to wait before the next start; nothing for no more."""
+        """Record an end or a failed start; returns the seconds until the next start, or None for no further one."""
         since, self._working_since = self._working_since, None
         if since is None:
             self._failures.append(now)
@@ -56,14 +56,14 @@ class Restarts:
 
 
 class LineLimit:
-    """How many lines of one kind a log takes."""
+    """Limits the log lines of one kind."""
 
     def __init__(self) -> None:
         self._written: deque[float] = deque(maxlen=MOST_LINES)
         self._left_out = 0
 
     def take(self, now: float) -> bool:
-        """Whether a line may be written now; one that may not is counted."""
+        """Whether a line may be written now; if not, it is counted."""
         if len(self._written) == MOST_LINES and now - self._written[0] < LINE_SECONDS:
             self._left_out += 1
             return False
@@ -71,11 +71,11 @@ class LineLimit:
         return True
 
     def wait(self, now: float) -> float:
-        """Seconds until there is room for a line."""
+        """Seconds until a line may be written."""
         return max(0.0, self._written[0] + LINE_SECONDS - now) if len(self._written) == MOST_LINES else 0.0
 
     def take_count(self, now: float) -> int:
-        """How many lines were left out, once there is room for the line that says so; 0 for no such line."""
+        """The count of lines left out, if a line with it may be written now; else 0."""
         if not self._left_out or self.wait(now) > 0:
             return 0
         self._written.append(now)

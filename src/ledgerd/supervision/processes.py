@@ -1,7 +1,7 @@
-"""Child processes: started with the sockets that they inherit, waited for, ended.
+"""Child processes: starting them with inherited sockets, waiting for them, ending them.
 
-Every process of this program is made here. A child is waited for on a thread of its own and not by the loop: so it
-works on any loop and thread, and needs no file descriptor when there are none left.
+Every process of this program is started here. A thread waits for each child, not the event loop: this works with any
+loop and on any thread, and needs no file descriptor, of which there may be none left.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ NOTHING = subprocess.DEVNULL
 PIPE = subprocess.PIPE
 
 Stream = int | IO[bytes] | None
-"""A descriptor, an open file, `PIPE` or `NOTHING`; the parent's own where it is none."""
+"""A descriptor, an open file, `PIPE` or `NOTHING`; None for the parent's stream."""
 
 
 def module_command(module: str) -> tuple[str, ...]:
-    """The command that runs a module of this program."""
+    """The command line that runs a module of this program."""
     return (sys.executable, "-m", module)
 
 
 class Child:
-    """One process."""
+    """One child process."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -47,7 +47,7 @@ class Child:
     ) -> Child:
         """Start a process that inherits these descriptors and no others.
 
-        With a session of its own it does not get the interrupts of the keyboard. `OSError` when there is no room.
+        In its own session it does not get Ctrl-C's SIGINT. Raises `OSError` if descriptors or memory run out.
         """
         process = subprocess.Popen(  # noqa: S603 - our own program
             command,
@@ -61,51 +61,51 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """Its process id."""
         return self._process.pid
 
     @property
     def code(self) -> int | None:
-        """What it has ended with; nothing while it runs."""
+        """Its exit code; None while it runs."""
         return self._process.poll()
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it runs."""
         return self.code is None
 
     def tell(self, data: bytes) -> None:
-        """Write to its input, which is a pipe, and close that; a child that has ended hears nothing."""
+        """Write to its standard input, a pipe, and close that; ignored if the child has ended."""
         if self._process.stdin is not None:
             with suppress(BrokenPipeError):
                 self._process.stdin.write(data)
             self.release()
 
     def release(self) -> None:
-        """Close the pipe to its input."""
+        """Close the pipe to its standard input."""
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Send SIGTERM."""
         with suppress(ProcessLookupError):
             self._process.terminate()
 
     def kill(self) -> None:
-        """End it."""
+        """Send SIGKILL."""
         with suppress(ProcessLookupError):
             self._process.kill()
 
     def wait(self, seconds: float) -> int | None:
-        """Wait for its end on this thread, and give the code; nothing where it takes longer."""
+        """Block until it ends and return the exit code; None after the timeout."""
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
 
     def wait_or_kill(self, seconds: float) -> int:
-        """Wait for its end on this thread; one that takes longer is killed."""
+        """Block until it ends; kill it after the timeout."""
         code = self.wait(seconds)
         if code is None:
             self.kill()
@@ -113,7 +113,7 @@ class Child:
         return code
 
     async def ended(self) -> int:
-        """Wait for its end without holding up the loop, which is the same one each time."""
+        """Await its end; always call this on the same loop."""
         if self._ended is None:
             loop = asyncio.get_running_loop()
             ended: asyncio.Future[int] = loop.create_future()
@@ -124,7 +124,7 @@ class Child:
 
             def wait() -> None:
                 code = self._process.wait()
-                with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                with suppress(RuntimeError):  # the loop is closed, so there is nobody to tell
                     loop.call_soon_threadsafe(tell, code)
 
             begin_thread(f"child {self.pid}", wait, lambda _: None)
@@ -132,7 +132,7 @@ class Child:
         return await asyncio.shield(self._ended)
 
     async def stop(self, seconds: float = 0.0) -> int:
-        """Wait for its end for so long, then kill it."""
+        """Await its end; kill it after the timeout."""
         try:
             async with asyncio.timeout(seconds):
                 return await self.ended()

@@ -1,6 +1,6 @@
-"""Tasks of a loop that belong to somebody: whoever owns them is told of each that fails, and ends them all together.
+"""Task groups: the owner is told of each failed task and can cancel all of them.
 
-Every task of this program is made here.
+Every task of this program is created here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 Failed = Callable[[BaseException], None]
-"""Told of a failure, on the loop of the task."""
+"""Called with the exception of a failed task, on its loop."""
 
 
 class Tasks:
@@ -27,7 +27,7 @@ class Tasks:
         return len(self._running)
 
     def begin(self, coroutine: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
-        """Run a coroutine beside the caller. What it raises goes to the owner."""
+        """Run a coroutine as a task. Its exception goes to the owner."""
         task = asyncio.get_running_loop().create_task(coroutine, name=name)
         self._running.add(task)
         task.add_done_callback(self._done)
@@ -40,18 +40,18 @@ class Tasks:
             self._failed(problem)
 
     async def ended(self) -> None:
-        """Wait until none is left."""
+        """Wait until no task is left."""
         while self._running:
             self._ended.clear()
             await self._ended.wait()
 
     def cancel(self) -> None:
-        """Ask all to end."""
+        """Cancel all tasks."""
         for task in self._running:
             task.cancel()
 
     async def stop(self) -> None:
-        """End all, and wait until they have; a task may end its own group."""
+        """Cancel all tasks and wait for their end; a task may stop its own group."""
         others = [task for task in self._running if task is not asyncio.current_task()]
         for task in others:
             task.cancel()
@@ -61,12 +61,12 @@ class Tasks:
 async def stream_server(
     accept: Callable[[asyncio.StreamReader, asyncio.StreamWriter], None], host: str, port: int
 ) -> asyncio.Server:
-    """Listen, and hand over each connection. Not to a coroutine: its task would belong to nobody."""
+    """Listen, and call a function with each connection: not a coroutine, whose task would have no owner."""
     return await asyncio.start_server(accept, host, port)
 
 
 async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of coroutines that run beside each other; when one fails, the others are cancelled."""
+    """Run coroutines concurrently and return their results; if one fails, the others are cancelled."""
     loop = asyncio.get_running_loop()
     tasks = [loop.create_task(each) for each in coroutines]
     try:
@@ -78,7 +78,7 @@ async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 async def first_of(*coroutines: Coroutine[Any, Any, Any]) -> None:
-    """Return when one of them has ended, however it did; the others are cancelled. A failure is passed on."""
+    """Run coroutines until one of them has ended, then cancel the others; a failure is raised."""
     loop = asyncio.get_running_loop()
     tasks = [loop.create_task(each) for each in coroutines]
     try:

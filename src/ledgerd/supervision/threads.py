@@ -1,4 +1,4 @@
-"""Threads that belong to somebody, and calls that are made on threads.
+"""Threads with an owner, and calls on other threads.
 
 Every thread of this program is made here.
 """
@@ -13,19 +13,19 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 RunningThread = threading.Thread
-"""A thread that was begun here."""
+"""A thread that was started here."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def begin_thread(name: str, work: Callable[[], None], ended: Callable[[BaseException | None], None]) -> RunningThread:
-    """Run a function on a thread that does not outlive the program; its end is told there, with the failure if any."""
+    """Run a function on a daemon thread; at its end, `ended` is called there, with its exception if it failed."""
 
     def run() -> None:
         try:
             work()
-        except BaseException as problem:  # noqa: BLE001 - whoever owns the thread decides what it means
+        except BaseException as problem:  # noqa: BLE001 - the owner of the thread handles it
             ended(problem)
         else:
             ended(None)
@@ -36,15 +36,15 @@ def begin_thread(name: str, work: Callable[[], None], ended: Callable[[BaseExcep
 
 
 def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
-    """Call a function that would hold up the loop on a thread, and give its result to the loop."""
+    """Call a blocking function on a thread and await its result."""
     return asyncio.get_running_loop().run_in_executor(None, partial(function, *args, **kwargs))
 
 
 def thread_pool(count: int, name: str) -> ThreadPoolExecutor:
-    """So many threads for calls whose results somebody waits for."""
+    """A pool of threads for calls whose results are awaited."""
     return ThreadPoolExecutor(count, thread_name_prefix=name)
 
 
 def on_loop(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-    """Run a coroutine on the loop of another thread; its result goes to the future."""
+    """Run a coroutine on the loop of another thread; the result goes to the future."""
     return asyncio.run_coroutine_threadsafe(coroutine, loop)

@@ -1,7 +1,7 @@
-"""What runs for one part of a program, and what becomes of it when it ends without being asked.
+"""The tasks, threads and processes of one part, and what follows when one ends without being asked.
 
-It comes back, with growing pauses and a line in the log each time, or it ends the program with the reason: each part
-declares which. A start that has failed too often ends the program too.
+It is restarted, with growing pauses and a log line each time, or it ends the program with the reason: each part
+declares which. Too many failed starts end the program as well.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ Clock = Callable[[], float]
 Sleep = Callable[[float], Coroutine[Any, Any, None]]
 Working = Callable[[], None]
 Life = Callable[[Working], Coroutine[Any, Any, None]]
-"""Does the work from a start to its end, and calls what it is given once it works."""
+"""Runs from one start to its end, and calls its argument as soon as it works."""
 
 
 class Ending(Enum):
-    """What becomes of a task or process that ends without being asked."""
+    """What follows when a task or process ends without being asked."""
 
     COMES_BACK = "back"
     ENDS_PROGRAM = "end"
 
 
 class PartFailed(Exception):
-    """A part has ended that the program cannot go on without."""
+    """A part has ended without which the program cannot run."""
 
 
 class Ended(Exception):
-    """Something has ended without being asked; the text says how."""
+    """A task or process has ended without being asked; the text says how."""
 
 
 def reason_of(problem: BaseException) -> str:
-    """A failure in the words of a log line."""
+    """A failure as a log line shows it."""
     if isinstance(problem, OSError) and problem.strerror:
         place = f"{problem.filename}: " if problem.filename else ""
         return f"{place}{problem.strerror}"
@@ -69,7 +69,7 @@ class Work:
         self.part = part
         self.ending = ending
         self.is_needed = is_needed
-        """Whether the program is not ready while something of this part is down."""
+        """Whether `/ready` fails while something of this part is down."""
         self._clock = clock
         self._sleep = sleep
         self._tasks = Tasks(self.fail)
@@ -83,7 +83,7 @@ class Work:
     # -- whom it belongs to
 
     def belong(self, report: Callable[[BaseException], None], health: Health) -> None:
-        """Have failures reported; one that came before is reported now."""
+        """Report failures to the supervisor; an earlier one is reported now."""
         with self._lock:
             self._report, self._health = report, health
             problem, self._unreported = self._unreported, None
@@ -105,17 +105,17 @@ class Work:
         return len(self._tasks)
 
     def begin(self, coroutine: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
-        """Run a task that may end; what it raises is a fault of the program, and ends it."""
+        """Run a task that may end; an exception in it ends the program."""
         return self._tasks.begin(coroutine, name)
 
     def keep(self, name: str, life: Life, ending: Ending | None = None) -> asyncio.Task[None]:
-        """Run a task that is to go on until it is stopped; where it comes back, it is started again and again."""
+        """Run a task that has to run until it is stopped; it is restarted if the part comes back."""
         if (ending or self.ending) is Ending.ENDS_PROGRAM:
             return self._tasks.begin(self._once(name, life), name)
         return self._tasks.begin(self._again_and_again(name, life), name)
 
     def thread(self, name: str, work: Callable[[], None], *, may_end: bool = False) -> RunningThread:
-        """Run a thread; one that fails ends the program, and so does one that ends and may not."""
+        """Run a thread; a failure ends the program, and so does its end unless it may end."""
 
         def ended(problem: BaseException | None) -> None:
             if problem is None and not may_end:
@@ -126,7 +126,7 @@ class Work:
         return begin_thread(name, work, ended)
 
     async def stop(self) -> None:
-        """End every task."""
+        """Cancel every task."""
         await self._tasks.stop()
         if self._counting is not None:
             self._counting.cancel()
@@ -137,43 +137,43 @@ class Work:
         raise PartFailed(f"{self.part}: {name} has ended")
 
     async def _again_and_again(self, name: str, life: Life) -> None:
-        revival = self.revival(name)
+        restarts = self.restart_schedule(name)
         while True:
             problem: Exception = Ended("it has ended")
             try:
-                await life(revival.working)
-            except Exception as raised:  # noqa: BLE001 - whatever it is, it is told and the task comes back
+                await life(restarts.working)
+            except Exception as raised:  # noqa: BLE001 - any failure is logged and the task restarted
                 problem = raised
-            await self._sleep(revival.ended(problem))
+            await self._sleep(restarts.ended(problem))
 
-    def revival(self, name: str) -> Revival:
-        """The restarts of something that is started by hand."""
-        return Revival(self, name)
+    def restart_schedule(self, name: str) -> RestartSchedule:
+        """A restart schedule for something that the caller starts itself."""
+        return RestartSchedule(self, name)
 
     # -- what is told
 
     def now(self) -> float:
-        """Seconds by the clock of this part."""
+        """Seconds of this part's clock."""
         return self._clock()
 
     def set_down(self, name: str, reason: str) -> None:
-        """Something of this part does not work."""
+        """Report that something of this part does not work."""
         if self.is_needed and self._health is not None:
             self._health.set_down(self.part, name, reason)
 
     def set_up(self, name: str) -> None:
-        """Something of this part works."""
+        """Report that something of this part works again."""
         if self.is_needed and self._health is not None:
             self._health.set_up(self.part, name)
 
     def say(self, text: str) -> None:
-        """Write a line, unless there were too many: then they are counted, and the count is a line later."""
+        """Log a line; above the limit, lines are counted and the count is logged later."""
         with self._lock:
             may_write = self._lines.take(self._clock())
         if may_write:
             log.warning("%s", text)
         elif self._counting is None:
-            with suppress(RuntimeError):  # without a loop, the next line brings the count
+            with suppress(RuntimeError):  # without a loop, the count is logged with the next line
                 loop = asyncio.get_running_loop()
                 self._counting = loop.call_later(self._lines.wait(self._clock()), self._tell_count)
 
@@ -185,8 +185,8 @@ class Work:
             log.warning("%s: %d more restarts in the last minute", self.part, count)
 
 
-class Revival:
-    """The restarts of one thing: told when it works and when it has ended, it says when to start it again."""
+class RestartSchedule:
+    """When to restart one task or process: the caller reports when it works and when it has ended."""
 
     def __init__(self, work: Work, name: str) -> None:
         self._work = work
@@ -196,20 +196,20 @@ class Revival:
 
     @property
     def may_start(self) -> bool:
-        """Whether the pause after the last end is over."""
+        """Whether the restart pause is over."""
         return self._work.now() >= self._may_start_at
 
     def working(self) -> None:
-        """It does what it was started for."""
+        """Report that it works."""
         if not self._restarts.is_working:
             self._restarts.working(self._work.now())
             self._work.set_up(self._name)
 
     def ended(self, problem: Exception) -> float:
-        """It has ended or could not be started; the seconds to wait before the next start.
+        """Report an end or a failed start; returns the seconds until the next start.
 
         Raises:
-            PartFailed: There is to be no next start.
+            PartFailed: It has failed too often to be started again.
         """
         now, has_worked = self._work.now(), self._restarts.is_working
         pause = self._restarts.ended(now)

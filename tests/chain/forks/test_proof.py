@@ -5,8 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ledgerd.chain.forks.outcome import BranchRefused, Refused, Switched
+from ledgerd.chain.ledger.skip import Skip
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.names import word_order
+from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from tests.chain.forks.branches import Branches, Fresh, forged, forged_line, outcome, overdrawn, push_all
 from tests.chain.networks import OTHERS, VIZ, Network
@@ -91,6 +94,33 @@ def test_an_honest_branch_with_a_key_change_and_a_new_schedule_is_switched_to(fr
     assert_same_state(node.chain, straight.chain)
 
 
+def test_a_key_that_a_proposal_changes_inside_the_branch_is_followed(fresh: Fresh) -> None:
+    maker = fresh()
+    names = tuple(sorted((name for name in ALL if name != maker.chain.scheduled_at(3)), key=word_order))
+    changes = tuple(OperationWrapper(change) for change in key_changes() if change.owner in names)
+    until = maker.chain.head_time + 600
+    maker.send(ProposalCreate(VIZ, "keys", "", until, changes, None, ()))
+    trunk = maker.produce(1)
+    branches = Branches(maker)
+    short = branches.line(branches.root, 2, memo="short")
+    approval = ProposalUpdate(VIZ, "keys", names, (), (), (), (), (), (), (), ())
+
+    def act() -> None:
+        draft = replace(maker.signed(approval), signatures=())
+        chain = maker.chain
+        chain.push_transaction(draft.signed(chain.network.chain_id, [maker.keys[name] for name in names]))
+
+    long = [branches.grow(branches.root, 1, acting=act)]
+    maker.keys |= dict.fromkeys(names, NEW_KEY)
+    for _ in range(3):
+        long.append(branches.grow(long[-1].id))
+    assert any(block.signee == NEW_KEY.public for block in long)
+    node = fresh()
+    push_all(node, [*trunk, *short, *long])
+    assert node.chain.head_id == long[-1].id
+    assert node.chain.parts.choice.tried == 1
+
+
 def test_what_signatures_do_not_decide_is_applied_beside_the_trunk_and_leaves_no_trace(fresh: Fresh) -> None:
     maker = fresh()
     branches = Branches(maker)
@@ -102,6 +132,7 @@ def test_what_signatures_do_not_decide_is_applied_beside_the_trunk_and_leaves_no
     results = [outcome(node, block) for block in bad]
     assert any(isinstance(each, BranchRefused) for each in results)
     assert pops(node) == 0
+    assert node.chain.parts.choice.tried == 1
     push_all(node, good[2:])
     assert node.chain.head_id == good[-1].id
     assert_same_state(node.chain, straight.chain)
@@ -148,3 +179,25 @@ def test_a_block_that_broke_a_rule_is_not_applied_again(fresh: Fresh) -> None:
     assert isinstance(again, Refused)
     assert str(again.violation) == str(first.violation)
     assert node.chain.parts.store.revision == before
+
+
+def test_a_branch_from_below_the_irreversible_block_is_too_old(fresh: Fresh) -> None:
+    node = fresh()
+    node.produce(12)
+    chain = node.chain
+    irreversible = chain.irreversible
+    parent, start = chain.id_at(irreversible - 1), chain.head_time
+    for salt, block in enumerate(forged_line(parent, start, ALL)):
+        outcome(node, block)
+        assert not chain.is_linked(block.id), salt
+    assert chain.parts.choice.tried == 0
+    assert pops(node) == 0
+
+
+def test_a_block_on_the_head_may_be_pushed_with_its_signature_unchecked(fresh: Fresh) -> None:
+    node = fresh()
+    block = node.make()
+    anonymous = forged(block.previous, block.timestamp, block.validator)
+    assert node.chain.push_block(anonymous, Skip.VALIDATOR_SIGNATURE).has_moved
+    node.reopen()
+    assert node.chain.head_id == anonymous.id

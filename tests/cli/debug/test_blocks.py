@@ -1,4 +1,4 @@
-"""Where the blocks of a chain are read from, and what is done about answers that are none."""
+"""Reading blocks from nodes, data directories and block logs; errors for invalid answers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_answer_that_is_none_is_an_error_of_the_operator(answer: bytes, said:
     assert said in str(caught.value)
 
 
-def test_a_block_that_is_none_is_an_error_of_the_operator() -> None:
+def test_an_invalid_block_is_an_operator_error() -> None:
     answer = b'{"result":{"head_block_number":5,"previous":"x"}}'
     with answering(lambda _: answer) as address, blocks_of(address) as blocks, pytest.raises(OperatorError) as caught:
         blocks.block(5)

@@ -16,7 +16,7 @@ def test_the_functions_of_a_type_are_printed_in_all_directions(name: str, capsys
     compile(text, "printed", "exec")
 
 
-def test_one_direction_is_printed_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_direction_can_be_printed_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["debug", "codec", "Transfer", "--direction", "print"]) == 0
 
     text = capsys.readouterr().out

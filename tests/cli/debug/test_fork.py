@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.cli import main
-from ledgerd.cli.debug.blocks import Blocks
+from ledgerd.cli.debug.blocks import BlockSource
 from ledgerd.cli.debug.fork import last_common
 from tests.cli.debug.chains import log_of, node_with, parted, recorded
 
@@ -89,7 +89,7 @@ def test_what_does_not_answer_is_named_without_a_traceback(tmp_path: Path, capsy
 
 
 @given(common=st.integers(0, 200), first=st.integers(1, 60), extra=st.tuples(st.integers(1, 60), st.integers(1, 60)))
-def test_the_search_finds_any_place(common: int, first: int, extra: tuple[int, int]) -> None:
+def test_the_search_finds_a_fork_at_any_block(common: int, first: int, extra: tuple[int, int]) -> None:
     chain, other = (_Numbered(common, name, common + more) for name, more in zip("ab", extra, strict=True))
     highest = min(chain.head, other.head)
     first = min(first, highest)
@@ -106,8 +106,8 @@ class _Numbered:
     def __init__(self, common: int, name: str, head: int) -> None:
         self.common, self.name, self.head = common, name, head
 
-    def blocks(self, first: int) -> Blocks:
-        return Blocks(self.name, self.head, lambda number: self._block(number) if number >= first else None)
+    def blocks(self, first: int) -> BlockSource:
+        return BlockSource(self.name, self.head, lambda number: self._block(number) if number >= first else None)
 
     def _block(self, number: int) -> Any:
         class Known:

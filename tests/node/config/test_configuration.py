@@ -45,7 +45,7 @@ def test_values_of_an_older_name_come_first_and_are_remarked_upon(tmp_path: Path
     )
 
 
-def test_what_means_nothing_to_this_node_is_accepted_and_named(tmp_path: Path) -> None:
+def test_options_without_meaning_are_accepted_and_listed(tmp_path: Path) -> None:
     configuration = read(tmp_path, "single-write-thread = true\nclear-votes-before-block = 0", check_locks=("true",))
 
     assert configuration.without_meaning == ("check-locks", "single-write-thread", "clear-votes-before-block")
@@ -110,7 +110,7 @@ def test_a_missing_file_is_written_with_every_default_and_changes_nothing(tmp_pa
         assert getattr(after, part) == getattr(before, part)
 
 
-def test_a_file_that_stands_is_never_overwritten(tmp_path: Path) -> None:
+def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "node_data_dir" / "config.ini"
     file.parent.mkdir()
     file.write_text("chain = testnet", encoding="utf-8")
@@ -124,8 +124,47 @@ def test_no_file_is_written_beside_one_that_was_asked_for(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_cannot_be_written_is_the_operators_to_know(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_operator_error(tmp_path: Path) -> None:
     (tmp_path / "node_data_dir").write_text("no directory", encoding="utf-8")
 
     with pytest.raises(OperatorError, match="cannot be written"):
         write_default_file(read_invocation({}, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "private-key: {}",
+        "private-key-file = {}",
+        "privat-key = {}",
+        "p2p-max-connections = {}",
+        "[{}]\nkey = 1",
+        "{} = x",
+        "[logger.default]\nlevel = {}",
+        "plugin = {}",
+        "validator = {}",
+        "webserver-http-endpoint = {}",
+        "webserver-trusted-proxies = {}",
+    ],
+)
+def test_a_key_on_the_wrong_line_is_in_no_error(tmp_path: Path, text: str) -> None:
+    key = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
+
+    with pytest.raises(OperatorError) as raised:
+        read(tmp_path, text.format(key))
+
+    assert key[:30] not in str(raised.value)
+    assert isinstance(raised.value, ConfigurationError)
+    assert all(key[:30] not in each for each in raised.value.problems)
+
+
+@pytest.mark.parametrize("line", ["private-key = {}", "# private-key = {}"])
+def test_a_file_with_a_key_that_others_may_read_is_warned_of(tmp_path: Path, line: str) -> None:
+    key = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
+    file = tmp_path / "config.ini"
+    file.write_text(line.format(key))
+
+    for mode, warnings in ((0o644, 1), (0o600, 0)):
+        file.chmod(mode)
+        configuration = read_configuration({"data-dir": [str(tmp_path)]}, tmp_path)
+        assert sum("others than its owner may open it" in each for each in configuration.remarks) == warnings

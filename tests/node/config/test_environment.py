@@ -1,4 +1,4 @@
-"""The variables of a container, as the configuration takes them."""
+"""Environment variables of a container, read into the configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start options do what they say: replay, resync, snapshots, recovery, on a recorded chain."""
+"""The start options do what they say: replay, resync, snapshots, rebuilding, on a recorded chain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.node.datadir.origin import Origin
+from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.datadir.state_files import REPLACED
 from ledgerd.node.parts.replaying import ProgressLine
 from ledgerd.node.runtime import Runtime
@@ -69,11 +69,11 @@ class Directory:
         words = {name.replace("_", "-"): [text] for name, text in options.items()}
         return Runtime(read_configuration({**SETTINGS, "data-dir": [str(self.folder)], **words}, self.folder))
 
-    def started(self, look: Callable[[Runtime], object] = lambda _: None, /, **options: str) -> tuple[int, Origin]:
+    def started(self, look: Callable[[Runtime], object] = lambda _: None, /, **options: str) -> tuple[int, StateOrigin]:
         """The head, and where the state came from, after a start and a stop."""
         runtime = self.runtime(**options)
 
-        async def run() -> tuple[int, Origin]:
+        async def run() -> tuple[int, StateOrigin]:
             try:
                 await runtime.start()
                 await runtime.chain.run(lambda: look(runtime))
@@ -96,7 +96,7 @@ def directory(tmp_path: Path) -> Directory:
 def test_a_log_without_a_state_is_replayed(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
     directory.put_log(300)
     with caplog.at_level(logging.INFO):
-        assert directory.started() == (300, Origin.STANDING)
+        assert directory.started() == (300, StateOrigin.STANDING)
 
     assert "Replaying blockchain from block num 1." in caplog.text
     assert "   100%   300 of 300   (" in caplog.text
@@ -123,9 +123,9 @@ def test_a_replay_makes_the_state_anew_and_loses_no_block(directory: Directory) 
     directory.started(push(blocks), chain=network)
     assert 0 < directory.log_head < 400
 
-    assert directory.started(chain=network, replay_blockchain="true") == (400, Origin.BLOCK_LOG)
+    assert directory.started(chain=network, replay_blockchain="true") == (400, StateOrigin.BLOCK_LOG)
     assert not (directory.state / REPLACED).exists()
-    assert directory.started(chain=network) == (400, Origin.STANDING)
+    assert directory.started(chain=network) == (400, StateOrigin.STANDING)
 
 
 class Interrupter(logging.Handler):
@@ -168,7 +168,7 @@ def test_a_replay_that_is_stopped_goes_on_at_the_next_start(
     caplog.clear()
 
     with caplog.at_level(logging.INFO):
-        assert directory.started(replay_blockchain="true") == (600, Origin.STANDING)
+        assert directory.started(replay_blockchain="true") == (600, StateOrigin.STANDING)
     assert "Replaying blockchain from block num 501." in caplog.text
 
 
@@ -178,14 +178,14 @@ def test_a_replay_of_a_node_without_a_full_log_is_refused(directory: Directory) 
     with pytest.raises(OperatorError, match="there is no block log in"):
         directory.started(replay_blockchain="true")
 
-    assert directory.started() == (120, Origin.STANDING)
+    assert directory.started() == (120, StateOrigin.STANDING)
 
 
 def test_a_resync_begins_with_nothing(directory: Directory) -> None:
     directory.put_log(300)
     directory.started()
 
-    assert directory.started(resync_blockchain="true") == (0, Origin.STANDING)
+    assert directory.started(resync_blockchain="true") == (0, StateOrigin.STANDING)
     assert directory.log_head == 0
 
 
@@ -193,14 +193,14 @@ def test_the_state_may_lie_on_another_disk(directory: Directory) -> None:
     directory.put_log(300)
     elsewhere = directory.folder / "fast" / "disk"
 
-    assert directory.started(shared_file_dir=str(elsewhere)) == (300, Origin.STANDING)
+    assert directory.started(shared_file_dir=str(elsewhere)) == (300, StateOrigin.STANDING)
     assert (elsewhere / DATA_FILE).exists()
     assert not (directory.state / DATA_FILE).exists()
-    assert directory.started(shared_file_dir="fast/disk", replay_blockchain="true") == (300, Origin.BLOCK_LOG)
-    assert directory.started(shared_file_dir="fast/disk", resync_blockchain="true") == (0, Origin.STANDING)
+    assert directory.started(shared_file_dir="fast/disk", replay_blockchain="true") == (300, StateOrigin.BLOCK_LOG)
+    assert directory.started(shared_file_dir="fast/disk", resync_blockchain="true") == (0, StateOrigin.STANDING)
     copy = directory.copied_snapshot()
     (elsewhere / DATA_FILE).unlink()
-    assert directory.started(shared_file_dir="fast/disk", snapshot=str(copy)) == (120, Origin.SNAPSHOT)
+    assert directory.started(shared_file_dir="fast/disk", snapshot=str(copy)) == (120, StateOrigin.SNAPSHOT)
     assert (elsewhere / DATA_FILE).exists()
 
 
@@ -232,7 +232,7 @@ def test_a_state_that_a_command_works_on_is_left_alone(directory: Directory) -> 
             with pytest.raises(StoreLocked, match=r"is in use by another node \(process "):
                 directory.started(**words)
 
-    assert directory.started() == (100, Origin.STANDING)
+    assert directory.started() == (100, StateOrigin.STANDING)
 
 
 # -- snapshots
@@ -243,7 +243,7 @@ def test_a_node_begins_with_a_snapshot_and_stays_with_it(
 ) -> None:
     copy = directory.copied_snapshot()
     with caplog.at_level(logging.INFO):
-        assert directory.started(snapshot=str(copy)) == (120, Origin.SNAPSHOT)
+        assert directory.started(snapshot=str(copy)) == (120, StateOrigin.SNAPSHOT)
     assert not copy.exists()
     assert copy.with_name(copy.name + ".used").exists()
     for words in (
@@ -263,7 +263,7 @@ def test_the_newest_snapshot_is_found_by_itself(directory: Directory) -> None:
     shutil.copy(SNAPSHOT, snapshots / "snapshot-block-120.vizjson")
     (snapshots / "snapshot-block-7.vizjson").write_bytes(b"older")
 
-    assert directory.started(snapshot_auto_latest="true") == (120, Origin.SNAPSHOT)
+    assert directory.started(snapshot_auto_latest="true") == (120, StateOrigin.SNAPSHOT)
 
 
 def test_a_snapshot_that_cannot_be_read_leaves_nothing_behind(directory: Directory) -> None:
@@ -283,21 +283,21 @@ def test_a_snapshot_beyond_the_full_log_is_refused(directory: Directory) -> None
     with pytest.raises(OperatorError, match=r"stands at block 120, and the block log in .* ends at block 100"):
         directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT))
 
-    assert directory.started() == (100, Origin.STANDING)
+    assert directory.started() == (100, StateOrigin.STANDING)
 
 
-def test_a_recovery_replays_what_the_rolling_log_has_beyond_the_snapshot(directory: Directory) -> None:
+def test_a_rebuild_replays_what_the_rolling_log_has_beyond_the_snapshot(directory: Directory) -> None:
     directory.put_rolling_log(100, 300)
 
-    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (300, Origin.RECOVERY)
+    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (300, StateOrigin.REBUILD)
     assert SNAPSHOT.exists()
-    assert directory.started() == (300, Origin.STANDING)
+    assert directory.started() == (300, StateOrigin.STANDING)
 
 
-def test_a_recovery_leaves_out_a_rolling_log_that_does_not_link(directory: Directory) -> None:
+def test_a_rebuild_leaves_out_a_rolling_log_that_does_not_link(directory: Directory) -> None:
     directory.put_rolling_log(150, 300)
 
-    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (120, Origin.RECOVERY)
+    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (120, StateOrigin.REBUILD)
 
 
 # -- damage
@@ -308,7 +308,7 @@ def test_a_damaged_state_is_made_anew_from_the_log(directory: Directory, caplog:
     directory.started()
     directory.damage()
 
-    assert directory.started() == (300, Origin.BLOCK_LOG)
+    assert directory.started() == (300, StateOrigin.BLOCK_LOG)
     assert "replaying the block log" in caplog.text
 
 
@@ -320,11 +320,13 @@ def test_a_damaged_state_is_made_anew_from_a_snapshot(directory: Directory, capl
     directory.started()
     directory.damage()
 
-    assert directory.started() == (400, Origin.RECOVERY)
-    assert "recovering with " in caplog.text
+    assert directory.started() == (400, StateOrigin.REBUILD)
+    assert "rebuilding it from " in caplog.text
 
 
-def test_a_snapshot_of_no_use_gives_way_to_the_log(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unusable_snapshot_is_replaced_by_a_replay_of_the_log(
+    directory: Directory, caplog: pytest.LogCaptureFixture
+) -> None:
     snapshots = directory.folder / "snapshots"
     snapshots.mkdir()
     (snapshots / "snapshot-block-120.vizjson").write_bytes(b"broken")
@@ -332,7 +334,7 @@ def test_a_snapshot_of_no_use_gives_way_to_the_log(directory: Directory, caplog:
     directory.started()
     directory.damage()
 
-    assert directory.started() == (400, Origin.BLOCK_LOG)
+    assert directory.started() == (400, StateOrigin.BLOCK_LOG)
     assert "snapshot-block-120.vizjson is of no use: " in caplog.text
 
 
@@ -340,8 +342,8 @@ def test_what_was_found_damaged_while_the_node_ran_is_made_anew(directory: Direc
     directory.put_log(300)
     directory.started(lambda runtime: runtime.chain.files.mark_damaged())
 
-    assert directory.started() == (300, Origin.BLOCK_LOG)
-    assert directory.started() == (300, Origin.STANDING)
+    assert directory.started() == (300, StateOrigin.BLOCK_LOG)
+    assert directory.started() == (300, StateOrigin.STANDING)
 
 
 def test_a_damaged_state_is_not_deleted_where_nothing_makes_it_anew(directory: Directory) -> None:
@@ -355,7 +357,7 @@ def test_a_damaged_state_is_not_deleted_where_nothing_makes_it_anew(directory: D
     assert (directory.state / DATA_FILE).exists()
 
 
-# -- a snapshot as the whole errand
+# -- a snapshot as all that the node does
 
 
 def test_a_snapshot_is_written_and_that_is_all(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
@@ -370,11 +372,11 @@ def test_a_snapshot_is_written_and_that_is_all(directory: Directory, caplog: pyt
     with caplog.at_level(logging.INFO):
         asyncio.run(run())
 
-    assert runtime.is_errand
+    assert runtime.is_one_shot
     assert f"Snapshot created successfully: {path} ({path.stat().st_size} bytes compressed, " in caplog.text
     assert "listening" not in caplog.text
     other = Directory(directory.folder / "other")
-    assert other.started(snapshot=str(path)) == (120, Origin.SNAPSHOT)
+    assert other.started(snapshot=str(path)) == (120, StateOrigin.SNAPSHOT)
 
 
 # -- the line of progress

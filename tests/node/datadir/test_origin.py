@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.options.invocation import Invocation
-from ledgerd.node.datadir.origin import Choice, Found, Origin, choose, choose_after
+from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choose_after
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.errors import StoreCorrupt
 from tests.node.configurations import problems
@@ -34,31 +34,31 @@ def snapshot(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("found", [NOTHING, FULL, ROLLING])
-def test_without_a_word_the_node_goes_on_with_what_is_there(asked: Invocation, found: Found) -> None:
-    assert choose(asked, found) == Choice(Origin.STANDING)
+def test_without_options_the_present_state_is_used(asked: Invocation, found: Found) -> None:
+    assert choose(asked, found) == Choice(StateOrigin.STANDING)
 
 
 def test_a_log_without_a_state_is_replayed_into_a_new_one(asked: Invocation) -> None:
-    assert choose(asked, NOTHING._replace(log_head=100)) == Choice(Origin.STANDING)
+    assert choose(asked, NOTHING._replace(log_head=100)) == Choice(StateOrigin.STANDING)
 
 
 def test_a_replay_begins_with_the_first_block(asked: Invocation) -> None:
-    assert choose(replace(asked, replay_blockchain=True), FULL) == Choice(Origin.BLOCK_LOG)
+    assert choose(replace(asked, replay_blockchain=True), FULL) == Choice(StateOrigin.BLOCK_LOG)
 
 
 def test_a_replay_that_was_stopped_goes_on_unless_it_is_forced_to_begin_anew(asked: Invocation) -> None:
     stopped = FULL._replace(head=40)
     again = replace(asked, replay_blockchain=True)
 
-    assert choose(asked, stopped) == choose(again, stopped) == Choice(Origin.STANDING)
-    assert choose(replace(again, force_replay_blockchain=True), stopped) == Choice(Origin.BLOCK_LOG)
+    assert choose(asked, stopped) == choose(again, stopped) == Choice(StateOrigin.STANDING)
+    assert choose(replace(again, force_replay_blockchain=True), stopped) == Choice(StateOrigin.BLOCK_LOG)
 
 
 def test_force_needs_a_cause_to_replay(asked: Invocation) -> None:
     forced = replace(asked, force_replay_blockchain=True)
 
-    assert choose(forced, FULL) == Choice(Origin.STANDING)
-    assert choose(forced, FULL._replace(head=40)) == Choice(Origin.BLOCK_LOG)
+    assert choose(forced, FULL) == Choice(StateOrigin.STANDING)
+    assert choose(forced, FULL._replace(head=40)) == Choice(StateOrigin.BLOCK_LOG)
 
 
 def test_a_replay_that_would_lose_the_state_is_refused(asked: Invocation) -> None:
@@ -66,23 +66,23 @@ def test_a_replay_that_would_lose_the_state_is_refused(asked: Invocation) -> Non
         choose(replace(asked, replay_blockchain=True), ROLLING)
 
 
-def test_a_replay_of_nothing_into_nothing_is_remarked(asked: Invocation) -> None:
+def test_a_replay_without_log_and_state_gives_a_warning(asked: Invocation) -> None:
     choice = choose(replace(asked, replay_blockchain=True), NOTHING)
 
-    assert choice.origin is Origin.STANDING
+    assert choice.origin is StateOrigin.STANDING
     assert "no block log" in choice.remark
 
 
 def test_a_snapshot_is_imported_where_there_is_no_state(asked: Invocation, snapshot: Path) -> None:
-    assert choose(replace(asked, snapshot=snapshot), NOTHING) == Choice(Origin.SNAPSHOT, snapshot)
+    assert choose(replace(asked, snapshot=snapshot), NOTHING) == Choice(StateOrigin.SNAPSHOT, snapshot)
     latest = replace(asked, snapshot_auto_latest=True)
-    assert choose(latest, NOTHING._replace(newest=snapshot)) == Choice(Origin.SNAPSHOT, snapshot)
+    assert choose(latest, NOTHING._replace(newest=snapshot)) == Choice(StateOrigin.SNAPSHOT, snapshot)
 
 
 def test_a_snapshot_is_not_imported_over_a_state(asked: Invocation, snapshot: Path) -> None:
     choice = choose(replace(asked, snapshot=snapshot), FULL)
 
-    assert (choice.origin, choice.snapshot) == (Origin.STANDING, None)
+    assert (choice.origin, choice.snapshot) == (StateOrigin.STANDING, None)
     assert choice.remark == f"there is a state already, so the snapshot {snapshot} is not imported"
 
 
@@ -91,18 +91,18 @@ def test_a_snapshot_that_is_missing_is_remarked(asked: Invocation, tmp_path: Pat
     assert choice.remark == f"there is no snapshot {tmp_path / 'none'}: the node goes on without it"
 
     choice = choose(replace(asked, snapshot_auto_latest=True), NOTHING)
-    assert choice == Choice(Origin.STANDING, remark="--snapshot-auto-latest finds no snapshot in snapshot-dir")
+    assert choice == Choice(StateOrigin.STANDING, remark="--snapshot-auto-latest finds no snapshot in snapshot-dir")
 
 
-def test_a_recovery_takes_the_place_of_a_state(asked: Invocation, snapshot: Path) -> None:
+def test_a_rebuild_takes_the_place_of_a_state(asked: Invocation, snapshot: Path) -> None:
     named = replace(asked, replay_from_snapshot=True, snapshot=snapshot)
     latest = replace(asked, replay_from_snapshot=True, snapshot_auto_latest=True)
 
-    assert choose(named, ROLLING) == Choice(Origin.RECOVERY, snapshot)
-    assert choose(latest, ROLLING._replace(newest=snapshot)) == Choice(Origin.RECOVERY, snapshot)
+    assert choose(named, ROLLING) == Choice(StateOrigin.REBUILD, snapshot)
+    assert choose(latest, ROLLING._replace(newest=snapshot)) == Choice(StateOrigin.REBUILD, snapshot)
 
 
-def test_a_recovery_without_its_snapshot_ends_the_start(asked: Invocation, tmp_path: Path) -> None:
+def test_a_rebuild_without_its_snapshot_ends_the_start(asked: Invocation, tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="finds no snapshot"):
         choose(replace(asked, replay_from_snapshot=True, snapshot_auto_latest=True), ROLLING)
     with pytest.raises(OperatorError, match=r"there is no snapshot .*none"):
@@ -115,13 +115,13 @@ DAMAGE = StoreCorrupt("the state is damaged")
 
 
 def test_a_damaged_state_is_made_anew_from_a_snapshot_or_else_from_the_log(asked: Invocation, snapshot: Path) -> None:
-    with_snapshot = FULL._replace(recoverable=snapshot)
+    with_snapshot = FULL._replace(usable=snapshot)
 
     choice = choose_after(DAMAGE, asked, with_snapshot)
-    assert (choice.origin, choice.snapshot) == (Origin.RECOVERY, snapshot)
+    assert (choice.origin, choice.snapshot) == (StateOrigin.REBUILD, snapshot)
     without = replace(asked, auto_recover_from_snapshot=False)
-    assert choose_after(DAMAGE, without, with_snapshot).origin is Origin.BLOCK_LOG
-    assert choose_after(DAMAGE, asked, FULL).origin is Origin.BLOCK_LOG
+    assert choose_after(DAMAGE, without, with_snapshot).origin is StateOrigin.BLOCK_LOG
+    assert choose_after(DAMAGE, asked, FULL).origin is StateOrigin.BLOCK_LOG
 
 
 def test_a_damaged_state_is_kept_where_nothing_makes_it_anew(asked: Invocation) -> None:

@@ -1,4 +1,4 @@
-"""`ledgerd dev` as a process: a chain that does what a developer says."""
+"""`ledgerd dev` as a process: blocks on demand, a movable clock, snapshots."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_blocks_are_made_when_asked_for(node: NodeProcess) -> None:
     assert node.head == before + 7
 
 
-def test_a_month_passes_in_a_moment(node: NodeProcess) -> None:
+def test_the_clock_can_be_moved_by_a_month(node: NodeProcess) -> None:
     before = node.call("dev_api", "mine_blocks", 1)["time"]
 
     after = node.call("dev_api", "move_time", 30 * 86_400)["time"]
@@ -184,3 +184,23 @@ def test_what_waits_for_a_block_is_seen_at_once_and_gone_when_it_is_forgotten(tm
         assert send(node, "four") == {}
         node.call("dev_api", "mine_blocks", 1)
         assert balance(node) == "10001.000 VIZ"
+
+
+def test_the_clock_moves_by_ten_years_of_slots_at_most(node: NodeProcess) -> None:
+    before = node.head
+
+    for seconds in (10 * 365 * 86_400 + 1, 4_294_967_295):
+        assert "ten years of slots" in node.call("dev_api", "move_time", seconds)["message"]
+    assert node.head == before
+
+
+def test_pages_of_the_web_cannot_drive_the_chain(node: NodeProcess) -> None:
+    assert node.status({"Origin": "https://evil.example", "Content-Type": "text/plain"}) == 403
+    assert node.status({"Host": "evil.example"}) == 403
+    assert node.status({}) == 200
+
+
+def test_pages_that_the_developer_names_may(tmp_path: Path) -> None:
+    with dev(tmp_path / "chain", "--allow-origin=http://localhost:3000") as node:
+        assert node.status({"Origin": "http://localhost:3000"}) == 200
+        assert node.status({"Origin": "http://localhost:3001"}) == 403

@@ -1,4 +1,4 @@
-"""Beginning with a snapshot, and beginning anew with a newer one: from peers of this process, over loopback."""
+"""Starting from a snapshot, and restarting from a newer one: from peers in this process, over loopback."""
 
 from __future__ import annotations
 
@@ -97,12 +97,12 @@ async def begin(configuration: Configuration, sleep: Sleep = asyncio.sleep) -> i
     time = TimeSource()
     chain = ChainPart(configuration, TESTNET, time)
     await chain.start()
-    renewal = asyncio.Event()
-    part = BootstrapPart(configuration, chain, renewal, sleep=sleep)
+    newer_state = asyncio.Event()
+    part = BootstrapPart(configuration, chain, newer_state, sleep=sleep)
     try:
         await part.start()
         if len(part.work):
-            await renewal.wait()
+            await newer_state.wait()
             assert NEW in tree(chain.folder)
         return await chain.run(lambda: chain.chain.head_number)
     finally:
@@ -237,10 +237,10 @@ async def renewed(configuration: Configuration) -> tuple[int, bool]:
     except TimeoutError:
         pass
     await runtime.stop()
-    return head, runtime.is_renewed
+    return head, runtime.has_newer_state
 
 
-def test_a_node_that_stands_still_begins_anew_with_a_newer_snapshot(
+def test_a_stalled_node_starts_again_from_a_newer_snapshot(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshots, "CHECK_SECONDS", 0.05)
@@ -281,7 +281,7 @@ def test_a_snapshot_that_is_not_newer_than_the_head_is_left_alone(
             runtime = Runtime(configured(tmp_path, ports, **options))
             await runtime.start()
             await looked.wait()
-            assert not runtime.is_renewed
+            assert not runtime.has_newer_state
             await runtime.stop()
 
     in_time(main)
@@ -312,13 +312,13 @@ def test_a_state_that_is_overtaken_while_it_is_built_is_not_taken(
         await runtime.start()
         await looked.wait()
         await runtime.chain.run(lambda: None)
-        assert not runtime.is_renewed
+        assert not runtime.has_newer_state
         await runtime.stop()
 
     in_time(main)
 
 
-def test_another_node_begins_in_the_place_of_one_that_was_renewed(
+def test_a_node_with_a_newer_state_is_started_again(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first one is of genesis, and its full log is kept beside the newer state."""
@@ -335,7 +335,7 @@ def test_another_node_begins_in_the_place_of_one_that_was_renewed(
         if len(nodes) == 1:
             begun_with(tmp_path / "built", made.older)
             (tmp_path / "built" / STATE_FOLDER).rename(tmp_path / STATE_FOLDER / NEW)
-            runtime.renewal.set()
+            runtime.newer_state.set()
         else:
             stopping.set()
 

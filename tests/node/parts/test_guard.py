@@ -1,4 +1,4 @@
-"""The guard of validators in a node: what it decides becomes a transaction, and the block with it is noticed."""
+"""The validator guard in a node: its updates become transactions, and the block with one is noticed."""
 
 from __future__ import annotations
 

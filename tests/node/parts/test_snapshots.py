@@ -1,4 +1,4 @@
-"""Snapshots between nodes, as processes: one makes blocks and serves its state, another begins with it and follows."""
+"""Snapshots between nodes, as processes: one makes blocks and serves its state, another imports it and follows."""
 
 from __future__ import annotations
 

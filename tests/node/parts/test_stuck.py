@@ -1,4 +1,4 @@
-"""A chain that does nothing any more is noticed; one that is busy by right, or whose machine slept, is not."""
+"""The watchdog of the chain's thread: a stuck one ends the node; a reopening or a suspended machine does not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_nine_calls_without_an_answer_are_too_many() -> None:
     assert calls.count(is_answered=False, is_excused=False)
 
 
-def test_an_answer_and_an_excuse_begin_the_count_anew() -> None:
+def test_an_answer_and_a_reopening_reset_the_count() -> None:
     calls = Calls()
     for answered, excused in ((True, False), (False, True)):
         assert not any(calls.count(is_answered=False, is_excused=False) for _ in range(MOST_UNANSWERED - 1))
@@ -37,7 +37,7 @@ def test_ends_are_remembered_for_half_an_hour(tmp_path: Path) -> None:
     assert (tmp_path / "deadlock_restarts").read_text() == "11000\n11801\n"
 
 
-def test_a_file_of_nonsense_is_no_hindrance(tmp_path: Path) -> None:
+def test_an_unreadable_restarts_file_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "deadlock_restarts").write_bytes(b"\xff\n-1\nx\n9990\n")
 
     assert note_restart(tmp_path, 10_000) == 2

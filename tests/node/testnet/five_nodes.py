@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def torment(hands: Ordeal, chance: random.Random, blocks: int, block_time: float) -> None:
-    """Kills all the way; between them a silent partition, one with a bang, and an end of all power."""
+    """Kills throughout; between them a silent partition, one with resets, and a kill of all nodes at once."""
     watch = hands.network.watch
     first = watch.head
     patience = 60 * block_time + 60

@@ -1,4 +1,4 @@
-"""A network of real nodes that is treated badly, and what must hold of it all the while and at the end."""
+"""Faults in a network of real nodes, and what must hold during them and afterwards."""
 
 from __future__ import annotations
 

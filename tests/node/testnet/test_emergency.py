@@ -1,4 +1,4 @@
-"""A network that stood still for half an hour: the committee carries it, and its validators come back by themselves."""
+"""A network without blocks for half an hour: the committee makes blocks, and its validators return by themselves."""
 
 from __future__ import annotations
 

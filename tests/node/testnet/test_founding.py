@@ -1,4 +1,4 @@
-"""The first blocks of a local network keep all rules, and leave a grown-up chain behind."""
+"""The first blocks of a local network are valid and reach the last hardfork with all validators."""
 
 from __future__ import annotations
 

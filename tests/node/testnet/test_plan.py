@@ -1,4 +1,4 @@
-"""What a local network consists of, and who can read it."""
+"""The plan of a local network, and the permissions of its files."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_a_node_that_never_works_is_given_up_after_ten_starts(member: Member) ->
     assert node.starts == MOST_FAILURES
 
 
-def test_what_was_killed_has_died_and_what_was_stopped_has_not(member: Member) -> None:
+def test_a_killed_node_has_died_and_a_stopped_one_has_not(member: Member) -> None:
     node = process(member, WAITS_FOR_ITS_INPUT)
     node.start()
     node.kill()

@@ -1,4 +1,4 @@
-"""What is shown of a local network."""
+"""The status table of a local network."""
 
 from __future__ import annotations
 

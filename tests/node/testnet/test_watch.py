@@ -1,4 +1,4 @@
-"""What is seen of nodes, and what may never be seen."""
+"""The status of nodes, and faults such as a reverted irreversible block."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_missed_slots_count_from_the_first_look_and_by_who_knows_most(nodes: Nod
     assert [watch.missed(0), watch.missed(1)] == [2, 0]
 
 
-def test_who_is_not_there_is_silent(tmp_path: Path) -> None:
+def test_a_node_that_does_not_run_has_no_status(tmp_path: Path) -> None:
     nobody: Member = plan_of(tmp_path, new_keys(1, 1)).members[0]
 
     assert look(nobody) is None

@@ -1,4 +1,4 @@
-"""Wires carry, hold back and break as they are told."""
+"""The proxies between test nodes forward, delay and reset connections."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ends(wires: Wires, tmp_path: Path) -> Iterator[tuple[socket.socket, socket.s
                 yield near, far
 
 
-def test_a_wire_carries_both_ways(ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_wire_forwards_bytes_in_both_directions(ends: tuple[socket.socket, socket.socket]) -> None:
     near, far = ends
     near.sendall(b"there")
     assert far.recv(5) == b"there"
@@ -42,7 +42,7 @@ def test_a_wire_carries_both_ways(ends: tuple[socket.socket, socket.socket]) -> 
     assert near.recv(4) == b"back"
 
 
-def test_a_silent_cut_holds_back_and_loses_nothing(wires: Wires, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_silent_cut_delays_bytes_and_loses_none(wires: Wires, ends: tuple[socket.socket, socket.socket]) -> None:
     near, far = ends
     wires.part((1,), (2,))
     near.sendall(b"late")
@@ -56,14 +56,14 @@ def test_a_silent_cut_holds_back_and_loses_nothing(wires: Wires, ends: tuple[soc
     assert far.recv(4) == b"late"
 
 
-def test_a_cut_with_a_bang_breaks_connections(wires: Wires, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_hard_cut_resets_connections(wires: Wires, ends: tuple[socket.socket, socket.socket]) -> None:
     near, far = ends
     wires.part((1,), (2,), silently=False)
 
     assert [is_broken(end) for end in (near, far)] == [True, True]
 
 
-def test_within_a_group_nothing_is_cut(wires: Wires, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_partition_leaves_connections_within_a_group(wires: Wires, ends: tuple[socket.socket, socket.socket]) -> None:
     near, far = ends
     wires.part((1, 2), silently=False)
 

@@ -1,7 +1,7 @@
-"""The wires between the nodes of a local network, in the hands of a test: each can be cut, silently or with a bang.
+"""Proxies between the nodes of a local network, so that a test can cut connections: silently or with a reset.
 
-A wire is a port that one node dials instead of the other's own. Nothing is lost or added by it: a silent cut holds
-everything back until it is mended, as a network that drops packets does to TCP.
+A wire is a port that one node dials instead of the other's own. It neither drops nor adds bytes: a silent cut delays
+everything until it ends, as packet loss does to TCP.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What clients hear while a node starts, and that nothing of it is left once its workers serve."""
+"""Answers to clients while a node starts, and the handover of the sockets to its workers."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def test_so_many_lines_and_then_how_many_more(caplog: pytest.LogCaptureFixture) 
         notices.tell(0, "62.1.1.1:1", "closing")
     assert len(caplog.records) == BURST
     notices.sum_up(61)
-    assert caplog.records[-1].getMessage() == f"{1_000 - BURST} more lines about peers were left out"
+    assert caplog.records[-1].getMessage() == f"{1_000 - BURST} more lines of peers were left out"
     notices.sum_up(200)
     assert len(caplog.records) == BURST + 1
 

@@ -81,7 +81,7 @@ def test_an_account_without_history_is_refused(dispatcher: Dispatcher) -> None:
     )
 
 
-def test_an_entry_that_is_not_there_yet_is_refused(dispatcher: Dispatcher) -> None:
+def test_an_entry_above_the_newest_is_refused(dispatcher: Dispatcher) -> None:
     last = entries(dispatcher, ACCOUNT, -1, 0)[0][0]
     assert f"From is greater than account history end sequence {last}" in message(dispatcher, ACCOUNT, 4_000_000_000, 1)
 

@@ -1,4 +1,4 @@
-"""Whose signatures a transaction needs, and whether it has them (spec 05, sections 9.19 to 9.23)."""
+"""Required signatures of a transaction, and their verification (spec 05, sections 9.19 to 9.23)."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.protocol.properties import ChainPropertiesHf9
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.database_api import blocks
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.limits import Limits
@@ -112,7 +113,7 @@ def test_a_block_goes_to_the_main_process_as_it_was_sent() -> None:
     assert main.happened == [(BROADCAST_BLOCK, BLOCK)]
 
 
-def test_whoever_waits_listens_first_and_hears_where_the_transaction_stands() -> None:
+def test_a_waiting_client_is_subscribed_first_and_gets_the_place_of_the_transaction() -> None:
     other, own = bytes(20), transfer().id
     main = Main(
         packed_topic(Inclusion(7, EXPIRATION - 6, (other,))), packed_topic(Inclusion(8, EXPIRATION - 3, (other, own)))
@@ -122,7 +123,7 @@ def test_whoever_waits_listens_first_and_hears_where_the_transaction_stands() ->
     assert [topic for topic, _ in main.happened] == [f"listen: {INCLUDED}", BROADCAST_TRANSACTION]
 
 
-def test_whoever_waits_too_long_hears_that_the_time_is_over() -> None:
+def test_a_client_that_waits_until_the_expiration_is_told_so() -> None:
     main = Main(packed_topic(Inclusion(7, EXPIRATION, ())), packed_topic(Inclusion(8, EXPIRATION + 1, ())))
     result = answer(main, "broadcast_transaction_synchronous", as_json(transfer()))["result"]
     assert result == {"id": transfer().id.hex(), "block_num": 8, "trx_num": -1, "expired": True}
@@ -159,6 +160,19 @@ def test_a_subscriber_to_blocks_is_sent_each_of_them_whole() -> None:
 
     block = codec_of(Block).to_json(codec_of(Block).decode(BLOCK))
     assert asyncio.run(heard()) == [f'{{"jsonrpc":"2.0","result":{block},"id":1}}'.encode()] * 2
+
+
+def test_a_block_is_printed_once_for_all_its_subscribers() -> None:
+    async def heard() -> set[bytes]:
+        texts = set()
+        for _ in range(200):
+            async for text in later(Main(BLOCK), "set_block_applied_callback", 0, api="database_api").answers():
+                texts.add(text)
+        return texts
+
+    blocks.text_of.cache_clear()
+    assert len(asyncio.run(heard())) == 1
+    assert (blocks.text_of.cache_info().misses, blocks.text_of.cache_info().hits) == (1, 199)
 
 
 @pytest.mark.parametrize(("network", "intervals"), [(MAINNET, 28), (TESTNET, 60)])

@@ -1,4 +1,4 @@
-"""What each address may use."""
+"""Limits of connections and requests for each address."""
 
 from __future__ import annotations
 
@@ -8,23 +8,15 @@ from hypothesis import strategies as st
 from ledgerd.rpc.http.addresses import Addresses
 
 
-def test_connections_are_counted_for_each_address() -> None:
-    addresses = Addresses(connections=2, rate=0)
-
-    assert [addresses.enter(each) for each in ("a", "a", "a", "b")] == [True, True, False, True]
-    addresses.leave("a")
-    assert addresses.enter("a")
-
-
 def test_without_a_limit_nothing_is_refused() -> None:
-    addresses = Addresses(connections=0, rate=0)
+    addresses = Addresses(rate=0)
 
-    assert all(addresses.enter("a") and addresses.allows("a", 0) for _ in range(1000))
+    assert all(addresses.allows("a", 0) for _ in range(1000))
 
 
 @given(st.integers(1, 20), st.lists(st.floats(0, 1), max_size=60))
 def test_no_address_is_allowed_more_than_its_rate_and_one_burst(rate: int, pauses: list[float]) -> None:
-    addresses, now, allowed = Addresses(connections=0, rate=rate), 0.0, 0
+    addresses, now, allowed = Addresses(rate=rate), 0.0, 0
 
     for pause in pauses:
         now += pause
@@ -35,7 +27,7 @@ def test_no_address_is_allowed_more_than_its_rate_and_one_burst(rate: int, pause
 
 
 def test_an_address_is_forgotten_when_its_time_makes_up_for_all_that_it_asked() -> None:
-    addresses = Addresses(connections=0, rate=2)
+    addresses = Addresses(rate=2)
     assert [addresses.allows("a", 0) for _ in range(3)] == [True, True, False]
 
     addresses.forget(0.9)

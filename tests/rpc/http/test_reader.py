@@ -1,4 +1,4 @@
-"""HTTP requests out of bytes, in whatever pieces they come, and what is refused of them."""
+"""The HTTP request parser: any split of the bytes gives the same requests; invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -39,12 +39,16 @@ def chunked(*pieces: bytes) -> bytes:
 
 
 def asked(body: bytes, method: bytes = b"POST") -> Request:
-    return Request(method, b"/", body, True, False)
+    return Request(method, b"/", body, True, False, {})
 
 
 def read(pieces: Iterable[bytes]) -> list[Arrival]:
     reading = reader()
-    return [arrival for piece in pieces for arrival in reading.feed(piece)]
+    return [arrival for piece in pieces for arrival in without_headers(reading.feed(piece))]
+
+
+def without_headers(arrivals: list[Arrival]) -> list[Arrival]:
+    return [each._replace(headers={}) if isinstance(each, Request) else each for each in arrivals]
 
 
 REQUESTS = {
@@ -126,13 +130,13 @@ def test_a_request_of_the_old_version_needs_no_host_and_does_not_stay() -> None:
     assert read([b"GET / HTTP/1.0\r\n\r\n"]) == [asked(b"", b"GET")._replace(keeps_open=False)]
 
 
-def test_a_client_that_asks_before_it_sends_is_invited() -> None:
+def test_a_client_that_expects_100_continue_gets_it() -> None:
     head, body = post(b"{}", HOST + b"Expect: 100-continue\r\n").split(b"\r\n\r\n")
 
     assert read([head + b"\r\n\r\n", body]) == [Invitation(), asked(b"{}")]
 
 
-def test_a_handshake_is_handed_on_with_what_comes_behind_it() -> None:
+def test_a_handshake_is_returned_with_the_bytes_after_it() -> None:
     offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
 
     [handshake] = read([b"GET / HTTP/1.1\r\n" + HOST + offer + b"\r\nframes"])
@@ -146,7 +150,7 @@ def test_where_no_handshake_is_taken_it_is_an_ordinary_request() -> None:
     reading = RequestReader(header_bytes=MAX_HEADER, body_bytes=MAX_BODY, takes_handshakes=False)
     offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
-    assert reading.feed(b"GET / HTTP/1.1\r\n" + HOST + offer) == [asked(b"", b"GET")]
+    assert without_headers(reading.feed(b"GET / HTTP/1.1\r\n" + HOST + offer)) == [asked(b"", b"GET")]
 
 
 def test_the_place_and_the_steps_follow_the_request() -> None:
@@ -169,7 +173,7 @@ def test_a_request_with_the_head_of_the_one_before_is_recognised(first: bytes, s
 
     assert (known is not None) == (len(first) == len(second))
     if known is not None:
-        assert known._replace(body=reading.repeated_body(post(second))) == asked(second)
+        assert known._replace(body=reading.repeated_body(post(second)), headers={}) == asked(second)
 
 
 @pytest.mark.parametrize(
@@ -198,4 +202,14 @@ def test_a_known_head_is_not_looked_for_within_a_request() -> None:
     reading.feed(post(b"x" * (len(again) + 1))[: -len(again) - 1])
 
     assert reading.repeated(again) is None
-    assert reading.feed(again + b"x") == [asked(again + b"x")]
+    assert without_headers(reading.feed(again + b"x")) == [asked(again + b"x")]
+
+
+def test_of_headers_that_decide_who_may_ask_none_is_overlooked() -> None:
+    twice = b"Host: a\r\nHost: b\r\nOrigin: c\r\nX-Forwarded-For: 192.0.2.1\r\nx-forwarded-for: 192.0.2.2\r\n"
+
+    [request] = reader().feed(post(b"1", twice))
+
+    assert isinstance(request, Request)
+    wanted = {b"host": b"a, b", b"origin": b"c", b"x-forwarded-for": b"192.0.2.1, 192.0.2.2", b"content-length": b"1"}
+    assert request.headers == wanted

@@ -1,4 +1,4 @@
-"""What is shown to whoever asks without a body: a person, and a load balancer."""
+"""The pages for GET: the one for people, `openrpc.json` and health checks."""
 
 from __future__ import annotations
 

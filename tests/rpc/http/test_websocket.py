@@ -1,4 +1,4 @@
-"""JSON-RPC over WebSocket: requests, subscriptions, and clients that do not behave (spec 05, 2.3 and 2.4)."""
+"""JSON-RPC over WebSocket: requests, subscriptions, and misbehaving clients (spec 05, 2.3 and 2.4)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 from tests.rpc.loopback import Client, Server, connection_of, play, serving, until
-from tests.rpc.sample_api import Main, request, service
+from tests.rpc.sample_api import Main, calls, request, service
 
 CALL = json.dumps(request("get_hardfork_version"))
 ANSWER = '{"jsonrpc":"2.0","result":"3.2.0","id":1}'
@@ -202,7 +203,7 @@ def test_one_connection_waits_for_so_many_answers() -> None:
     play(scene)
 
 
-def test_a_subscriber_that_takes_nothing_is_not_written_to_without_end() -> None:
+def test_the_send_buffer_of_a_subscriber_that_does_not_read_is_bounded() -> None:
     async def scene() -> None:
         main = Main()
         serves = service(main)
@@ -226,6 +227,48 @@ def test_a_subscriber_that_takes_nothing_is_not_written_to_without_end() -> None
             assert connection.transport.is_closing()
 
     play(scene)
+
+
+def test_frames_of_one_read_are_answered_as_far_as_the_client_takes_the_answers() -> None:
+    async def scene() -> int:
+        serves = service()
+        async with serving(serves) as server:
+            client = await raw(server)
+            client.writer.transport.pause_reading()  # type: ignore[attr-defined] # a stream's transport is one
+            connection = await connection_of(serves)
+            known = json.dumps(request("get_hardfork_version")).encode()
+            large = masked(Frame(Opcode.TEXT, json.dumps(request("long", 100_000)).encode()))
+            assert isinstance(connection, WebSocketConnection)
+            connection.data_received(large * 300 + masked(Frame(Opcode.TEXT, known)))
+            written = connection.transport.get_write_buffer_size()
+            client.writer.transport.resume_reading()  # type: ignore[attr-defined] # as above
+            heard = b""
+            while b"3.2.0" not in heard[-300:]:
+                heard += await client.reader.read(1 << 20)
+            assert heard.count(b"long:") == 300
+            return written
+
+    assert play(scene) < 1_000_000
+
+
+def test_frames_sent_ahead_leave_others_their_turn() -> None:
+    async def scene() -> list[int]:
+        serves = service()
+        async with serving(serves) as server:
+            await raw(server)
+            connection = await connection_of(serves)
+            assert isinstance(connection, WebSocketConnection)
+            calls.clear()
+            connection.data_received(masked(Frame(Opcode.TEXT, json.dumps(request("count")).encode())) * 200)
+            seen = [len(calls)]
+            while len(calls) < 200:
+                await asyncio.sleep(0)
+                seen.append(len(calls))
+            return seen
+
+    seen = play(scene)
+    assert seen[0] == 64
+    assert all(after - before <= 64 for before, after in pairwise(seen))
 
 
 # -- bounds
@@ -271,7 +314,7 @@ def test_a_text_that_is_not_utf8_ends_the_connection_with_its_code() -> None:
     assert (1007).to_bytes(2, "big") in play(scene)
 
 
-def test_a_silent_client_is_asked_for_a_sign_of_life_and_then_given_up() -> None:
+def test_a_silent_client_is_pinged_and_then_disconnected() -> None:
     async def scene() -> None:
         serves = service()
         async with serving(serves) as server:
@@ -344,7 +387,7 @@ def test_while_the_state_is_rebuilt_every_message_is_put_off() -> None:
     play(scene)
 
 
-def test_an_address_that_asks_too_often_is_left() -> None:
+def test_an_address_with_too_many_requests_is_disconnected() -> None:
     async def scene() -> int | None:
         async with serving(service(limits=Limits(address_rate=1))) as server, talking(server) as client:
             await client.send(CALL)
@@ -357,7 +400,7 @@ def test_an_address_that_asks_too_often_is_left() -> None:
     assert play(scene) == 1008
 
 
-def test_a_stopping_service_says_goodbye() -> None:
+def test_a_stopping_service_sends_a_close_frame() -> None:
     async def scene() -> int | None:
         main = Main()
         serves = service(main)

@@ -1,4 +1,4 @@
-"""Messages between a worker and the main process, whatever pieces they come in and whatever else comes."""
+"""Frames between a worker and the main process: any split of the bytes, and invalid data."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ledgerd.rpc.link.frames import (
     MAX_FRAME,
     Alive,
     Ask,
+    ErrorReply,
     Event,
-    FrameReader,
-    Ignore,
     LinkFault,
-    Listen,
+    LinkReader,
     Message,
-    Refused,
-    Told,
+    Reply,
+    Subscribe,
+    Unsubscribe,
     frame,
 )
 
 NUMBERS = st.integers(0, (1 << 63) - 1)
 MESSAGES: st.SearchStrategy[Message] = st.one_of(
     st.builds(Ask, NUMBERS, st.text(), st.binary()),
-    st.builds(Told, NUMBERS, st.binary()),
-    st.builds(Refused, NUMBERS, st.integers(0, 5_000_000), st.text(), st.text(), st.text()),
-    st.builds(Listen, st.text()),
-    st.builds(Ignore, st.text()),
+    st.builds(Reply, NUMBERS, st.binary()),
+    st.builds(ErrorReply, NUMBERS, st.integers(0, 5_000_000), st.text(), st.text(), st.text()),
+    st.builds(Subscribe, st.text()),
+    st.builds(Unsubscribe, st.text()),
     st.builds(Event, st.text(), st.binary()),
     st.builds(Alive),
 )
@@ -39,7 +39,7 @@ MESSAGES: st.SearchStrategy[Message] = st.one_of(
 def test_messages_are_the_same_in_whatever_pieces_they_come(messages: list[Message], data: st.DataObject) -> None:
     stream = b"".join(map(frame, messages))
     cuts = sorted(data.draw(st.sets(st.integers(0, len(stream)), max_size=8)))
-    reader = FrameReader()
+    reader = LinkReader()
     pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
 
     assert [message for piece in pieces for message in reader.feed(piece)] == messages
@@ -47,7 +47,7 @@ def test_messages_are_the_same_in_whatever_pieces_they_come(messages: list[Messa
 
 @given(st.binary(max_size=200))
 def test_what_is_no_message_is_a_fault_of_the_link_and_nothing_else(data: bytes) -> None:
-    reader = FrameReader()
+    reader = LinkReader()
     try:
         messages = list(reader.feed(data))
     except LinkFault:
@@ -57,9 +57,9 @@ def test_what_is_no_message_is_a_fault_of_the_link_and_nothing_else(data: bytes)
 
 def test_a_frame_that_is_too_large_is_refused_by_its_length_alone() -> None:
     with pytest.raises(LinkFault):
-        list(FrameReader().feed(struct.pack(">I", MAX_FRAME + 1)))
+        list(LinkReader().feed(struct.pack(">I", MAX_FRAME + 1)))
 
 
 def test_a_message_that_is_too_large_is_not_sent() -> None:
     with pytest.raises(LinkFault):
-        frame(Told(1, bytes(MAX_FRAME)))
+        frame(Reply(1, bytes(MAX_FRAME)))

@@ -1,4 +1,4 @@
-"""The link between a worker and the main process: questions, refusals, events, and what happens when it breaks."""
+"""The link between a worker and the main process: requests, errors, events, and its loss."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.http.routes import PartsDown
 from ledgerd.rpc.link import switchboard
-from ledgerd.rpc.link.frames import Told, frame
+from ledgerd.rpc.link.frames import Reply, frame
 from ledgerd.rpc.link.link import HEAD, MAX_QUEUED_EVENTS, STOP, Link, Unreachable, Violation
-from ledgerd.rpc.link.switchboard import Line, Switchboard
+from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.link.topics import HEALTH, WAITING, packed_topic
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
@@ -49,10 +49,10 @@ HANDLERS = {"double": double, "refuse": refuse, "plainly": refuse_plainly, "fail
 
 
 @asynccontextmanager
-async def linked(board: Switchboard, link: Link | None = None) -> AsyncIterator[tuple[Link, Line]]:
+async def linked(board: Switchboard, link: Link | None = None) -> AsyncIterator[tuple[Link, WorkerLink]]:
     loop = asyncio.get_running_loop()
     ours, theirs = socket.socketpair()
-    link, line = link or Link(), board.line(lambda: None)
+    link, line = link or Link(), board.link(lambda: None)
     near, _ = await loop.create_connection(lambda: line, sock=ours)
     far, _ = await loop.create_connection(lambda: link, sock=theirs)
     try:
@@ -156,7 +156,7 @@ def test_events_come_to_all_who_listen_in_their_order_and_only_while_they_do() -
     play(scene)
 
 
-def test_who_listens_before_it_asks_misses_nothing_that_its_question_brings_about() -> None:
+def test_who_subscribes_before_a_request_gets_every_event_that_it_causes() -> None:
     async def scene() -> bytes:
         async def publish(payload: bytes) -> bytes:
             board.publish("confirmed", payload)
@@ -170,7 +170,7 @@ def test_who_listens_before_it_asks_misses_nothing_that_its_question_brings_abou
     assert play(scene) == b"transaction"
 
 
-def test_events_that_are_over_stay_over() -> None:
+def test_a_closed_subscription_yields_no_more_events() -> None:
     async def scene() -> None:
         board = Switchboard({})
         async with linked(board) as (link, _):
@@ -185,7 +185,7 @@ def test_events_that_are_over_stay_over() -> None:
     play(scene)
 
 
-def test_who_is_too_slow_for_its_events_loses_its_subscription() -> None:
+def test_a_subscriber_that_reads_too_slowly_loses_its_subscription() -> None:
     async def scene() -> None:
         board = Switchboard(HANDLERS)
         async with linked(board) as (link, _):
@@ -200,7 +200,7 @@ def test_who_is_too_slow_for_its_events_loses_its_subscription() -> None:
     play(scene)
 
 
-def test_a_head_empties_the_cache_before_anyone_hears_of_the_block() -> None:
+def test_a_new_head_clears_the_cache_before_subscribers_get_the_block() -> None:
     async def scene() -> None:
         board, serves = Switchboard({}), service()
         async with linked(board) as (link, _):
@@ -260,13 +260,13 @@ def test_a_worker_can_be_asked_to_stop() -> None:
     play(scene)
 
 
-def test_a_worker_that_talks_nonsense_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_worker_that_sends_invalid_data_is_disconnected(caplog: pytest.LogCaptureFixture) -> None:
     async def scene() -> None:
         board = Switchboard({})
         ours, theirs = socket.socketpair()
-        await asyncio.get_running_loop().create_connection(lambda: board.line(lambda: None), sock=ours)
+        await asyncio.get_running_loop().create_connection(lambda: board.link(lambda: None), sock=ours)
         reader, writer = await asyncio.open_connection(sock=theirs)
-        writer.write(frame(Told(1, b"")))
+        writer.write(frame(Reply(1, b"")))
         assert await reader.read() == b""
         writer.close()
         await writer.wait_closed()

@@ -51,6 +51,11 @@ class ForkChoice:
         self._failed: dict[AccountName, None] = {}
         """Validators whose blocks have made a branch fail: another branch with blocks of theirs is tried first."""
 
+    @property
+    def tried(self) -> int:
+        """How many branches were applied beside the trunk."""
+        return self._trial.tried
+
     # -- the one way in
 
     def push(self, block: Block, skip: SkipFlags = Skip.NOTHING, *, instead_of: Collection[BlockId] = ()) -> Outcome:

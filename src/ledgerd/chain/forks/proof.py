@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ledgerd.chain.forks.blocks import Blocks
-from ledgerd.chain.forks.database import ForkDatabase, ForkItem, Lineage
+from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, Lineage
 from ledgerd.chain.forks.key_changes import NO_ACTS, KeyChange, key_changes
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.rules.transactions.proposal_execution import PROPOSED
@@ -64,16 +64,24 @@ class Proof:
             return False
         return validator is not None and signee == validator.signing_key
 
+    def judge_candidate(self, item: ForkItem) -> None:
+        """Raise for a block that need not become a candidate; what continues the head is judged when it is applied."""
+        if item.previous != self._trunk.head_id and not self._blocks.is_on_trunk(item.id):
+            self.judge(item)
+
     def judge(self, item: ForkItem) -> bool:
         """Whether a block was signed with the key that its validator had where its branch leaves the trunk, and nothing
         inside the branch may have changed that key. Where it is not sure, the block may be right all the same.
 
         Raises:
+            BlockTooOld: Its branch leaves the trunk below the irreversible block.
             RuleViolation: It was signed by nobody who could have had the right to.
         """
         lineage = None if self._trunk.is_vouched(item.number) else self._lineage(item)
-        if lineage is None or lineage.base < self._trunk.irreversible:
+        if lineage is None:
             return self._trunk.is_vouched(item.number)
+        if lineage.base < self._trunk.irreversible:
+            raise BlockTooOld(f"block {item.number} is of a branch that leaves the chain below the irreversible block")
         signee, given = item.signee, lineage.acts.changes
         if signee is not None and self._key_at(item.validator, lineage.base) == signee:
             return not any(name == item.validator for name, _ in given)

@@ -44,7 +44,7 @@ class Trial:
         """
         self._pay(sum(len(each.packed) + BLOCK_COST for each in new))
         self.tried += 1
-        log.info("trying a branch of %d blocks beside the trunk", len(new))
+        log.info("trying a branch of %d blocks before switching", len(new))
         self._settle()
         with self._trunk.store.beside() as store:
             trunk = Trunk(Ledger(store, self._trunk.ledger.network), self._trunk.checkpoints)

@@ -1,4 +1,4 @@
-"""`ledgerd debug`: tools for whoever looks for a fault in the node or in a network (docs/debugging.md)."""
+"""`ledgerd debug`: tools to find faults in a node or a network (docs/debugging.md)."""
 
 from __future__ import annotations
 

@@ -18,15 +18,15 @@ LARGEST_ANSWER = 32 << 20
 """Bytes; a block of the largest size takes a fifth of that as JSON."""
 
 
-class Blocks(NamedTuple):
-    """The blocks of somebody's chain."""
+class BlockSource(NamedTuple):
+    """The blocks of a chain, wherever they are stored."""
 
     name: str
     head: int
     block: Callable[[int], Block | None]
 
     def first(self) -> int:
-        """The first block that is there, from which on all are: a node that began with a snapshot has no older ones."""
+        """The first stored block: a node that began with a snapshot has no older ones. From it on there is no gap."""
         low, high = 1, self.head
         while low < high:
             middle = (low + high) // 2
@@ -35,8 +35,8 @@ class Blocks(NamedTuple):
 
 
 @contextmanager
-def blocks_of(place: str) -> Iterator[Blocks]:
-    """The blocks of what an operator names: an address, a directory or a file."""
+def blocks_of(place: str) -> Iterator[BlockSource]:
+    """The blocks at a place: a node's address, a data directory or a block log."""
     if place.startswith(("http://", "https://")):
         yield _of_node(place)
     elif Path(place).is_dir():
@@ -47,7 +47,7 @@ def blocks_of(place: str) -> Iterator[Blocks]:
             yield blocks
 
 
-def _of_node(address: str) -> Blocks:
+def _of_node(address: str) -> BlockSource:
     from ledgerd.codec import DecodeError, codec_of  # noqa: PLC0415 - not loaded for `--help`
 
     def block(number: int) -> Block | None:
@@ -63,7 +63,7 @@ def _of_node(address: str) -> Blocks:
     head = properties.get("head_block_number") if isinstance(properties, dict) else None
     if not isinstance(head, int):
         raise OperatorError(f"{address}: it does not say where its head is")
-    return Blocks(address, head, block)
+    return BlockSource(address, head, block)
 
 
 def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 - JSON of any kind
@@ -87,7 +87,7 @@ def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 -
 
 
 @contextmanager
-def _of_directory(place: str) -> Iterator[Blocks]:
+def _of_directory(place: str) -> Iterator[BlockSource]:
     """A data directory: its reversible blocks are in the state, all others in a log."""
     from ledgerd.chain.log.block_log import BlockLogReader  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.chain.log.rolling import RollingBlockLogReader  # noqa: PLC0415
@@ -105,14 +105,14 @@ def _of_directory(place: str) -> Iterator[Blocks]:
         with Reader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
             archive = BlockArchive(*logs)
             head = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
-            yield Blocks(place, head, lambda number: archive.block(view, number))
+            yield BlockSource(place, head, lambda number: archive.block(view, number))
     finally:
         for log in logs:
             log.close()
 
 
 @contextmanager
-def _of_file(place: str) -> Iterator[Blocks]:
+def _of_file(place: str) -> Iterator[BlockSource]:
     """A block log of either program."""
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.codec import codec_of  # noqa: PLC0415
@@ -123,4 +123,4 @@ def _of_file(place: str) -> Iterator[Blocks]:
             packed = next((entry for _, entry in log.scan(number, number)), None)
             return None if packed is None else codec_of(Block).decode(packed)
 
-        yield Blocks(place, log.head_number, block)
+        yield BlockSource(place, log.head_number, block)

@@ -17,7 +17,7 @@ ROOTS = (
     "ledgerd.state.objects",
     "ledgerd.p2p.wire.messages",
 )
-"""Modules that import every type of theirs: operations, blocks, objects of the state, messages between peers."""
+"""Modules that import all types with codecs: operations, blocks, state objects, peer messages."""
 
 
 def add_to(tools: argparse._SubParsersAction[Any]) -> None:
@@ -37,7 +37,7 @@ def add_to(tools: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Print them; of types that share a name, each."""
+    """Print the functions of each type of this name."""
     from ledgerd.codec import record_kind  # noqa: PLC0415 - not loaded for `--help`
 
     found = [record for record in _records() if record.__name__.lower() == chosen.type.lower()]

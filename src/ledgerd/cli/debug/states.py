@@ -68,7 +68,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _printed(name: str, differences: Iterator[str], most: int) -> int:
-    """Print so many differences of a table; how many there are."""
+    """Print the first differences of a table; returns how many there are."""
     shown = list(islice(differences, max(most, 0)))
     more = sum(1 for _ in differences)
     sys.stdout.writelines(f"{line}\n" for line in shown)
@@ -103,7 +103,7 @@ def _all_tables(view: View) -> State:
 
 
 def _sections(view: View) -> State:
-    """What a snapshot of it would hold."""
+    """The tables as a snapshot of the state would hold them."""
     from ledgerd.snapshot.sections import SECTIONS  # noqa: PLC0415
 
     def objects(section: Section[Any]) -> Iterator[tuple[Any, Any]]:
@@ -131,7 +131,7 @@ def _of_snapshot(path: Path) -> State:
 
 
 def _differences(name: str, first: Objects | None, second: Objects | None) -> Iterator[str]:
-    """Both walk by id, so that one step a side is enough."""
+    """Compare two tables in one pass: both are walked in the order of ids."""
     if first is None or second is None:
         yield f"{name}: only the {'second' if first is None else 'first'} has this table"
         return
@@ -150,7 +150,7 @@ def _differences(name: str, first: Objects | None, second: Objects | None) -> It
 
 
 def where(first: Any, second: Any, path: str) -> Iterator[str]:  # noqa: ANN401 - JSON of any kind
-    """The places in two JSON values that differ."""
+    """The paths at which two JSON values differ."""
     if isinstance(first, dict) and isinstance(second, dict):
         for key in dict.fromkeys([*first, *second]):
             if key not in first or key not in second:

@@ -1,11 +1,12 @@
-"""The configuration of a node: one typed record for each of its parts, read from command line and file.
+"""The configuration of a node: a typed record for each part, read from command line and file.
 
-The command line goes before the file, and the file before the defaults (spec 06, sections 4.4 and 4.5).
+The command line overrides the file, and the file the defaults (spec 06, sections 4.4 and 4.5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,13 @@ from ledgerd.node.config.text import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
 from ledgerd.producer.settings import GuardSettings, ProducerSettings
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key, without_keys
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.snapshot.settings import SnapshotSettings
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """All that a node is told at its start."""
+    """The whole configuration of a node."""
 
     invocation: Invocation
     application: Application
@@ -46,18 +48,18 @@ class Configuration(msgspec.Struct, frozen=True):
     history: HistorySettings
     custom_protocol: CustomProtocolOptions
     logging: Logging | None
-    """None where the file has no logging section."""
+    """None if the file has no logging section."""
     file: Path
     """The configuration file, whether or not it exists."""
     settings: tuple[Setting, ...]
     without_meaning: tuple[str, ...]
-    """Options of the reference that were given and mean nothing to this node."""
+    """Given options of the reference that have no effect in this node."""
     remarks: tuple[str, ...]
-    """What is not wrong and yet worth a line each."""
+    """Warnings, a log line each."""
 
 
 def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:
-    """What the command line alone decides."""
+    """Read the options that exist on the command line only."""
     problems: list[str] = []
     given = gather({name: command_line.get(name, ()) for name in _own_names()}, (), None, problems)
     return Reading(given.options, problems).section(INVOCATION, current_dir, current_dir)
@@ -70,10 +72,10 @@ def _own_names() -> list[str]:
 def read_configuration(
     command_line: Mapping[str, Sequence[str]], current_dir: Path, environment: Mapping[str, str] | None = None
 ) -> Configuration:
-    """The configuration that a command line chooses; raises `ConfigurationError` with all that is wrong.
+    """Read the configuration; raises `ConfigurationError` with all errors.
 
-    The command line comes as the texts that were given for each option. The environment counts where the command line
-    says so. Nothing is written.
+    `command_line` has the texts given for each option. The environment is read if `--environment` is given. No file is
+    written.
     """
     invocation = read_invocation(command_line, current_dir)
     file = configuration_file(invocation)
@@ -82,6 +84,7 @@ def read_configuration(
     reading = Reading(given.options, problems)
     if invocation.environment:
         add_environment(environment or {}, given.options, reading.remarks)
+    reading.remarks.extend(_open_to_others(file))
     logging = read_logging(given.sections, file, problems)
     faults: list[str] = []
     records: dict[str, Any] = {}
@@ -100,12 +103,23 @@ def read_configuration(
         file=file,
         settings=tuple(reading.settings),
         without_meaning=tuple(reading.without_meaning),
-        remarks=tuple(reading.remarks),
+        remarks=tuple(map(without_keys, reading.remarks)),
     )
 
 
+def _open_to_others(file: Path) -> Iterator[str]:
+    """Warns where a file with a private key in it, on whatever line, can be read by others."""
+    try:
+        mode, text = file.stat().st_mode, file.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return
+    secret = text.replace(PUBLISHED_COMMITTEE_KEY, "")
+    if mode & (stat.S_IRWXG | stat.S_IRWXO) and holds_key(secret):
+        yield f"{file} holds a private key, and others than its owner may open it: chmod 600 {file}"
+
+
 def _tell_others(records: dict[str, Any]) -> None:
-    """Let each part know what it has to know of the options of others."""
+    """Complete records with values that depend on options of other parts."""
     plugins, producer = records["application"].plugins, records["validator"]
     told: dict[str, dict[str, object]] = {
         "history": {
@@ -120,7 +134,7 @@ def _tell_others(records: dict[str, Any]) -> None:
 
 
 def configuration_file(invocation: Invocation) -> Path:
-    """The file that is read: one that is asked for by `--config-file` must exist."""
+    """The file to read; that of `--config-file` must exist."""
     if invocation.config_file is None:
         return invocation.config
     if not invocation.config_file.is_file():
@@ -131,7 +145,7 @@ def configuration_file(invocation: Invocation) -> Path:
 
 
 def write_default_file(invocation: Invocation) -> Path | None:
-    """Write a file with every default where there is none; gives its path if it did (spec 06, section 4.6)."""
+    """Write a file with all defaults if there is none; returns its path if written (spec 06, section 4.6)."""
     file = invocation.config
     if invocation.config_file is not None or file.exists():
         return None

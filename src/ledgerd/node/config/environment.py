@@ -1,6 +1,6 @@
-"""What the variables of a container say, as if it had been given for options (spec 06, section 19, R2.4).
+"""Environment variables that set options in a container (spec 06, section 19, R2.4).
 
-They stand between the command line and the file, and are read only where `--environment` asks for it.
+They override the file, and the command line overrides them; they are read only with `--environment`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ PRIVATE_KEY = "NODE_PRIVATE_KEY"
 
 SEED_OPTIONS = ("p2p-seed-node", "seed-node")
 PLUGIN = "validator"
-"""The plugin that makes blocks; no other brings it with it."""
+"""The plugin that makes blocks; no other plugin depends on it."""
 
 _BETWEEN_WORDS = re.compile(r"[\s,]+")
 
 
 def add_environment(environment: Mapping[str, str], options: dict[str, list[Given]], remarks: list[str]) -> None:
-    """Add what the variables say to what was given; seeds take the place of those of the file."""
+    """Add the values of the variables to the given ones; seeds replace those of the file."""
     seeds = _words(environment.get(SEEDS, ""))
     if seeds:
         for name in SEED_OPTIONS:

@@ -1,6 +1,6 @@
-"""What was given for each option, and where: on the command line, then in the file (spec 06, section 4.4).
+"""The texts given for each option on the command line and in the file (spec 06, section 4.4).
 
-Also what is wrong with that before any value is read, and the error that tells of it.
+Also the checks that come before any value is parsed, and `ConfigurationError`.
 """
 
 from __future__ import annotations
@@ -13,50 +13,51 @@ from ledgerd.node.config.ini import Entry
 from ledgerd.node.config.options import BY_NAME
 from ledgerd.node.config.values.values import nearest
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.secrets import without_keys
 
 LOGGING_SECTIONS = ("log.", "logger.")
 
 
 class ConfigurationError(OperatorError):
-    """All that is wrong with a configuration, a line for each fault, with what to do about it."""
+    """All errors of a configuration, a line each, with the remedy."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
-        self.problems = tuple(problems)
+        self.problems = tuple(map(without_keys, problems))
 
 
 class Given(NamedTuple):
-    """One text for an option."""
+    """One text given for an option."""
 
     text: str
     file: Path | None
     """None for the command line."""
     line: int = 0
     variable: str = ""
-    """The one that it comes from, where it stands in the environment."""
+    """The environment variable that it comes from, if any."""
 
     @property
     def where(self) -> str:
-        """The place, for people."""
+        """Its source, as text for people."""
         if self.variable:
             return "environment"
         return "command line" if self.file is None else f"{self.file}:{self.line}"
 
     def named(self, name: str) -> str:
-        """What the option is called in this place."""
+        """The option's name as written in this source."""
         if self.variable:
             return self.variable
         return f"--{name}" if self.file is None else name
 
     def written(self, name: str, text: str) -> str:
-        """How an option with a value is written in this place."""
+        """How an option with a value is written in this source."""
         if self.variable:
             return f"{self.variable}={text}"
         return f"--{name} {text}".rstrip() if self.file is None else f"{name} = {text}".rstrip()
 
 
 class AllGiven(NamedTuple):
-    """What was given for options by name, command line first; and the keys of sections, which are logging's."""
+    """All texts given for options, by name, command line first; and the keys of the logging sections."""
 
     options: dict[str, list[Given]]
     sections: list[Entry]
@@ -65,7 +66,7 @@ class AllGiven(NamedTuple):
 def gather(
     command_line: Mapping[str, Sequence[str]], entries: Iterable[Entry], file: Path | None, problems: list[str]
 ) -> AllGiven:
-    """Sort out what was given; faults are added to the problems."""
+    """Group the given texts by option; errors are added to the problems."""
     given = {name: [Given(text, None) for text in texts] for name, texts in command_line.items() if texts}
     in_file: dict[str, list[Given]] = {}
     sections = []
@@ -87,7 +88,7 @@ def gather(
 
 
 def _fault(entry: Entry) -> str:
-    """Why a key of the file is none, or nothing."""
+    """Why a key of the file is invalid; None if it is valid."""
     option = BY_NAME.get(entry.key)
     if option is None and entry.section:
         return f"there is no section [{entry.section}]; there are [log.console_appender.NAME] and [logger.NAME]"

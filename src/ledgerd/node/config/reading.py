@@ -1,4 +1,4 @@
-"""From texts to values: the record of a section, out of what was given for its options."""
+"""Parses the texts given for the options of a section to the record of that section."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BETWEEN_WORDS = re.compile(r"[ \t,]+")
 
 
 class Setting(NamedTuple):
-    """An option with its value as people may see it, and where it was given; nowhere for a default."""
+    """An option with its value as printed, and where it was given; nowhere for a default."""
 
     section: str
     option: Option
@@ -28,7 +28,7 @@ class Setting(NamedTuple):
 
 @dataclass(slots=True)
 class Reading:
-    """Reads sections one after another, and gathers what the operator should be told."""
+    """Reads sections in turn, and collects problems and warnings."""
 
     given: Mapping[str, Sequence[Given]]
     problems: list[str]

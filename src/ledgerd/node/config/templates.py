@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ledgerd.node.config.text import render
+from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
 
 DATA = "/var/lib/ledgerd"
 
@@ -99,7 +100,11 @@ WITNESS = Template(
     {
         "plugin": _FULL_APIS_NOTE,
         "shared-file-size": _SIZE_NOTE,
-        "webserver-http-endpoint": "127.0.0.1 can be reached from this machine alone. Keep it so.",
+        "p2p-endpoint": "Peers can be followed without it: leave it out, or open its port to nodes of your own alone.",
+        "webserver-http-endpoint": "127.0.0.1 can be reached from this machine alone. Keep it so, and serve the public "
+        "from another node.",
+        "webserver-allowed-origins": "Leave it out: no page of the web has business with a validator.",
+        "snapshot-serve-endpoint": "Leave it out: a node of your own that makes no blocks can serve snapshots.",
         "validator": "Put the name of your validator here, and remove the `#` before it.",
         "private-key": "Put here the private key whose public key your validator has declared as its signing key. It "
         "is not the active key of the account. Whoever has it can sign blocks in your name.",
@@ -124,7 +129,7 @@ TESTNET = Template(
         "enable-stale-production": ("true",),
         "required-participation": ("0",),
         "validator": ('"committee"',),
-        "private-key": ("5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC",),
+        "private-key": (PUBLISHED_COMMITTEE_KEY,),
     },
     {
         "plugin": _FULL_APIS_NOTE,

@@ -1,1 +1,1 @@
-"""The data directory: where a state comes from, opening it, its files."""
+"""The data directory: the origin of its state, opening, import, export, and its files."""

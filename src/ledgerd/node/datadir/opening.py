@@ -1,4 +1,4 @@
-"""Carries out what `origin` decides: the state of a data directory is made, or found, and its chain opened."""
+"""Opens the chain of a data directory, after making its state if `origin` decides so."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.node.datadir.origin import Choice, Found, Origin, choose, choose_after
+from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choose_after
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.snapshot.directory import newest_in
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REVERSIBLE_AT_MOST = 200
-"""A snapshot that is this far below the end of the log is surely of a block that the log has."""
+"""A snapshot at least so many blocks below the end of the log is of an irreversible block, which the log has."""
 
 UNUSABLE = (StoreCorrupt, StoreOutdated)
-"""What is wrong with a state that has to be made anew; a lock or a full disk is no reason to."""
+"""Errors after which a state has to be rebuilt; a lock or a full disk is none of them."""
 
 
 def space_of(configuration: Configuration) -> Space:
-    """Where the state's file is, and how much room it has."""
+    """The folder of the state's file, and its sizes."""
     options = configuration.chain
     sizes = (options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
     return Space(*sizes, folder=options.shared_file_dir)
 
 
 def files_of(configuration: Configuration) -> StateFiles:
-    """Where the state and the logs of a node are."""
+    """The files of a node's state and logs."""
     logs = configuration.invocation.data_dir / STATE_FOLDER
     return StateFiles(configuration.chain.shared_file_dir, logs, space_of(configuration))
 
@@ -53,13 +53,13 @@ class Opening:
         self._network = network
         self._open_chain = open_chain
         self._files = files
-        self.origin = Origin.STANDING
+        self.origin = StateOrigin.STANDING
 
     def open(self) -> Chain:
-        """Make the state if need be, and open the chain on it.
+        """Open the chain, after making the state if needed.
 
         Raises:
-            OperatorError: It cannot be made from what is at hand; the text says what to do.
+            OperatorError: The state cannot be made; the text says what to do.
         """
         self._files.make_folders()
         self._files.require_free()
@@ -69,21 +69,21 @@ class Opening:
         found = self._found()
         choice = choose(self._asked, found)
         try:
-            if choice.origin is Origin.STANDING and self._files.is_marked_damaged:
+            if choice.origin is StateOrigin.STANDING and self._files.is_marked_damaged:
                 self._refuse_damaged()
             return self._opened(choice)
         except UNUSABLE as problem:
-            return self._recovered(problem, found)
+            return self._rebuilt(problem, found)
 
-    def _recovered(self, problem: StorageError, found: Found) -> Chain:
-        """A state that cannot be used is made anew; from the log, where the snapshot cannot be used either."""
+    def _rebuilt(self, problem: StorageError, found: Found) -> Chain:
+        """Rebuild an unusable state from a snapshot, or from the log if the snapshot is unusable too."""
         choice = choose_after(problem, self._asked, found)
-        if choice.origin is Origin.RECOVERY:
+        if choice.origin is StateOrigin.REBUILD:
             try:
                 return self._opened(choice)
             except SnapshotError as fault:
                 log.error("the snapshot %s is of no use: %s", choice.snapshot, fault)  # noqa: TRY400 - says it all
-                choice = choose_after(problem, self._asked, found._replace(recoverable=None))
+                choice = choose_after(problem, self._asked, found._replace(usable=None))
         self._files.remove()
         return self._opened(choice)
 
@@ -96,14 +96,14 @@ class Opening:
         has_plugin = "snapshot" in self._configuration.application.plugins
         newest = newest_in(directory)
         below = log_head - REVERSIBLE_AT_MOST if log_head else None
-        recoverable = newest_in(directory, below=below) if has_plugin else None
+        usable = newest_in(directory, below=below) if has_plugin else None
         return Found(
             folder=files.logs,
             has_state=files.exists,
             head=files.head,
             log_head=log_head,
             newest=None if newest is None else newest.path,
-            recoverable=None if recoverable is None else recoverable.path,
+            usable=None if usable is None else usable.path,
         )
 
     def _opened(self, choice: Choice) -> Chain:
@@ -113,13 +113,13 @@ class Opening:
         if choice.snapshot is not None:
             log.info("importing the snapshot %s", choice.snapshot)
             import_state(self._files, choice.snapshot, self._network, self._configuration.snapshot.pm_legacy_residual)
-            if choice.origin is Origin.SNAPSHOT:
+            if choice.origin is StateOrigin.SNAPSHOT:
                 set_used(choice.snapshot)
-        elif choice.origin is Origin.BLOCK_LOG:
+        elif choice.origin is StateOrigin.BLOCK_LOG:
             self._files.set_aside()
         return self._open_chain()
 
 
 def is_unusable(problem: BaseException | None) -> bool:
-    """Whether a fault means that the state has to be made anew."""
+    """Whether an error means that the state has to be rebuilt."""
     return isinstance(problem, UNUSABLE)

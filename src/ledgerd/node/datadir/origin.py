@@ -1,7 +1,7 @@
-"""Where the state of a node comes from: decided from what it was told and from what its directory holds.
+"""The origin of a node's state, chosen by its options and the contents of its directory.
 
-The order is that of spec 06, section 8.1, with one difference: nothing is ever deleted that could not be made again,
-unless `--resync-blockchain` asks for that. What was decided is carried out in `opening`.
+The order is that of spec 06, section 8.1, with one difference: nothing is deleted that cannot be made again, unless
+`--resync-blockchain` asks for it. `opening` carries out the choice.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ if TYPE_CHECKING:
     from ledgerd.state.errors import StorageError
 
 
-class Origin(Enum):
-    """What a state is made from."""
+class StateOrigin(Enum):
+    """What the state is made from."""
 
     STANDING = "the state that is there, or the genesis"
     SNAPSHOT = "a snapshot, where there is no state"
-    RECOVERY = "a snapshot in the place of the state, and the blocks after it"
+    REBUILD = "a snapshot in the place of the state, and the blocks after it"
     PEERS = "a snapshot of a trusted peer, where there was no block yet"
     BLOCK_LOG = "the block log, from its first block on"
 
 
 class Found(NamedTuple):
-    """What a data directory holds, before anything is opened."""
+    """The contents of a data directory, before anything is opened."""
 
     folder: Path
     has_state: bool
     head: int
-    """The block at which the state stands."""
+    """The head block of the state."""
     log_head: int
     """The last block of the full log."""
     newest: Path | None = None
     """The newest snapshot of the snapshots' directory."""
-    recoverable: Path | None = None
-    """The newest one that a damaged state can be made from without a gap in the log."""
+    usable: Path | None = None
+    """The newest one from which a damaged state can be rebuilt without a gap to the log."""
 
 
 class Choice(NamedTuple):
-    """Where the state comes from."""
+    """The chosen origin."""
 
-    origin: Origin
+    origin: StateOrigin
     snapshot: Path | None = None
     remark: str = ""
-    """What the operator should know; empty where there is nothing."""
+    """A message to the operator; may be empty."""
 
 
 def choose(asked: Invocation, found: Found) -> Choice:
-    """Where the state comes from, if it is not damaged."""
+    """The origin of the state, if that is not damaged."""
     wanted = asked.snapshot or (found.newest if asked.snapshot_auto_latest else None)
     if asked.replay_from_snapshot:
-        return _recovery(wanted)
+        return _rebuild(wanted)
     if wanted is None and asked.snapshot_auto_latest and not found.has_state:
         return _from_blocks(asked, found)._replace(remark="--snapshot-auto-latest finds no snapshot in snapshot-dir")
     if wanted is None:
@@ -66,19 +66,19 @@ def choose(asked: Invocation, found: Found) -> Choice:
     if not wanted.is_file():
         remark = f"there is no snapshot {wanted}: the node goes on without it"
         return _from_blocks(asked, found)._replace(remark=remark)
-    return Choice(Origin.SNAPSHOT, wanted)
+    return Choice(StateOrigin.SNAPSHOT, wanted)
 
 
-def _recovery(snapshot: Path | None) -> Choice:
+def _rebuild(snapshot: Path | None) -> Choice:
     if snapshot is None:
         raise OperatorError("--replay-from-snapshot: --snapshot-auto-latest finds no snapshot in snapshot-dir")
     if not snapshot.is_file():
         raise OperatorError(f"--replay-from-snapshot: there is no snapshot {snapshot}: name one that exists")
-    return Choice(Origin.RECOVERY, snapshot)
+    return Choice(StateOrigin.REBUILD, snapshot)
 
 
 def _from_blocks(asked: Invocation, found: Found) -> Choice:
-    """Without a snapshot: what is there, or all of the log once more."""
+    """The origin without a snapshot: the present state, or a replay of the whole log."""
     if asked.replay_blockchain and not found.log_head:
         if found.has_state:
             raise OperatorError(
@@ -86,25 +86,25 @@ def _from_blocks(asked: Invocation, found: Found) -> Choice:
                 "snapshot, and without one the state would be lost. Start without the option; to begin anew from a "
                 "snapshot use --replay-from-snapshot, from the peers --resync-blockchain"
             )
-        return Choice(Origin.STANDING, remark=f"--replay-blockchain: there is no block log in {found.folder} yet")
+        return Choice(StateOrigin.STANDING, remark=f"--replay-blockchain: there is no block log in {found.folder} yet")
     is_behind = found.log_head > found.head
     has_cause = asked.replay_blockchain or is_behind
     if has_cause and (asked.force_replay_blockchain or not is_behind):
-        return Choice(Origin.BLOCK_LOG)
-    return Choice(Origin.STANDING)
+        return Choice(StateOrigin.BLOCK_LOG)
+    return Choice(StateOrigin.STANDING)
 
 
 def choose_after(problem: StorageError, asked: Invocation, found: Found) -> Choice:
-    """Where the state comes from when the one that is there cannot be used.
+    """The origin if the present state is unusable.
 
     Raises:
-        OperatorError: Nothing is at hand to make it from, or that was switched off.
+        OperatorError: There is nothing to rebuild it from, or the options forbid it.
     """
-    snapshot = found.recoverable
+    snapshot = found.usable
     if asked.auto_recover_from_snapshot and snapshot is not None:
-        return Choice(Origin.RECOVERY, snapshot, remark=f"{problem}; recovering with {snapshot}")
+        return Choice(StateOrigin.REBUILD, snapshot, remark=f"{problem}; rebuilding it from {snapshot}")
     if asked.replay_if_corrupted and found.log_head:
-        return Choice(Origin.BLOCK_LOG, remark=f"{problem}; replaying the block log")
+        return Choice(StateOrigin.BLOCK_LOG, remark=f"{problem}; replaying the block log")
     raise OperatorError(
         f"{problem}. Nothing at hand makes it anew by itself: start with --replay-from-snapshot --snapshot PATH, or "
         "with --resync-blockchain, which deletes everything and syncs from the peers"

@@ -1,4 +1,4 @@
-"""The state of a chain becomes a snapshot file, which is whole whenever it has its name."""
+"""Writes the state of a chain to a snapshot file, which gets its name once it is complete."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
 
 
-class Written(NamedTuple):
-    """What was written."""
+class Exported(NamedTuple):
+    """The result of an export."""
 
     checksum: str
-    """Of the state in it."""
+    """Checksum of the state in the file."""
     size: int
     excess: int
     """How many tokens more than the supply are in it."""
 
 
-def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
-    """Write the state to a file, in the place of one that had the name; on the thread of the chain."""
+def write_snapshot(chain: Chain, path: Path, now: int) -> Exported:
+    """Write the state to a file, replacing an existing one; on the chain's thread."""
     head = chain.block_at(chain.head_number)
     pending = {transaction.id for transaction in chain.waiting}
     partial = path.with_name(path.name + ".part")
@@ -39,4 +39,4 @@ def write_snapshot(chain: Chain, path: Path, now: int) -> Written:
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise OperatorError(f"{path} cannot be written: {problem.strerror}") from problem
-    return Written(exported.checksum, size, exported.tally.excess)
+    return Exported(exported.checksum, size, exported.tally.excess)

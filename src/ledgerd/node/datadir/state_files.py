@@ -1,6 +1,6 @@
-"""The files of the state of a node: what counts as a state, setting one aside, putting one in place.
+"""The files of a node's state: finding, moving aside, replacing and deleting them.
 
-The block logs lie in the data directory, whatever becomes of the state and wherever `shared-file-dir` says that it is.
+The block logs are in the data directory, wherever `shared-file-dir` puts the state.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from ledgerd.state.store import Store
 
 LOCKS = "lock.mdb"
 NEW = "new"
-"""Where a state is made before it takes the place of another."""
+"""The folder in which a new state is built before it replaces the present one."""
 
 REPLACED = "replaced"
-"""Where a state waits whose blocks are being replayed."""
+"""The folder of the replaced state, until its reversible blocks are applied again."""
 
 OLD_BLOCKS = "blocks-before-snapshot"
-"""Beside the folder: where a full log goes that a newer state does not continue."""
+"""The folder, beside that of the state, for a full block log that a newer state does not continue."""
 
 DAMAGED = "damaged"
-"""A file that says that the state was found damaged while the node ran."""
+"""A marker file: the state was found damaged while the node ran."""
 
 LOGS: tuple[LogKind, ...] = (FULL_LOG, ROLLING_LOG)
 
 
 class StateFiles:
-    """The state of one folder, while nobody has it open, and the folder of the logs beside it."""
+    """The state files of one folder, while no process has them open, and the folder of the block logs."""
 
     def __init__(self, folder: Path, logs: Path, space: Space) -> None:
         self.folder = folder
@@ -55,7 +55,7 @@ class StateFiles:
 
     @property
     def head(self) -> int:
-        """The number of the block at which it stands; 0 where there is none, or none that can be read."""
+        """The head block of the state; 0 if there is no readable state."""
         if not self.exists:
             return 0
         try:
@@ -67,7 +67,7 @@ class StateFiles:
 
     @property
     def full_log_head(self) -> int:
-        """The last block of the log that holds all of them; 0 where there is none."""
+        """The last block of the full log; 0 if there is none."""
         log = BlockLog.open(self.logs)
         try:
             return log.head_number
@@ -75,12 +75,12 @@ class StateFiles:
             log.close()
 
     def make_folders(self) -> None:
-        """Where they are missing."""
+        """Make the folders that are missing."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
 
     def require_free(self) -> None:
-        """Raise `StoreLocked` while a command works on the state: it must not lose its files."""
+        """Raise `StoreLocked` while a command has the state open, so that its files are not removed."""
         lock_writer(self.folder).close()
 
     # -- damage
@@ -91,18 +91,18 @@ class StateFiles:
         return (self.folder / DAMAGED).exists()
 
     def mark_damaged(self) -> None:
-        """Have the next start make the state anew."""
+        """Mark the state as damaged, so that the next start rebuilds it."""
         (self.folder / DAMAGED).touch()
 
     # -- taking away, and putting in place
 
     def remove(self) -> None:
-        """Delete the state, and nothing else."""
+        """Delete the state only."""
         for name in (DATA_FILE, LOCKS, DAMAGED):
             (self.folder / name).unlink(missing_ok=True)
 
     def remove_all(self) -> None:
-        """Delete the state, the logs and what was derived from them."""
+        """Delete the state, the logs and all that is derived from them."""
         self.remove()
         for folder in (NEW, REPLACED):
             shutil.rmtree(self.folder / folder, ignore_errors=True)
@@ -113,7 +113,7 @@ class StateFiles:
         (self.logs / BLOCK_INFO).unlink(missing_ok=True)
 
     def set_aside(self) -> None:
-        """Make room for a new state; of the old one, the blocks that are in no log are still wanted."""
+        """Move the state aside for a new one; its reversible blocks, which are in no log, are still needed."""
         if not self.exists:
             return
         aside = self.folder / REPLACED
@@ -124,24 +124,24 @@ class StateFiles:
         self.remove()
 
     def fresh_folder(self) -> Path:
-        """An empty folder to make a state in."""
+        """An empty folder to build a state in."""
         folder = self.folder / NEW
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
 
     def give_up(self) -> None:
-        """Leave nothing of a state that could not be made."""
+        """Delete the remains of a state that could not be built."""
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
         with suppress(OSError):
-            self.folder.rmdir()  # where it was made for that state alone
+            self.folder.rmdir()  # only if it was made for that state
 
     def drop_new(self) -> None:
-        """Delete a state that was built, or begun, and is not wanted."""
+        """Delete a complete or partial new state."""
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
 
     def put_in_place(self) -> None:
-        """Let the state that was made be the state. Until then, and when it is interrupted, the old one is."""
+        """Replace the state by the new one. If this is interrupted, the old state remains in use."""
         (self.folder / LOCKS).unlink(missing_ok=True)
         (self.folder / NEW / DATA_FILE).replace(self.folder / DATA_FILE)
         sync_folder(self.folder)
@@ -166,7 +166,7 @@ class StateFiles:
     # -- what was set aside
 
     def blocks_set_aside(self) -> Iterator[bytes]:
-        """The blocks, packed and in order, that only the state before had."""
+        """The reversible blocks of the replaced state, packed and in order."""
         aside = self.folder / REPLACED
         if not (aside / DATA_FILE).exists():
             return
@@ -174,5 +174,5 @@ class StateFiles:
             yield from [kept.packed for kept in store.scan(REVERSIBLE_BY_NUMBER)]
 
     def forget_set_aside(self) -> None:
-        """The new state has all that the old one had."""
+        """Delete the replaced state: the new one has all its blocks."""
         shutil.rmtree(self.folder / REPLACED, ignore_errors=True)

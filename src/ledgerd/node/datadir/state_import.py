@@ -1,6 +1,6 @@
-"""A snapshot becomes the state of a data directory, or of nothing: the state before stays until the new one is whole.
+"""Builds the state of a data directory from a snapshot; the old state stays in use until the new one is complete.
 
-For the start of a node, for its recovery, and for `ledgerd snapshot import`.
+For the start of a node, for rebuilding a damaged state, and for `ledgerd snapshot import`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ USED_SUFFIX = ".used"
 
 
 def import_state(files: StateFiles, path: Path, network: ChainParameters, residual: int = 0) -> int:
-    """Make the state of a node that of a snapshot; the number of the block at which it stands.
+    """Replace the state of a node by that of a snapshot; returns the number of its head block.
 
     Its tokens may be so many more than its supply, and exactly so many.
 
     Raises:
-        SnapshotError: The file cannot be read, is no snapshot of this network, or does not go with the block log.
+        SnapshotError: The file is unreadable, not a snapshot of this network, or does not fit the block log.
     """
     began = time.monotonic()
     snapshot = read_snapshot(path)
@@ -68,7 +68,7 @@ def _require_no_gap(folder: Path, snapshot: Snapshot) -> None:
 
 
 def set_used(path: Path) -> None:
-    """Rename a snapshot that a node has begun with, so that it does not begin with it again."""
+    """Rename an imported snapshot, so that the next start does not import it again."""
     try:
         path.replace(path.with_name(path.name + USED_SUFFIX))
     except OSError as problem:

@@ -1,1 +1,1 @@
-"""The chain to develop on."""
+"""The development chain of `ledgerd dev`."""

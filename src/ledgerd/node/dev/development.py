@@ -1,7 +1,7 @@
-"""A chain to develop on: the testnet kind, with a clock that can be moved, and states to go back to.
+"""The development chain: a testnet with a clock that can be moved, and snapshots to go back to.
 
-It is a node like any other but for its production, which keeps no record of what was signed: going back and signing
-again is its purpose, and its keys are published.
+It is an ordinary node except for production, which keeps no signing record: after going back, the same slots are signed
+again, with keys that are published anyway.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.runtime import WATCH, Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.producer.loop import Producer, run
-from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.rpc.api.dev_api import (
     FORGET_PENDING,
@@ -51,35 +51,37 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_BLOCKS = 100_000
+MOST_SLOTS = 10 * BLOCKS_PER_YEAR
+"""That one call may move the clock by: each missed slot costs time on the chain's thread."""
 SNAPSHOT_FOLDER = "dev-snapshots"
 
 
 class DevOptions(msgspec.Struct, frozen=True):
-    """How a chain to develop on runs."""
+    """Options of a development chain."""
 
     block_time: float = float(BLOCK_INTERVAL)
-    """Seconds between blocks; 0 for a block with each transaction, and none without."""
+    """Seconds between blocks; 0 makes a block for each transaction and no others."""
     fast_forward: int = 0
-    """Seconds to put the clock forward by at the start."""
+    """Seconds by which the clock is moved forward at the start."""
 
 
 class NoRecord:
-    """Every slot may be signed again."""
+    """A signing record that records nothing, so that every slot may be signed again."""
 
     def refusal(self, _slot: int, _head_time: int) -> str:
-        """Never a reason."""
+        """Never refuse a slot."""
         return ""
 
     def record(self, _block: Block) -> None:
-        """Nothing is kept."""
+        """Record nothing."""
 
     def unapplied(self, _head_id: bytes, _head_time: int) -> Block | None:
-        """Nothing was kept."""
+        """No recorded block."""
         return None
 
 
 class Development(Part):
-    """Production as a developer wants it. What has to do with the chain runs on its thread."""
+    """Block production on demand. Methods that use the chain run on its thread."""
 
     def __init__(
         self, configuration: Configuration, chain: ChainPart, time: TimeSource, options: DevOptions, folder: Path
@@ -92,19 +94,19 @@ class Development(Part):
         self._snapshots = DevSnapshots(folder)
         self._producer: Producer | None = None
         self.before_revert: list[Callable[[int], None]] = []
-        """Who forgets the blocks above a number while they can still be read."""
+        """Called before the chain goes back, with the number above which blocks are dropped."""
         self.after_revert: list[Callable[[], None]] = []
 
     @property
     def producer(self) -> Producer:
-        """Makes the blocks."""
+        """The producer."""
         if self._producer is None:
             raise RuleViolation("the chain is being opened")
         return self._producer
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """Who answers the questions of `dev_api`."""
+        """The handlers of what `dev_api` asks the main process."""
         return {
             STAND: lambda _: self._answer(self._head),
             MINE: lambda payload: self._answer(partial(self.mine, number_of(payload))),
@@ -120,7 +122,7 @@ class Development(Part):
     # -- as a part of the node
 
     async def start(self) -> None:
-        """Found the chain if it is new, and begin."""
+        """Found the chain if it is new, and start production."""
         await self._chain.attach(self._begin)
         await self._chain.run(self._found)
         if self._options.block_time == BLOCK_INTERVAL:
@@ -137,7 +139,7 @@ class Development(Part):
         self._catch_up_with_head()
 
     def _found(self) -> None:
-        """A new chain begins a little in the past, so that it is past its hardforks when it is first asked."""
+        """Begin a new chain a little in the past, so that it has applied its hardforks before the first request."""
         chain = self._chain.chain
         if chain.head_number == 0:
             first = self._now() - FOUNDING_BLOCKS * BLOCK_INTERVAL
@@ -146,7 +148,7 @@ class Development(Part):
                 if number == 1:
                     fund(chain)
         if self._options.fast_forward:
-            self.move_time(self._options.fast_forward)
+            self._move_time(self._options.fast_forward)
 
     async def _keep_mining(self) -> None:
         while True:
@@ -154,16 +156,16 @@ class Development(Part):
             await self._chain.on_chain(partial(self.mine, 1))
 
     async def stop(self) -> None:
-        """Make no more blocks."""
+        """Stop production."""
         await self.work.stop()
 
     # -- what a developer asks for
 
     def take(self, chain: Chain, transaction: Transaction) -> None:
-        """A transaction was taken in: without a block time, it gets its block now.
+        """Make a block for an accepted transaction if the block time is 0.
 
-        Each block puts the clock a slot ahead, so that it may be ahead of the clock by which the client has chosen
-        when its transaction expires.
+        Each block moves the clock one slot ahead, so it may be ahead of the clock by which a client has chosen the
+        expiration of its transaction.
         """
         if self._options.block_time == 0:
             self.mine(1)
@@ -172,7 +174,7 @@ class Development(Part):
             require(is_in, "now < trx.expiration: the chain's clock is ahead of yours, choose a later expiration")
 
     def mine(self, count: int) -> Head:
-        """Make blocks, a slot after the other."""
+        """Make blocks in consecutive slots."""
         require(0 < count <= MOST_BLOCKS, f"count > 0 && count <= {MOST_BLOCKS}: ")
         for _ in range(count):
             if not self.producer.make_block(self._now()):
@@ -182,11 +184,15 @@ class Development(Part):
 
     def move_time(self, seconds: int) -> Head:
         """The clock goes on; a block makes it true for everybody."""
+        require(seconds <= MOST_SLOTS * BLOCK_INTERVAL, f"seconds <= {MOST_SLOTS * BLOCK_INTERVAL}: ten years of slots")
+        return self._move_time(seconds)
+
+    def _move_time(self, seconds: int) -> Head:
         self._time.shift += seconds * MICRO
         return self.mine(1)
 
     def snapshot(self) -> Kept:
-        """Keep the state and where the log ends; what waits for a block goes on waiting."""
+        """Copy the state and note where the log ends; pending transactions stay."""
         waiting, head = self._chain.chain.waiting, self._chain.chain.head_number
         numbers: list[int] = []
         self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, head, self._time.shift)))
@@ -196,7 +202,7 @@ class Development(Part):
         return Kept(numbers[0], self._chain.chain.head_number)
 
     def revert(self, number: int) -> Head:
-        """Go back; the clock too."""
+        """Go back to a snapshot, the clock included."""
         kept = self._snapshots.find(number)
         for forget in self.before_revert:
             forget(kept.head)
@@ -215,7 +221,7 @@ class Development(Part):
         return self._time.wall() // MICRO
 
     def _catch_up_with_head(self) -> None:
-        """The clock is never behind the head."""
+        """Move the clock to the head's time if it is behind."""
         head = self.producer.chain.head_time
         self._time.shift += max(0, head * MICRO - self._time.wall())
 
@@ -225,7 +231,7 @@ class Development(Part):
 
 
 class DevRuntime(Runtime):
-    """A node for one developer."""
+    """A node with the production of a development chain."""
 
     def __init__(self, configuration: Configuration, options: DevOptions) -> None:
         super().__init__(configuration)

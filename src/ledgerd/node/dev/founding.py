@@ -1,18 +1,19 @@
-"""The accounts of a chain to develop on, and what they have to begin with (spec 06, section 16.3).
+"""The accounts of a development chain and their first tokens (spec 06, section 16.3).
 
-All keys are published with the testnet: nothing of value may ever depend on them.
+All keys are published with the testnet: never use them for anything of value.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_COMMITTEE_KEY, PUBLISHED_INITIATOR_KEY
+from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
 from ledgerd.protocol.transaction import unsigned_transaction
 
 if TYPE_CHECKING:
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
 
 PUBLISHED_ACCOUNTS_KEY = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
-"""Of every account of the testnet's initial distribution."""
+"""The private key of every account of the testnet's initial distribution."""
 
 POCKET_MONEY = 10_000_000
-"""Thousandths of a token for each of them, besides their shares."""
+"""Tokens for each of these accounts, in thousandths, besides their shares."""
 
 FOUNDING_BLOCKS = 20
-"""A testnet is past its hardforks after sixteen."""
+"""A testnet has applied all hardforks after sixteen blocks."""
 
 
 class DevAccount(NamedTuple):
-    """An account whose key everybody may have."""
+    """An account with a published key."""
 
     name: AccountName
     key: str
@@ -38,7 +39,7 @@ class DevAccount(NamedTuple):
 
 
 def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
-    """Who there is."""
+    """The accounts that `ledgerd dev` prints."""
     return (
         DevAccount(INITIATOR_ACCOUNT, PUBLISHED_INITIATOR_KEY, "holds most tokens, and makes the blocks"),
         DevAccount(COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY, "made the first blocks"),
@@ -50,12 +51,12 @@ def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
 
 
 def dev_producer() -> tuple[AccountName, str]:
-    """Who makes the first blocks, and with which key."""
+    """The validator that makes the first blocks, and its key."""
     return COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY
 
 
 def fund(chain: Chain) -> None:
-    """Tokens for the accounts of the initial distribution, which has given them shares alone."""
+    """Send tokens to the accounts of the initial distribution, which have only shares."""
     key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
     transfers = tuple(
         Transfer(INITIATOR_ACCOUNT, AccountName(each.name), tokens(POCKET_MONEY), "")

@@ -1,4 +1,4 @@
-"""The snapshots of a chain to develop on: copies of its state, and where its block log ended."""
+"""The snapshots of a development chain: copies of its state, and the sizes of its block logs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ledgerd.protocol.errors import require
 from ledgerd.state.copying import copy_state, put_back
 
 
-class Kept(NamedTuple):
-    """One of them."""
+class DevSnapshot(NamedTuple):
+    """One snapshot."""
 
     number: int
     folder: Path
@@ -24,29 +24,29 @@ class Kept(NamedTuple):
 
 
 class DevSnapshots:
-    """All of one run of the node."""
+    """The snapshots of one run of the node."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kept: dict[int, Kept] = {}
+        self._kept: dict[int, DevSnapshot] = {}
         self._last = 0
 
     def keep(self, folder: Path, head: int, shift: int) -> int:
-        """Copy the files of a closed chain as they are; its number."""
+        """Copy the files of a closed chain; returns the snapshot's number."""
         self._last += 1
         target = self._folder / str(self._last)
         copy_state(folder, target)
         sizes = tuple(path.stat().st_size for path in paths_of(folder, FULL_LOG))
-        self._kept[self._last] = Kept(self._last, target, head, sizes, shift)
+        self._kept[self._last] = DevSnapshot(self._last, target, head, sizes, shift)
         return self._last
 
-    def find(self, number: int) -> Kept:
-        """The snapshot of a number."""
+    def find(self, number: int) -> DevSnapshot:
+        """The snapshot with a number."""
         require(number in self._kept, f"there is no snapshot {number}")
         return self._kept[number]
 
-    def put_back(self, kept: Kept, folder: Path) -> None:
-        """Make the files of a closed chain what they were; later snapshots are gone."""
+    def put_back(self, kept: DevSnapshot, folder: Path) -> None:
+        """Restore the files of a closed chain, and delete later snapshots."""
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
         put_back(folder, kept.folder)

@@ -1,7 +1,7 @@
-"""Beginning with a snapshot of a trusted peer, where there is no state yet (spec 06, section 14.4).
+"""Starting from a trusted peer's snapshot if there is no state yet (spec 06, section 14.4).
 
-What a file holds is checked by building its state beside the one there is: a file that cannot be taken is deleted and
-not asked for again.
+A snapshot file is checked by building its state beside the present one: a file that fails is deleted and not asked for
+again.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ log = logging.getLogger(__name__)
 
 PLUGIN = "snapshot"
 MOST_REFUSED = 10
-"""Files that may turn out to be no snapshots before an attempt is given up."""
+"""An attempt ends after so many snapshots that cannot be loaded."""
 MINUTE = 60
 
 Sleep = Callable[[float], Awaitable[None]]
 
 
 def ready_directory(directory: Path) -> None:
-    """Have the directory of the snapshots, without what was left unfinished in it."""
+    """Make the snapshot directory if it is missing, and delete unfinished files in it."""
     try:
         make_directory(directory)
     except OSError as problem:
@@ -52,24 +52,29 @@ def ready_directory(directory: Path) -> None:
 
 
 class BootstrapPart(Part):
-    """Fetches the first state, right after the chain was opened and before anybody hangs on it.
+    """Fetches the first state, right after the chain was opened and before any part is attached to it.
 
-    One attempt is waited for. If it fails the node starts as it is, so that it answers, and others are made beside it
-    for as long as no block has come otherwise.
+    The start waits for one attempt. If it fails, the node starts without a state, so that it answers clients, and
+    retries in the background until a block has come from elsewhere.
     """
 
     def __init__(
-        self, configuration: Configuration, chain: ChainPart, renewal: asyncio.Event, *, sleep: Sleep = asyncio.sleep
+        self,
+        configuration: Configuration,
+        chain: ChainPart,
+        newer_state: asyncio.Event,
+        *,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         super().__init__("first snapshot")
         self._configuration = configuration
         self._options = configuration.snapshot
         self._chain = chain
-        self._renewal = renewal
+        self._newer_state = newer_state
         self._sleep = sleep
 
     async def start(self) -> None:
-        """Begin with a snapshot, if the options say so and there is no block yet."""
+        """Load a snapshot if the options ask for one and there is no block yet."""
         await in_thread(self._chain.files.drop_new)
         if not (self._is_asked and await self._chain.run(self._is_empty)):
             return
@@ -90,7 +95,7 @@ class BootstrapPart(Part):
         return PLUGIN in plugins and self._options.sync_from_trusted_peer and bool(self._options.trusted_peers)
 
     def _is_empty(self) -> bool:
-        """Whether there is neither a block nor a log to replay."""
+        """Whether there is neither a block in the state nor a block log to replay."""
         chain = self._chain.chain
         return chain.head_number == 0 and chain.block_log.head_number == 0
 
@@ -100,7 +105,7 @@ class BootstrapPart(Part):
         return await fetched_state(self._configuration, self._chain, peers)
 
     async def _keep_trying(self, working: Working) -> None:
-        """A state that is found now is that of another life of the node, which the renewal brings about."""
+        """Retry in the background; a newer state that is built here is used after a restart of all parts."""
         minutes = max(1, self._options.stalled_sync_timeout_minutes)
         while True:
             log.warning("no trusted peer has given a snapshot; they are asked again in %d minutes", minutes)
@@ -110,19 +115,19 @@ class BootstrapPart(Part):
             number = await self._fetched()
             working()
             if number is not None and number > await self._chain.run(lambda: self._chain.chain.head_number):
-                self._renewal.set()
+                self._newer_state.set()
                 break
         await asyncio.Event().wait()
 
     async def stop(self) -> None:
-        """Ask nobody any more."""
+        """End the retries."""
         await self.work.stop()
 
 
 async def fetched_state(
     configuration: Configuration, chain: ChainPart, peers: tuple[Endpoint, ...], above: int = 0
 ) -> int | None:
-    """Build the state of the newest snapshot above a block beside the one there is; its number, or nothing."""
+    """Fetch the newest snapshot above a block and build its state beside the present one; its block number, or None."""
     async with chain.building:
         await in_thread(ready_directory, configuration.snapshot.directory)
         return await _newest_state(configuration, chain.files, peers, above)

@@ -1,6 +1,6 @@
-"""What clients send to the network: checked ahead of the chain, taken in on its thread, and passed on to the peers.
+"""Transactions and blocks from clients: decoded, pushed on the chain's thread, and passed on to peers.
 
-The questions are those of `rpc.topics`; here is what the main process does about them (spec 05, section 10).
+The requests are those of `rpc.link.topics`; this is the main process's side of them (spec 05, section 10).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOCKED = "Unable to acquire WRITE lock"
 
 
 class Broadcasts:
-    """Takes in what clients send."""
+    """Handles the broadcasts of clients."""
 
     def __init__(self, chain: ChainPart, time: TimeSource, patience: float) -> None:
         self._chain = chain
@@ -47,24 +47,24 @@ class Broadcasts:
         self._signatures = Budget(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, now)
         self._unproven = Budget(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, now)
         self.after_transaction: list[Callable[[Chain, Transaction], None]] = []
-        """Called on the thread of the chain when a transaction was taken in."""
+        """Called on the chain's thread after a transaction was accepted."""
         self.after_block: list[Callable[[Chain, Block], None]] = []
-        """The same for a block; it may be on a branch."""
+        """The same for a block, which may be on a branch."""
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """Who answers which topic."""
+        """The handler of each topic."""
         return {BROADCAST_TRANSACTION: self.transaction, BROADCAST_BLOCK: self.block}
 
     async def transaction(self, payload: bytes) -> bytes:
-        """A packed transaction."""
+        """Push a packed transaction."""
         asked = broadcast_of(payload)
         transaction = codec_of(Transaction).decode_exactly(asked.packed)
         await self._in_time(partial(self._push, transaction, asked.max_block_age), Rank.OTHER)
         return b""
 
     async def block(self, payload: bytes) -> bytes:
-        """A packed block."""
+        """Push a packed block."""
         block = codec_of(Block).decode_exactly(payload)
         latest = self._time.wall() // MICRO + FUTURE_SECONDS
         require(block.timestamp <= latest, "block.timestamp.sec_since_epoch() <= max_accept_time: ")
@@ -76,7 +76,7 @@ class Broadcasts:
             raise PlainError(LOCKED)
 
     async def _in_time(self, job: Callable[[], None], rank: Rank) -> None:
-        """Whoever waits longer for the chain than the options allow is refused; a job that has begun is not."""
+        """Refuse a job that waits longer for the chain than the options allow; one that has begun runs to its end."""
         try:
             async with asyncio.timeout(self._patience or None):
                 await self._chain.run(job, rank)

@@ -1,4 +1,4 @@
-"""The chain as a part of the node: opened on its thread, handed to whoever hangs on it, closed last."""
+"""The chain as a part of the node: opened on its own thread, given to the parts attached to it, closed last."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, TypeVar
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
-from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.datadir.followers import follow_for_plugins
 from ledgerd.node.datadir.opening import Opening, files_of
-from ledgerd.node.datadir.origin import Origin
+from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.errors import OperatorError
@@ -30,7 +29,7 @@ Attachment = Callable[[Chain], None]
 
 
 class ChainPart(Part):
-    """The chain of a data directory. All but its properties is asked for on the loop of the main thread."""
+    """The chain of a data directory. Call its methods on the main thread's loop, unless they say otherwise."""
 
     def __init__(self, configuration: Configuration, network: ChainParameters, time: TimeSource) -> None:
         super().__init__("chain", Ending.ENDS_PROGRAM)
@@ -42,22 +41,22 @@ class ChainPart(Part):
         self.network = network
         self.files = files_of(configuration)
         self.folder = self.files.logs
-        """Where the logs are, and what was noted down of the blocks."""
-        self.origin = Origin.STANDING
+        """The folder of the block logs, the history and `block_info`."""
+        self.origin = StateOrigin.STANDING
         self.building = asyncio.Lock()
-        """Held by whoever builds a state that is to replace this one: there is room for one."""
+        """Held while a state that is to replace this one is being built: there is one folder for it."""
         self.is_made_anew = False
-        """Whether its thread is busy for long, and by right."""
+        """Whether the chain is being reopened, so that its thread does not answer the watchdog for a while."""
 
     @property
     def chain(self) -> Chain:
-        """The chain; for its thread alone."""
+        """The chain; use it on its own thread only."""
         if self._chain is None:
             raise OperatorError("the chain is not open")
         return self._chain
 
     async def start(self) -> None:
-        """Make its state where that is to be made, and open it."""
+        """Open the chain, and make its state first if that is needed."""
         options = self._configuration.chain
         log.info("Starting chain with shared_file_size: %d bytes", options.shared_file_size)
         log.info("Opening shared memory from %s", self.files.folder)
@@ -69,33 +68,33 @@ class ChainPart(Part):
         self.origin = opening.origin
 
     def take_new(self) -> None:
-        """Open the state that was built beside this one, in its place; on the thread of the chain."""
+        """Replace this state by the one that was built beside it, and open that; on the chain's thread."""
         self.reopen(self.files.put_in_place)
-        self.origin = Origin.PEERS
+        self.origin = StateOrigin.PEERS
 
     async def attach(self, attachment: Attachment) -> None:
-        """Have something hang on the chain: now, and again whenever it is opened anew."""
+        """Call a function with the chain now, and again each time the chain is reopened."""
         await self.run(lambda: attachment(self.chain))
         self._attachments.append(attachment)
 
     async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
-        """Do something on the thread of the chain."""
+        """Run a job on the chain's thread."""
         return await self._thread.run(job, rank)
 
     async def on_chain(self, job: Callable[[], T]) -> T:
-        """Do something there before everybody else: for production."""
+        """Run a job on the chain's thread ahead of all others: for production."""
         return await self._thread.run(job, Rank.PRODUCTION)
 
     async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
-        """Have a coroutine run on the loop of that thread."""
+        """Run a coroutine on the loop of the chain's thread."""
         return await self._thread.run_coroutine(coroutine)
 
     def call_soon(self, call: Callable[[], object]) -> None:
-        """Have something very short called on its thread."""
+        """Call a very short function on the chain's thread."""
         self._thread.call_soon(call)
 
     def reopen(self, between: Callable[[], object]) -> None:
-        """Close the chain, let its files be changed, and open it again; on its thread."""
+        """Close the chain, change its files, and open it again; on the chain's thread."""
         self.is_made_anew = True
         try:
             self.chain.close()
@@ -108,7 +107,7 @@ class ChainPart(Part):
             self.is_made_anew = False
 
     async def stop(self) -> None:
-        """Close it, after everything that was begun."""
+        """Close the chain after the jobs that have begun."""
         await self.run(self._close)
         self._thread.stop()
 
@@ -130,9 +129,5 @@ class ChainPart(Part):
             space=self.files.space,
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
-        plugins = self._configuration.application.plugins
-        if "account_by_key" in plugins:
-            chain.follow(KEY_FOLLOWERS)
-        if "custom_protocol_api" in plugins:
-            chain.follow(custom_followers(self._configuration.custom_protocol.store_size))
+        follow_for_plugins(chain, self._configuration)
         return chain

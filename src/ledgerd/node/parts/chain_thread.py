@@ -1,7 +1,7 @@
-"""The one thread that the chain belongs to: everybody else hands it what is to be done there, by rank.
+"""The one thread that uses the chain: all others submit jobs to it, by rank.
 
-A block of ours goes before blocks of others, and those before transactions; what has begun is never interrupted. The
-thread runs a loop, on which the peers live: between two of their events, whoever waits has a turn.
+Producing a block goes before blocks of others, and those before transactions; a job that has begun is not interrupted.
+The thread runs an event loop, which is also that of the peers: jobs run between two events of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Job = Callable[[], None]
 
 
 class Rank(IntEnum):
-    """Who goes first."""
+    """The order in which jobs run."""
 
     PRODUCTION = 0
     BLOCK = 1
@@ -32,7 +32,7 @@ class Rank(IntEnum):
 
 
 class ChainThread:
-    """A queue of jobs, and the loop of the thread that does them."""
+    """A priority queue of jobs, and the loop of the thread that runs them."""
 
     def __init__(self, work: Work) -> None:
         self._queue: PriorityQueue[tuple[Rank, int, Job]] = PriorityQueue()
@@ -42,7 +42,7 @@ class ChainThread:
         self._thread = work.thread("chain", self._work, may_end=True)
 
     def submit(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> Future[T]:
-        """Have a job done; its result or its exception goes to the future."""
+        """Queue a job; its result or its exception goes to the future."""
         future: Future[T] = Future()
 
         def work() -> None:
@@ -50,7 +50,7 @@ class ChainThread:
                 return
             try:
                 future.set_result(job())
-            except BaseException as error:  # noqa: BLE001 - whoever waits for the result gets it
+            except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
                 future.set_exception(error)
 
         self._queue.put((rank, next(self._numbers), work))
@@ -58,26 +58,26 @@ class ChainThread:
         return future
 
     async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
-        """Have a job done, and wait for its result without holding up the caller's loop."""
+        """Run a job and await its result on the caller's loop."""
         return await asyncio.wrap_future(self.submit(job, rank))
 
     async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
-        """Have a coroutine run on the loop of the thread."""
+        """Run a coroutine on the loop of the thread."""
         return await asyncio.wrap_future(on_loop(self._loop, coroutine))
 
     def call_soon(self, call: Callable[[], object]) -> None:
-        """Have something very short called between two jobs; from any thread. A stop may come before it."""
+        """Call a very short function between two jobs; from any thread. It is dropped if the thread stops first."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call)
 
     def stop(self) -> None:
-        """Do what is in the queue, and end."""
+        """Run the queued jobs, then end the thread."""
         self._is_stopping = True
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
     def _next(self) -> None:
-        """Each job that was handed in makes room for one, which need not be itself."""
+        """Run the job of the highest rank: not always the one whose submission scheduled this call."""
         _, _, job = self._queue.get_nowait()
         job()
 

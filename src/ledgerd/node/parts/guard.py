@@ -1,4 +1,4 @@
-"""The guard of validators as a part of the node: it is told of blocks, and sends what `producer.guard` decides."""
+"""The validator guard as a part of the node: it passes blocks to `producer.guard` and sends its updates."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BLOCKS_REMEMBERED = 64
-"""While the node catches up; older ones are of no matter."""
+"""The most blocks that wait for the guard while the node catches up; older ones do not matter."""
 
 SENT_AGAIN_EVERY = 3
-"""Seconds, while the node waits for its peers to have heard."""
+"""Seconds between two sendings of the updates during a stop."""
 
 
 class GuardPart(Part):
-    """The guard of this node's validators; without any, or switched off, it does nothing."""
+    """The guard of this node's validators; it does nothing if there are none or it is disabled."""
 
     def __init__(
         self, configuration: Configuration, chain: ChainPart, peers: PeersPart, now: Callable[[], int]
@@ -50,11 +50,11 @@ class GuardPart(Part):
 
     @property
     def stop_takes(self) -> float:
-        """The seconds that the stop may wait."""
+        """Seconds that the stop may wait for peers to get the updates."""
         return float(self._settings.shutdown_grace) if self._is_enabled and self._settings.disable_on_shutdown else 0.0
 
     async def start(self) -> None:
-        """Look once, and then with every block."""
+        """Check once now, then after every block."""
         if not self._is_enabled:
             return
         self._loop = asyncio.get_running_loop()
@@ -70,7 +70,7 @@ class GuardPart(Part):
             await self._chain.run(self._look)
 
     async def stop(self) -> None:
-        """Switch the validators off where that is wanted, and wait until others have heard of it."""
+        """Switch the validators off if so configured, and wait until peers have had time to get the updates."""
         if not self._has_begun:
             return
         await self.work.stop()
@@ -86,7 +86,7 @@ class GuardPart(Part):
     # -- on the thread of the chain
 
     def _take(self, event: Event) -> None:
-        """Told of a block in the middle of a commit; what follows from it waits for its turn."""
+        """Called within a commit, so the block is only queued for the next check."""
         if isinstance(event, BlockApplied) and self._loop is not None and not self._loop.is_closed():
             self._blocks.append(seen(event.block))
             self._loop.call_soon_threadsafe(self._news.set)
@@ -111,7 +111,7 @@ class GuardPart(Part):
         return self._send(updates)
 
     def _send(self, updates: Iterable[Update]) -> list[Transaction]:
-        """Take each update in as a client's, and pass it on; gives those that were taken."""
+        """Push each update as a transaction and send the accepted ones to peers; returns those."""
         chain, sent = self._chain.chain, []
         for update in updates:
             transaction = transaction_of(chain, update, self._settings.watched[update.name])

@@ -1,5 +1,6 @@
-"""The peers as a part of the node. They live on the loop of the chain's thread, so they and the chain never wait for
-one another; whoever else wants something of them asks on that thread too.
+"""The peers as a part of the node.
+
+They run on the loop of the chain's thread, so they call the chain directly; other parts call them on that thread too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.node.workers.recovery import Recovery, spare_processors
+from ledgerd.node.workers.key_recovery import KeyRecovery, spare_processors
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.report import peer_report
@@ -39,7 +40,7 @@ FORK_STATUS = ("normal", "looking", "minority")
 log = logging.getLogger(__name__)
 
 FEW_PEERS = 2
-"""With fewer, the seeds are dialled again after a block of ours."""
+"""With fewer peers, the seeds are dialled again after each produced block."""
 
 
 class PeersPart(Part):
@@ -51,12 +52,12 @@ class PeersPart(Part):
         self._chain = chain
         self._time = time
         self._driver: Driver | None = None
-        self._recovery: Recovery | None = None
+        self._key_recovery: KeyRecovery | None = None
 
     # -- as a part of the node
 
     async def start(self) -> None:
-        """Listen where the options say so, and dial the seeds."""
+        """Listen on the configured endpoint, and dial the seeds."""
         if self._settings.endpoint is not None or self._settings.seeds:
             driver = await self._chain.run_coroutine(self._start())
             self.work.keep("peers", lambda _: self._chain.run_coroutine(driver.ended()))
@@ -68,8 +69,8 @@ class PeersPart(Part):
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
-            self._recovery = Recovery(self._chain.network.chain_id, processes, self.work)
-        recover = self._recovery.recover if self._recovery is not None else None
+            self._key_recovery = KeyRecovery(self._chain.network.chain_id, processes, self.work)
+        recover = self._key_recovery.recover if self._key_recovery is not None else None
         driver = Driver(state, self._now, recover, self._time.sleep)
         endpoint = self._settings.endpoint
         await driver.start(endpoint)
@@ -80,7 +81,7 @@ class PeersPart(Part):
         return driver
 
     async def _report(self, working: Working) -> None:
-        """Tell of the peers from time to time."""
+        """Log a report on the peers at each interval."""
         while True:
             await asyncio.sleep(self._settings.stats_interval_sec)
             for line in await self._chain.run(self._report_lines):
@@ -91,21 +92,21 @@ class PeersPart(Part):
         return [] if self._driver is None else list(peer_report(self._driver.network.core, self._now()))
 
     async def stop(self) -> None:
-        """Take leave of everybody."""
+        """Close all connections."""
         await self.work.stop()
         driver, self._driver = self._driver, None
         if driver is not None:
             await self._chain.run_coroutine(driver.stop())
-        recovery, self._recovery = self._recovery, None
-        if recovery is not None:
-            await self._chain.run_coroutine(recovery.stop())
+        key_recovery, self._key_recovery = self._key_recovery, None
+        if key_recovery is not None:
+            await self._chain.run_coroutine(key_recovery.stop())
 
     def _now(self) -> float:
         return self._time.wall() / MICRO
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """Who answers the questions of `node_api`."""
+        """The handlers of what `node_api` asks the main process."""
         return {STANDING: self._standing}
 
     async def _standing(self, _payload: bytes) -> bytes:
@@ -115,11 +116,11 @@ class PeersPart(Part):
 
     @property
     def count(self) -> int:
-        """Open connections."""
+        """How many connections are open."""
         return 0 if self._driver is None else self._driver.network.core.connections
 
     def standing(self) -> Network:
-        """Where this node stands among its peers."""
+        """The answer to `node_api.network`."""
         if self._driver is None:
             return Network("alone", 0, 0, FORK_STATUS[0])
         network = self._driver.network
@@ -127,9 +128,9 @@ class PeersPart(Part):
         return Network(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
 
     def broadcast_block(self, block: Block) -> None:
-        """Send a block that was applied here first; with few peers, look for more.
+        """Send a block that this node produced; with few peers, dial the seeds again.
 
-        An isolated node too, unlike the reference: its seeds are all that it has.
+        An isolated node dials too, unlike the reference: it has no other peers.
         """
         if self._driver is not None:
             self._driver.network.broadcast_block(self._now(), block)
@@ -138,23 +139,23 @@ class PeersPart(Part):
             self._driver.run_actions()
 
     def resync(self) -> None:
-        """Ask everybody again from the last irreversible block on."""
+        """Ask all peers again for the blocks after the last irreversible one."""
         if self._driver is not None:
             self._driver.network.resync_from_lib(self._now())
             self._driver.run_actions()
 
     def announce(self) -> None:
-        """Tell everybody where we stand, which has them tell where they do."""
+        """Send a hello to all peers; they answer with theirs."""
         if self._driver is not None:
             self._driver.network.trigger_resync(self._now())
             self._driver.run_actions()
 
     def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
-        """A client's transaction was taken in here."""
+        """Send a client's transaction to the peers."""
         if self._driver is not None:
             self._driver.network.broadcast_transaction(self._now(), transaction)
             self._driver.run_actions()
 
     def take_block(self, _chain: Chain, block: Block) -> None:
-        """A client's block was taken in here."""
+        """Send a client's block to the peers."""
         self.broadcast_block(block)

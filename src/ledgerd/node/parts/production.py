@@ -1,4 +1,4 @@
-"""Block production as a part of the node: its settings, its clock and its record, and the timer that drives it."""
+"""Block production as a part of the node: its settings, clock, signing record, and the timer that drives it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ NTP_OPTION = "ntp-server"
 
 
 def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> bool:
-    """Whether time servers are asked: by who makes blocks, and has to agree on the time with others.
+    """Whether NTP servers are asked: only by producers, which must agree on the time.
 
-    A network of one asks only where servers are given: it has nobody to be late for.
+    A network of one node asks only if servers are configured.
     """
     if not configuration.validator.names or not configuration.validator.ntp.servers:
         return False
@@ -62,7 +62,7 @@ class ProductionPart(Part):
         return NtpClient(self._configuration.validator.ntp, time.wall)
 
     async def start(self) -> None:
-        """Begin to produce."""
+        """Start the production timer."""
         if self._ntp is not None:
             ntp = self._ntp
             self.work.keep("time servers", lambda _: ntp.run(self.work))
@@ -80,5 +80,5 @@ class ProductionPart(Part):
         self.producer.begin()
 
     async def stop(self) -> None:
-        """End after the tick that is under way."""
+        """Stop after the present tick."""
         await self.work.stop()

@@ -1,6 +1,6 @@
-"""What is written down of the chain for those who ask: the history, and the file of `block_info`.
+"""What is recorded of the chain for clients: the history, and the file of `block_info`.
 
-Both hang on the chain's commits: attached before anything is told, and closed when it is closed.
+Both write with each commit of the chain: attached before its first event, closed when it is closed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class HistoryPart(Part):
-    """The history of operations, kept in step with the chain."""
+    """The history of operations, written with each commit of the chain."""
 
     def __init__(self, configuration: Configuration, chain: ChainPart) -> None:
         super().__init__("operation_history")
@@ -29,7 +29,7 @@ class HistoryPart(Part):
         self._store: EmbeddedStore | None = None
 
     async def start(self) -> None:
-        """Bring it into step, and keep it there."""
+        """Attach the history to the chain: it catches up, then records each commit."""
         await self._chain.attach(self._follow)
 
     def _follow(self, chain: Chain) -> None:
@@ -37,7 +37,7 @@ class HistoryPart(Part):
         self._store = open_history(chain, self._folder, self._settings)
 
     def truncate(self, number: int) -> None:
-        """Forget every block above this one, while the log still has them; on the thread of the chain."""
+        """Delete every block above this one from the history, while the log still has them; on the chain's thread."""
         if self._store is not None:
             self._store.truncate(number)
 
@@ -47,7 +47,7 @@ class HistoryPart(Part):
             self._store = None
 
     async def stop(self) -> None:
-        """Close it, when the chain tells nothing any more."""
+        """Close the history after the last event of the chain."""
         await self._chain.run(self._close)
 
 
@@ -60,7 +60,7 @@ class BlockInfoPart(Part):
         self._recorder: BlockRecorder | None = None
 
     async def start(self) -> None:
-        """Write down each block from now on."""
+        """Record each block from now on."""
         await self._chain.attach(self._listen)
 
     def _listen(self, chain: Chain) -> None:
@@ -69,7 +69,7 @@ class BlockInfoPart(Part):
         chain.precede(self._recorder.record)
 
     async def stop(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         if self._recorder is not None:
             await self._chain.run(self._recorder.close)
             self._recorder = None

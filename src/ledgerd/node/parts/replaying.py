@@ -1,5 +1,6 @@
-"""After the start of the chain: what its own log has beyond the state is replayed, so that a replay that was stopped
-goes on, and one that is complete gets back the blocks that were not in the log yet.
+"""The replay at the start: blocks of the node's own log above the head of its state are applied.
+
+So an interrupted replay continues. After a complete one the blocks that only the old state had are applied as well.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.chain.offline.replay import replay
 from ledgerd.codec import codec_of
-from ledgerd.node.datadir.origin import Origin
+from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
@@ -26,14 +27,14 @@ log = logging.getLogger(__name__)
 
 MEGABYTE = 1 << 20
 ORIGINS = {
-    Origin.SNAPSHOT: " (from snapshot)",
-    Origin.RECOVERY: " (from snapshot)",
-    Origin.PEERS: " (from P2P snapshot sync)",
+    StateOrigin.SNAPSHOT: " (from snapshot)",
+    StateOrigin.REBUILD: " (from snapshot)",
+    StateOrigin.PEERS: " (from P2P snapshot sync)",
 }
 
 
 class ProgressLine:
-    """A line for each percent of a replay, and no more than that."""
+    """One log line for each percent of a replay."""
 
     def __init__(self, first: int, last: int, seconds: Callable[[], float], free: Callable[[], int]) -> None:
         self._first, self._last = first, last
@@ -43,11 +44,11 @@ class ProgressLine:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the replay began."""
         return self._seconds() - self._began
 
     def at(self, height: int) -> str:
-        """The line for a height; empty where there is nothing new to say."""
+        """The line for a height; empty within the same percent."""
         percent = 100 * height // self._last
         if percent <= self._said:
             return ""
@@ -60,7 +61,7 @@ class ProgressLine:
 
 
 class ReplayPart(Part):
-    """The replay at the start of a node. It can be stopped at any block, and goes on at the next start."""
+    """The replay at the start of a node. It can be stopped at any block and continues at the next start."""
 
     def __init__(self, chain: ChainPart, seconds: Callable[[], float]) -> None:
         super().__init__("replay")
@@ -69,7 +70,7 @@ class ReplayPart(Part):
         self._is_stopped = threading.Event()
 
     async def start(self) -> None:
-        """Bring the state to where the log is."""
+        """Apply the log's blocks until the state is at the log's head."""
         try:
             await self._chain.run(self._replay)
         except asyncio.CancelledError:
@@ -79,10 +80,10 @@ class ReplayPart(Part):
         log.info("Started on blockchain with %d blocks%s", self._chain.chain.head_number, origin)
 
     async def stop(self) -> None:
-        """Nothing of it is left."""
+        """Nothing runs after the start."""
 
     def _replay(self) -> None:
-        """On the thread of the chain."""
+        """Replay on the chain's thread."""
         chain = self._chain.chain
         if chain.block_log.head_number > chain.head_number:
             self._replay_log(chain)
@@ -108,7 +109,7 @@ class ReplayPart(Part):
             log.info("stopped at block %d of %d; the next start goes on from there", chain.head_number, last)
 
     def _put_back(self, chain: Chain) -> None:
-        """The blocks that the state before had, and no log: only peers might still have them."""
+        """Apply the reversible blocks of the old state, which are in no log: only peers might still have them."""
         files = self._chain.files
         try:
             kept = [codec_of(Block).decode_exactly(packed) for packed in files.blocks_set_aside()]
@@ -121,5 +122,5 @@ class ReplayPart(Part):
 
 
 def free_bytes(folder: Path) -> int:
-    """What the disk has left."""
+    """Free bytes of the disk."""
     return shutil.disk_usage(folder).free

@@ -1,8 +1,8 @@
-"""The snapshots as a part of the node: it writes them when they are due, serves the newest, and looks for a newer one
-when the chain stands still.
+"""Snapshots as a part of the node: it writes them when due, serves the newest, and fetches a newer one when the chain
+receives no blocks for long.
 
-The state is read and built by processes of their own, so the chain never waits. A newer state is taken over between
-two lives of the node: every part is stopped and started again, on the one path that starts them all.
+Child processes read and build the state, so the chain never waits. To use a newer state, every part is stopped and
+started again, by the code of an ordinary start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.datadir.state_export import Written, write_snapshot
+from ledgerd.node.datadir.state_export import Exported, write_snapshot
 from ledgerd.node.parts.bootstrap import fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
@@ -47,7 +47,7 @@ MINUTE = 60
 
 
 class SnapshotsPart(Part):
-    """What a running node does with snapshots."""
+    """Writes, serves and fetches snapshots while the node runs."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SnapshotsPart(Part):
         time: TimeSource,
         peers: PeersPart,
         production: ProductionPart,
-        renewal: asyncio.Event,
+        newer_state: asyncio.Event,
     ) -> None:
         super().__init__("snapshot")
         self._configuration = configuration
@@ -72,12 +72,12 @@ class SnapshotsPart(Part):
         self._writing: asyncio.Task[None] | None = None
         self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, time.seconds())
         self._newest = 0
-        self._renewal = renewal
+        self._newer_state = newer_state
 
     # -- as a part of the node
 
     async def start(self) -> None:
-        """Serve, and see what is due."""
+        """Start serving, and attach to the chain."""
         self._loop = asyncio.get_running_loop()
         await in_thread(ready_directory, self._options.directory)
         newest = await in_thread(newest_in, self._options.directory)
@@ -98,7 +98,7 @@ class SnapshotsPart(Part):
         log.info("Snapshot TCP server listening on %s", options.endpoint._replace(port=port))
 
     async def stop(self) -> None:
-        """Serve nobody any more, and give up what is being written: its file has no name yet."""
+        """Stop serving, and abandon a snapshot that is being written: its file does not have its final name yet."""
         self._loop = None
         if self._server is not None:
             await self._server.stop()
@@ -112,7 +112,7 @@ class SnapshotsPart(Part):
         chain.subscribe(partial(self._applied, chain))
 
     def _is_outrun(self, chain: Chain) -> bool:
-        """Whether nobody could go on from our newest snapshot, since the blocks behind it are not here any more."""
+        """Whether our newest snapshot is useless to others, since we cannot serve the blocks after it any more."""
         is_wanted = self._options.allow_serving or self._options.every_n_blocks
         return bool(is_wanted) and chain.is_rolling and self._newest + 1 < chain.block_log.first_number
 
@@ -159,7 +159,7 @@ class SnapshotsPart(Part):
             return
         seconds = self._time.seconds() - began
         log.info("Snapshot created successfully: %s (%d bytes compressed, %.1f sec)", path, written.size, seconds)
-        _tell_obstacles(written)
+        _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
             taken = await self._shelf.take()
@@ -184,12 +184,12 @@ class SnapshotsPart(Part):
             if verdict is StallVerdict.ANNOUNCE:
                 log.warning("no block for %d minutes: peers are asked anew", self._options.stalled_sync_timeout_minutes)
                 await self._chain.run(self._peers.announce)
-            elif verdict is StallVerdict.FETCH and await self._renew():
-                self._renewal.set()
+            elif verdict is StallVerdict.FETCH and await self._fetch_newer_state():
+                self._newer_state.set()
                 await asyncio.Event().wait()
 
     def _is_master(self) -> bool:
-        """Whether we make the blocks of an emergency."""
+        """Whether this node makes the blocks of an emergency."""
         chain = self._chain.chain
         return (
             chain.is_emergency
@@ -197,8 +197,8 @@ class SnapshotsPart(Part):
             and COMMITTEE_ACCOUNT in chain.scheduled
         )
 
-    async def _renew(self) -> bool:
-        """Fetch and build a newer state, while everything else goes on."""
+    async def _fetch_newer_state(self) -> bool:
+        """Fetch and build a newer state while all else runs."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
         log.warning("the chain stands still at block %d: looking for a newer snapshot", head)
         number = await fetched_state(self._configuration, self._chain, self._options.trusted_peers, above=head)
@@ -210,8 +210,8 @@ class SnapshotsPart(Part):
         return True
 
 
-def _tell_obstacles(written: Done) -> None:
-    """What is in the state cannot be helped, but whoever serves it should know."""
+def _warn_of_obstacles(written: Done) -> None:
+    """Warn the operator of values in the state that reference nodes cannot load."""
     if written.obstacle_count:
         shown = "; ".join(written.obstacles)
         log.warning("reference nodes cannot load this snapshot, for %d reasons: %s", written.obstacle_count, shown)
@@ -224,8 +224,8 @@ def _tell_obstacles(written: Done) -> None:
         )
 
 
-class SnapshotErrand(Part):
-    """`--create-snapshot`: writes a snapshot, in the place of all parts that would serve or produce."""
+class CreateSnapshotPart(Part):
+    """`--create-snapshot`: writes a snapshot; no part runs that would serve or produce."""
 
     def __init__(
         self, chain: ChainPart, path: Path, wall_seconds: Callable[[], int], steady: Callable[[], float]
@@ -237,7 +237,7 @@ class SnapshotErrand(Part):
         self._steady = steady
 
     async def start(self) -> None:
-        """Write it."""
+        """Write the snapshot."""
         began = self._steady()
         written = await self._chain.run(self._write)
         log.info(
@@ -247,11 +247,11 @@ class SnapshotErrand(Part):
             self._steady() - began,
         )
 
-    def _write(self) -> Written:
+    def _write(self) -> Exported:
         chain = self._chain.chain
         if chain.head_number == 0:
             raise OperatorError(f"--create-snapshot: the state in {self._chain.files.folder} has no blocks yet")
         return write_snapshot(chain, self._path, self._wall_seconds())
 
     async def stop(self) -> None:
-        """Nothing of it is left."""
+        """Nothing runs after the start."""

@@ -1,6 +1,6 @@
-"""The watch over the chain's thread: a node whose chain does nothing any more ends, and its supervisor starts it anew.
+"""The watchdog of the chain's thread: if that is stuck, the process exits, for its service manager to restart it.
 
-Spec 06, section 15.2. Counts unanswered calls and not seconds, so a machine that slept is no fault of the chain.
+Spec 06, section 15.2. It counts unanswered calls, not seconds, so that a suspended machine raises no alarm.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from ledgerd.supervision.work import Ending
 log = logging.getLogger(__name__)
 
 STUCK = 1
-"""What the process ends with."""
+"""The exit code."""
 
 CALL_EVERY = 5.0
 MOST_UNANSWERED = 9
-"""Calls in a row, which makes 45 seconds."""
+"""Unanswered calls in a row, 5 seconds apart: 45 seconds."""
 
 RESTARTS_FILE = "deadlock_restarts"
 REMEMBERED = 1800
-"""Seconds for which an end of this kind stands in the file."""
+"""Seconds for which such an exit is kept in the file."""
 
 
 class Calls:
-    """How many calls in a row had no answer."""
+    """Counts unanswered calls in a row."""
 
     def __init__(self) -> None:
         self._unanswered = 0
 
     def count(self, *, is_answered: bool, is_excused: bool) -> bool:
-        """Note the end of an interval; whether it was one too many."""
+        """Note the end of an interval; returns whether too many calls in a row are unanswered."""
         self._unanswered = 0 if is_answered or is_excused else self._unanswered + 1
         return self._unanswered >= MOST_UNANSWERED
 
 
 def note_restart(data_dir: Path, now: int) -> int:
-    """Write down that the node ends for this; how often it has lately."""
+    """Record this exit in the file; returns how many there were lately."""
     file = data_dir / RESTARTS_FILE
     try:
         words = file.read_text(encoding="ascii", errors="replace").split()
@@ -58,7 +58,7 @@ def note_restart(data_dir: Path, now: int) -> int:
 
 
 class StuckPart(Part):
-    """Calls the chain's thread from a thread of its own, since the main one might be stuck as well."""
+    """Calls the chain's thread from a separate thread, since the main one might be stuck as well."""
 
     def __init__(self, chain: ChainPart, data_dir: Path, second: Callable[[], int]) -> None:
         super().__init__("watch", Ending.ENDS_PROGRAM)
@@ -69,11 +69,11 @@ class StuckPart(Part):
         self._thread: RunningThread | None = None
 
     async def start(self) -> None:
-        """Begin to call."""
+        """Start the watchdog thread."""
         self._thread = self.work.thread("watch", self._watch, may_end=True)
 
     async def stop(self) -> None:
-        """A stop has a limit of its own."""
+        """Stop watching: a stop has its own time limit."""
         self._is_ended.set()
         if self._thread is not None:
             await in_thread(self._thread.join)
@@ -90,7 +90,7 @@ class StuckPart(Part):
 
     def _end(self) -> None:
         times = 1
-        with suppress(OSError):  # whatever becomes of the note, the process ends
+        with suppress(OSError):  # the process exits even if the file cannot be written
             times = note_restart(self._data_dir, self._second())
         seconds = int(CALL_EVERY * MOST_UNANSWERED)
         sys.stderr.write(

@@ -1,4 +1,4 @@
-"""JSON-RPC as a part of the node: its workers, and what they are told of the chain."""
+"""JSON-RPC as a part of the node: the API workers, and the events of the chain that they get."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ledgerd.node.workers.early_answers import EarlyAnswers
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
-from ledgerd.rpc.link.topics import APPLIED_BLOCK, HEALTH, INCLUDED, WAITING, Inclusion, Unsettled, packed_topic
-from ledgerd.rpc.workers import Endpoint, Workers
+from ledgerd.rpc.link.topics import APPLIED_BLOCK, HEALTH, INCLUDED, WAITING, Inclusion, PendingChange, packed_topic
+from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def endpoints_of(options: WebserverSettings) -> list[Endpoint]:
-    """Where JSON-RPC is served; one port for both kinds where they are given the same."""
+def endpoints_of(options: WebserverSettings) -> list[ClientEndpoint]:
+    """The endpoints of JSON-RPC; one for HTTP and WebSocket together if their options are equal."""
     http, websocket = options.http_endpoint, options.ws_endpoint
     if http is not None and http == websocket:
-        return [Endpoint(http.host, http.port, Speech.BOTH)]
+        return [ClientEndpoint(http.host, http.port, Speech.BOTH)]
     spoken = ((http, Speech.HTTP), (websocket, Speech.WEBSOCKET))
-    return [Endpoint(each.host, each.port, speech) for each, speech in spoken if each is not None]
+    return [ClientEndpoint(each.host, each.port, speech) for each, speech in spoken if each is not None]
 
 
 def worker_settings(configuration: Configuration) -> WorkerSettings:
-    """What every worker of a node is told."""
+    """The settings of every API worker."""
     plugins, data_dir = configuration.application.plugins, configuration.invocation.data_dir
     return WorkerSettings(
         state=str(configuration.chain.shared_file_dir),
@@ -56,14 +56,14 @@ def worker_settings(configuration: Configuration) -> WorkerSettings:
 
 
 class WaitingTeller:
-    """Tells the workers what the transactions that wait for a block have changed; on the thread of the chain."""
+    """Sends the workers the state changes of pending transactions; on the chain's thread."""
 
     def __init__(self, part: WebserverPart, chain: Chain) -> None:
         self._part = part
         self._chain = chain
 
     def accepted(self, rows: list[Row]) -> None:
-        self._part.publish(WAITING, packed_topic(Unsettled(self._chain.head_number, rows)))
+        self._part.publish(WAITING, packed_topic(PendingChange(self._chain.head_number, rows)))
 
     def dropped(self) -> None:
         self._part.publish(WAITING, b"")
@@ -76,7 +76,7 @@ class WebserverPart(Part):
         super().__init__("webserver", is_needed=True)
         options = configuration.webserver
         self.early = EarlyAnswers(endpoints_of(options), options.thread_pool_size, options.limits, chain.network)
-        """Holds the sockets until the workers are started."""
+        """Holds the listening sockets until the workers start."""
         self._options = configuration.webserver
         self._chain = chain
         self._settings = worker_settings(configuration)
@@ -85,17 +85,17 @@ class WebserverPart(Part):
         self.board = Switchboard(handlers)
 
     def offer(self, apis: Sequence[str], handlers: Mapping[str, Handler]) -> None:
-        """Serve more than the plugins ask for; before the start."""
+        """Add APIs besides those of the plugins; call it before the start."""
         self._settings = replace(self._settings, plugins=(*self._settings.plugins, *apis))
         self.board.handlers.update(handlers)
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Where each endpoint listens, once it does."""
+        """The address of each listening endpoint."""
         return [] if self._workers is None else self._workers.addresses
 
     async def start(self) -> None:
-        """Serve, once the chain can be read."""
+        """Start the workers; the state can be read by now."""
         endpoints = endpoints_of(self._options)
         if not endpoints:
             return
@@ -128,7 +128,7 @@ class WebserverPart(Part):
         chain.follow_waiting(WaitingTeller(self, chain))
 
     def _tell(self, event: Event) -> None:
-        """On the thread of the chain, after the commit."""
+        """Handle an event on the chain's thread, after the commit."""
         if isinstance(event, BlocksUndone):
             self._say_head()
         elif isinstance(event, BlockApplied):
@@ -144,17 +144,17 @@ class WebserverPart(Part):
         self.publish(HEAD, b"")
 
     def publish(self, topic: str, payload: bytes) -> None:
-        """Tell the workers that something has happened; from any thread."""
+        """Publish an event to the workers; from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish, topic, payload)
 
     def tell_health(self, down: Mapping[str, str]) -> None:
-        """Tell the workers which parts are down; from any thread."""
+        """Publish to the workers which parts are down; from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.stand, HEALTH, packed_topic(down))
 
     async def stop(self) -> None:
-        """Answer what was asked, and end."""
+        """Answer the requests in flight, then stop."""
         self._loop = None
         if self._workers is not None:
             await self._workers.stop()

@@ -1,1 +1,1 @@
-"""A network of nodes of one's own on this machine, each a process: for tests, and for whoever wants to see one."""
+"""A local network: several node processes on this machine, for `ledgerd testnet` and for tests."""

@@ -49,14 +49,14 @@ def _public(wif: str) -> str:
 
 
 def write_configurations(plan: Plan, seeds: Seeds | None = None) -> None:
-    """A file for each node, which its owner alone can read."""
+    """Write a configuration file for each node, readable by its owner only."""
     for member in plan.members:
         member.folder.mkdir(parents=True, exist_ok=True)
         write_secret(member.config, config_text(plan, member, seeds or {}))
 
 
 def config_text(plan: Plan, member: Member, seeds: Seeds) -> str:
-    """The configuration of a node: everybody else is its seed, and nobody beyond them is spoken to."""
+    """The configuration of a node: the other nodes are its seeds, and it connects to no others."""
     others = [each for each in plan.members if each is not member]
     lines = [
         f"# {member.name} of a local network. Written anew by each start of `ledgerd testnet`.",
@@ -83,7 +83,7 @@ def config_text(plan: Plan, member: Member, seeds: Seeds) -> str:
 
 
 def _guarded(plan: Plan, member: Member) -> Iterator[str]:
-    """After an emergency, which takes all keys away, the validators come back by themselves."""
+    """Options that let validators return by themselves after an emergency, which removes all signing keys."""
     for name in member.validators:
         key = plan.keys.validators[name]
         yield f'validator-guard-validator = ["{name}","{key}","{key}"]'

@@ -1,7 +1,7 @@
-"""The first blocks of a local network, made here before its nodes start: validators, their votes, the hardforks.
+"""The first blocks of a local network, made before its nodes start: validators, their votes, the hardforks.
 
-Every block keeps all rules, and is signed by whose turn it is. They stand in the past, so that the network is grown up
-when it is first looked at; its nodes begin with copies of this chain.
+They are valid blocks, signed by the scheduled validators, with times in the past: so the network has all hardforks when
+its nodes start, each with a copy of this chain.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ SMALL = Space(initial=128 << 20, min_free=32 << 20, increment=128 << 20)
 
 
 def founding_seconds(keys: Keys) -> int:
-    """How much of the network's time the founding takes."""
+    """Seconds of the network's time that the founding blocks take."""
     return ROUNDS * keys.places * BLOCK_INTERVAL
 
 
 class Founding:
-    """A chain in the making; its blocks are made durable at the end."""
+    """A chain that is being founded; its blocks become durable at the end."""
 
     def __init__(self, chain: Chain, keys: Keys) -> None:
         self._chain = chain
@@ -60,7 +60,7 @@ class Founding:
         self._stake = tokens(min(LARGEST_STAKE.amount, ALL_STAKE.amount // (len(self._names) + 1)))
 
     def run(self, begin: int, end: int) -> None:
-        """Fill all slots between two moments."""
+        """Make a block in every slot between two times."""
         chain = self._chain
         steps = {1: self._endow, 2: self._declare}
         for number, when in enumerate(range(begin, end + 1, BLOCK_INTERVAL), start=1):
@@ -70,7 +70,7 @@ class Founding:
         chain.commit()
 
     def _endow(self) -> None:
-        """Accounts for the validators, with a stake; tokens for those of the initial distribution."""
+        """Create an account with a stake for each validator, and fund the accounts of the initial distribution."""
         self._send(self._initiator, TransferToVesting(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, self._stake))
         for name in self._names:
             self._send(self._initiator, *self._account(name))
@@ -97,7 +97,7 @@ class Founding:
         yield TransferToVesting(INITIATOR_ACCOUNT, name, self._stake)
 
     def _declare(self) -> None:
-        """Each becomes a validator, and votes for itself."""
+        """Declare each validator, and have it vote for itself."""
         for name in self._names:
             key = self._keys[name]
             vote = AccountValidatorVote(name, name, approve=True)
@@ -110,7 +110,7 @@ class Founding:
 
 
 def found(folder: Path, network: ChainParameters, keys: Keys, end: int) -> None:
-    """Make the chain of a new network in a data directory; its last block is that of a moment."""
+    """Make the chain of a new network in a data directory, up to a block at the given time."""
     with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
         chain.follow(KEY_FOLLOWERS)
         with open_history(chain, folder / HISTORY_FOLDER, HistorySettings(), SMALL):
@@ -119,7 +119,7 @@ def found(folder: Path, network: ChainParameters, keys: Keys, end: int) -> None:
 
 
 def _check(chain: Chain, keys: Keys) -> None:
-    """What everything after it counts on."""
+    """Check that the founding has reached the last hardfork with all validators scheduled."""
     last = chain.network.last_hardfork.number - (1 if keys.hardfork_after else 0)
     scheduled = {name for name in chain.scheduled if name in keys.validators}
     absent = [name for name in keys.validators if chain.validator(AccountName(name)) is None]
@@ -131,6 +131,6 @@ def _check(chain: Chain, keys: Keys) -> None:
 
 
 def copy_chain(source: Path, target: Path) -> None:
-    """Give another node the same beginning, its history too."""
+    """Copy state, block log and history to another node."""
     for folder in (STATE_FOLDER, HISTORY_FOLDER):
         shutil.copytree(source / folder, target / folder, ignore=shutil.ignore_patterns(LOCK_FILE, "lock.mdb"))

@@ -1,7 +1,7 @@
-"""A local network as a whole: made or taken up again, started, watched, stopped.
+"""A local network: founded or reopened, started, watched, stopped.
 
-A library for tests as much as what `ledgerd testnet` is made of: nodes can be killed and started again at will, and
-dialled through ports of one's own.
+Used by `ledgerd testnet` and by tests: nodes can be killed and restarted, and dialled through other ports, such as
+those of a proxy.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Wishes(msgspec.Struct, frozen=True):
     nodes: int = 5
     validators: int = 21
     block_time: float = float(BLOCK_INTERVAL)
-    """Seconds of the world between two blocks, which in the network's time are three apart."""
+    """Real seconds between two blocks; in the network's time it is always three."""
     base_port: int | None = None
     hardfork_after: int = 0
-    """Seconds of the network's time until the last hardfork; 0 to have it from the first."""
+    """Seconds of the network's time until the last hardfork; 0 applies it during the founding."""
 
 
 class LocalNetwork:
-    """Nodes on this machine, and nobody else."""
+    """The node processes of a local network."""
 
     def __init__(self, plan: Plan, program: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         self.plan = plan
@@ -58,14 +58,14 @@ class LocalNetwork:
             process.start()
 
     def restart_dead(self) -> list[MemberProcess]:
-        """Start again who has died, after a pause that grows with each time; these."""
+        """Restart nodes that have died, after a pause that grows with each restart; returns the restarted ones."""
         for process, sight in zip(self.processes, self.watch.sights, strict=True):
             if process.is_running and sight is not None:
                 process.works()
         return [process for process in self.processes if process.restart()]
 
     def stop(self) -> None:
-        """Stop every node, all at the same time."""
+        """Stop all nodes concurrently."""
         for process in self.processes:
             process.ask_to_stop()
         for process in self.processes:
@@ -81,9 +81,9 @@ class LocalNetwork:
 
 
 def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
-    """Found a network in a folder, or take up the one that is there; its files are ready afterwards.
+    """Found a network in a folder, or reopen the one that is there; afterwards its files are ready.
 
-    A test may have its nodes dial one another through ports of its own.
+    With `seeds`, nodes dial each other through other ports, such as those of a proxy.
     """
     folder.mkdir(parents=True, exist_ok=True)
     known = read_keys(folder)
@@ -95,7 +95,7 @@ def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | No
     _set_clock(plan, wishes)
     if known is None:
         _found(plan, load_parameters(plan.chain_file))
-        write_keys(folder, keys)  # last: a founding that was interrupted is begun anew
+        write_keys(folder, keys)  # last, so that an interrupted founding is done again
     return plan
 
 
@@ -110,9 +110,9 @@ def _found(plan: Plan, network: ChainParameters) -> None:
 
 
 def _set_clock(plan: Plan, wishes: Wishes) -> None:
-    """A new network's clock shows the time of the world; one that was stopped goes on where it stood.
+    """Start the network's clock: at real time if the network is new, else where it was stopped.
 
-    So it misses no slot while nobody runs it, and no emergency begins.
+    So a stopped network misses no slots, and no emergency begins.
     """
     now, rate = int(time.time()), BLOCK_INTERVAL / wishes.block_time
     founded = showed = now
@@ -124,7 +124,7 @@ def _set_clock(plan: Plan, wishes: Wishes) -> None:
 
 
 def _latest(plan: Plan, network: ChainParameters) -> int:
-    """The time of the latest block that any node has."""
+    """The time of the newest block of any node."""
     times = []
     for member in plan.members:
         if (member.folder / STATE_FOLDER).is_dir():

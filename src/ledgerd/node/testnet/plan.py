@@ -1,6 +1,6 @@
-"""What a local network consists of: its nodes with their folders and ports, its validators and their keys.
+"""The plan of a local network: nodes with their folders and ports, validators and their keys.
 
-Keys are made once and kept with the network, in a file that its owner alone can read. Ports may differ at each start.
+Keys are made once and kept in a file that only its owner can read. Ports may differ at each start.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ MOST_VALIDATORS = 100
 ROUND = 21
 """Places in a round of the mainnet; a network with fewer validators has shorter rounds."""
 MAJORITY = 17
-"""How many of them must agree on a hardfork."""
+"""How many validators must agree on a hardfork."""
 PORTS_APART = 100
-"""Between the kinds of ports, counted from a base."""
+"""The distance between the first ports of P2P, HTTP and WebSocket."""
 
 
 class Keys(msgspec.Struct, frozen=True):
-    """What is kept of a network from one start to the next."""
+    """What is stored of a network between its starts."""
 
     format: Annotated[int, Meta(ge=FORMAT, le=FORMAT)]
     nodes: Annotated[int, Meta(ge=1, le=MOST_NODES)]
     validators: dict[str, str]
-    """Private keys, as everywhere in this record in WIF."""
+    """Private key of each validator; all keys of this record are in WIF."""
     committee: str
     emergency: str
     hardfork_after: int
     """Seconds from the founding to the last hardfork; 0 where it is part of the founding."""
 
     def key_of(self, name: AccountName) -> PrivateKey:
-        """With which a validator signs, and does all else."""
+        """The private key of a validator, for blocks and for its account."""
         return PrivateKey.from_wif(self.validators[name])
 
     @property
@@ -67,7 +67,7 @@ class Member(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How it is called in folders and tables."""
+        """Its name in folders and tables."""
         return f"node-{self.number}"
 
     @property
@@ -77,12 +77,12 @@ class Member(NamedTuple):
 
     @property
     def log(self) -> Path:
-        """What it says."""
+        """Its log file."""
         return self.folder / "node.log"
 
 
 class Plan(NamedTuple):
-    """A network, ready to be written down and started."""
+    """All that is needed to write a network's files and start it."""
 
     folder: Path
     keys: Keys
@@ -95,7 +95,7 @@ class Plan(NamedTuple):
 
 
 def new_keys(nodes: int, validators: int, hardfork_after: int = 0) -> Keys:
-    """The keys of a network that has not begun."""
+    """Keys for a new network."""
     names = (f"validator-{number:02}" for number in range(1, validators + 1))
     return Keys(FORMAT, nodes, {name: _wif() for name in names}, _wif(), _wif(), hardfork_after)
 
@@ -105,7 +105,7 @@ def _wif() -> str:
 
 
 def read_keys(folder: Path) -> Keys | None:
-    """The keys of the network in a folder; nothing where there is none."""
+    """The keys of the network in a folder; None if there is none."""
     path = folder / FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=Keys)
@@ -116,12 +116,12 @@ def read_keys(folder: Path) -> Keys | None:
 
 
 def write_keys(folder: Path, keys: Keys) -> None:
-    """Keep them for the next start."""
+    """Store the keys for the next start."""
     write_secret(folder / FILE, msgspec.json.format(msgspec.json.encode(keys), indent=2).decode())
 
 
 def write_secret(path: Path, text: str) -> None:
-    """Write a file that nobody but its owner can read, not even for a moment."""
+    """Write a file that only its owner can read, from its creation on."""
     fresh = path.with_name(f"{path.name}.new")
     fresh.unlink(missing_ok=True)
     with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123 - the mode is the point
@@ -130,7 +130,7 @@ def write_secret(path: Path, text: str) -> None:
 
 
 def plan_of(folder: Path, keys: Keys, base_port: int | None = None) -> Plan:
-    """Who runs what, on which ports: on free ones, or counted from a base."""
+    """Assign validators and ports to nodes: free ports, or ports counted from a base."""
     names = [AccountName(name) for name in keys.validators]
     ports = _free_ports(3 * keys.nodes) if base_port is None else _ports_from(base_port, keys.nodes)
     members = tuple(
@@ -157,9 +157,9 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _ports_from(base: int, nodes: int) -> list[int]:
-    """Of each node in turn, for peers, HTTP and WebSocket; each kind is in a hundred of its own."""
+    """Ports for P2P, HTTP and WebSocket of each node; each kind has its own block of 100."""
     return [base + kind * PORTS_APART + number for number in range(nodes) for kind in range(3)]
 
 
 Seeds = Mapping[tuple[int, int], int]
-"""Ports at which one node dials another where that is not the port of the other, by their numbers."""
+"""Ports through which one node dials another, by (dialling node, dialled node); others are dialled directly."""

@@ -1,7 +1,7 @@
-"""The nodes of a local network as processes: started, stopped, killed, and never left behind.
+"""The node processes of a local network: start, stop, kill.
 
-Each reads its own configuration file, so no key is on a command line; each holds a pipe as its standard input, and
-stops when the other end, which is here, is closed: even when this process is killed.
+Each reads its own configuration file, so no key is on a command line. The standard input of each is a pipe from this
+process; at EOF the node stops, so none outlives this process, even if that is killed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ LARGEST_LOG = 64 << 20
 
 
 class MemberProcess:
-    """One node, which may be started again and again."""
+    """The process of one node; it can be started again after its end."""
 
     def __init__(self, member: Member, program: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         self.member = member
-        self._revival = Work("testnet", clock=clock).revival(member.name)
+        self._restarts = Work("testnet", clock=clock).restart_schedule(member.name)
         self._is_lost = False
-        """Whether its end has been taken note of, and the pause before its next start runs."""
+        """Whether its end was reported to the restart schedule."""
         self._command = (*program, "--config-file", str(member.config), "--data-dir", str(member.folder))
         self._process: Child | None = None
         self.starts = 0
         self.is_wanted = False
-        """Whether it should be running: what has ended nevertheless has died."""
+        """Whether it should be running: if it has ended nevertheless, it has died."""
 
     @property
     def restarts(self) -> int:
@@ -44,7 +44,7 @@ class MemberProcess:
 
     @property
     def pid(self) -> int:
-        """The number of the process; 0 where there is none."""
+        """The process id; 0 if there is no process."""
         return self._process.pid if self.is_running and self._process is not None else 0
 
     @property
@@ -63,7 +63,7 @@ class MemberProcess:
         return None if self._process is None else self._process.code
 
     def start(self) -> None:
-        """Start it; what it says goes to its log."""
+        """Start the process; its output goes to its log."""
         self._release()
         self.is_wanted = True
         self._turn_log_over()
@@ -73,17 +73,17 @@ class MemberProcess:
                 stdin=PIPE,
                 stdout=log,
                 stderr=log,
-                has_own_session=True,  # Ctrl-C is for the one who started the network, and who stops its nodes
+                has_own_session=True,  # Ctrl-C goes to `ledgerd testnet`, which stops its nodes
             )
         self.starts += 1
         self._is_lost = False
 
     def works(self) -> None:
-        """It answers."""
-        self._revival.working()
+        """Report that the node answers."""
+        self._restarts.working()
 
     def restart(self) -> bool:
-        """Start it again if it has died and the pause after that is over; whether it was started.
+        """Restart it if it has died and the restart pause is over; returns whether it was started.
 
         Raises:
             PartFailed: It has failed too often.
@@ -92,24 +92,24 @@ class MemberProcess:
             return False
         if not self._is_lost:
             self._is_lost = True
-            self._revival.ended(Ended(f"exit code {self.exit_code}"))
-        if not self._revival.may_start:
+            self._restarts.ended(Ended(f"exit code {self.exit_code}"))
+        if not self._restarts.may_start:
             return False
         try:
             self.start()
         except OSError as problem:
-            self._revival.ended(problem)
+            self._restarts.ended(problem)
             return False
         return True
 
     def ask_to_stop(self) -> None:
-        """Begin a clean stop."""
+        """Begin a clean stop: close its standard input."""
         self.is_wanted = False
         if self._process is not None and self.is_running:
             self._process.terminate()
 
     def wait(self) -> int | None:
-        """Wait for the end of a stop; one that takes too long is cut short."""
+        """Wait for the end of a stop; kill the process after `STOP_SECONDS`."""
         if self._process is None:
             return None
         code = self._process.wait_or_kill(STOP_SECONDS)
@@ -117,25 +117,25 @@ class MemberProcess:
         return code
 
     def kill(self) -> None:
-        """End it at once, as a loss of power would; it counts as dead until it is started again."""
+        """Kill it at once; it counts as dead until it is started again."""
         if self._process is not None:
             self._process.kill()
             self._process.wait_or_kill(STOP_SECONDS)
 
     def last_words(self) -> str:
-        """The end of its log."""
+        """The last lines of its log."""
         with suppress(OSError), self.member.log.open("rb") as log:
             log.seek(max(0, log.seek(0, 2) - LAST_BYTES))
             return "\n".join(log.read().decode("utf-8", "replace").splitlines()[-LAST_LINES:])
         return ""
 
     def _turn_log_over(self) -> None:
-        """A log that has grown large makes room for a new one, and stays until that one has as well."""
+        """Rotate a log that has grown large; one older log is kept."""
         with suppress(FileNotFoundError):
             if self.member.log.stat().st_size > LARGEST_LOG:
                 self.member.log.replace(self.member.log.with_suffix(".log.before"))
 
     def _release(self) -> None:
-        """Let go of the pipe of a process that has ended."""
+        """Close the pipe to a process that has ended."""
         if self._process is not None:
             self._process.release()

@@ -1,4 +1,4 @@
-"""How the nodes of a local network are, as they say themselves: asked over JSON-RPC, all at once.
+"""The status of the nodes of a local network, asked from all of them concurrently over JSON-RPC.
 
 What a node has called irreversible is remembered, and must never be taken back by anybody.
 """
@@ -35,7 +35,7 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 class Sight(NamedTuple):
-    """What a node says of itself at one moment."""
+    """The status of a node at one time."""
 
     head: int
     head_id: str
@@ -50,7 +50,7 @@ class Sight(NamedTuple):
 
 
 class Silent(Exception):
-    """A node does not answer, or not with what was asked for."""
+    """A node does not answer, or its answer is not valid."""
 
 
 def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
@@ -71,7 +71,7 @@ def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
 
 
 def look(member: Member) -> Sight | None:
-    """How a node is; nothing where it does not say."""
+    """The status of a node; None if it does not answer."""
     try:
         properties, network, hardfork, validators = ask(member, QUESTIONS)
         return Sight(
@@ -90,7 +90,7 @@ def look(member: Member) -> Sight | None:
 
 
 class Watch:
-    """Looks at all nodes together, and remembers what may not change."""
+    """Asks all nodes together, and remembers irreversible blocks."""
 
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
@@ -105,11 +105,11 @@ class Watch:
         """Irreversible blocks that differ between nodes, or that a node has gone back behind."""
 
     def close(self) -> None:
-        """Ask nobody any more."""
+        """End the threads that ask the nodes."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def look(self) -> list[Sight | None]:
-        """How everybody is now."""
+        """Ask all nodes for their status."""
         self.sights = list(self._pool.map(look, self._members))
         for number, sight in enumerate(self.sights):
             if sight is not None:

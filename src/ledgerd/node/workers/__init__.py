@@ -1,1 +1,1 @@
-"""Processes beside the main one: API workers and the recovery of keys."""
+"""Child processes: API workers and key recovery."""

@@ -1,6 +1,6 @@
-"""What an API worker is put together from: the state that it reads, and the APIs of the plugins that run.
+"""Assembles the service of an API worker: the state that it reads, and the APIs of the running plugins.
 
-`service` is called in the worker's own process, by the name that stands in its order.
+`service` is called in the worker's process, by the name in its arguments.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PARTS = "ledgerd.node.workers.api_worker:service"
 
 
 class WorkerSettings(msgspec.Struct, frozen=True):
-    """What the main process tells a worker of its configuration."""
+    """The settings that the main process gives a worker."""
 
     state: str
     """The directory of the state."""
@@ -97,7 +97,9 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     down = PartsDown()
     link.on(WAITING, more_waits)
     link.on(HEALTH, down.take)
-    return Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
+    serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
+    serves.is_private = DEV_API in apis
+    return serves
 
 
 async def _forget_what_is_reverted(link: Link, history: EmbeddedHistory) -> None:

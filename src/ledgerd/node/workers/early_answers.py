@@ -1,4 +1,4 @@
-"""What clients hear while the node starts: its state is being opened, replayed or imported, which may take hours.
+"""Answers to clients while the node starts: opening, replaying or importing its state may take hours.
 
 The sockets are those that the API workers take over. Until then every request is put off, as by the reference while it
 rebuilds its state (spec 05, section 2.2).
@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.http.responses import Page
-    from ledgerd.rpc.workers import Endpoint
+    from ledgerd.rpc.workers import ClientEndpoint
 
 
 class EarlyAnswers(Part):
     """Listens in the main process until the API workers do."""
 
-    def __init__(self, endpoints: Sequence[Endpoint], count: int, limits: Limits, network: ChainParameters) -> None:
+    def __init__(
+        self, endpoints: Sequence[ClientEndpoint], count: int, limits: Limits, network: ChainParameters
+    ) -> None:
         super().__init__("early answers")
         self._endpoints = endpoints
         self._count = count
@@ -45,7 +47,7 @@ class EarlyAnswers(Part):
         """For each endpoint one for each worker."""
 
     async def start(self) -> None:
-        """Listen, so that a port that is taken is told at once, and put off whoever asks."""
+        """Listen, which fails at once if a port is taken, and answer every request with status 503."""
         self.sockets = [listen(each.host, each.port, self._count) for each in self._endpoints]
         node = Node(self._network, nothing_to_read, Link())
         self._service = Service(Dispatcher((), node, time.time, limits=self._limits), self._limits)
@@ -54,11 +56,12 @@ class EarlyAnswers(Part):
         loop = asyncio.get_running_loop()
         for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):
             for plug in dict.fromkeys(sockets):
-                make = partial(HttpConnection, self._service, endpoint.speech)
+                gate = self._service.gate(plug.getsockname()[0], endpoint.host)
+                make = partial(HttpConnection, self._service, endpoint.speech, gate)
                 self._servers.append(await loop.create_server(make, sock=plug.dup()))
 
     def hand_over(self) -> None:
-        """Accept nobody any more: the next connection waits for a worker. What has begun is answered beside that."""
+        """Stop accepting: new connections wait for a worker. Requests in flight are answered meanwhile."""
         self.work.begin(self._close())
 
     async def _close(self) -> None:
@@ -70,7 +73,7 @@ class EarlyAnswers(Part):
             await service.stop()
 
     async def stop(self) -> None:
-        """Close what nobody has taken over."""
+        """Close the sockets that no worker took over."""
         await self._close()
         for sockets in self.sockets:
             for plug in sockets:

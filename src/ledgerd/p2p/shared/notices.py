@@ -35,4 +35,4 @@ class Notices:
         """Once a minute, how many lines were left out."""
         if self._left_out and now - self._told_at >= SUMMARY_SECONDS:
             left_out, self._left_out, self._told_at = self._left_out, 0, now
-            log.info("%d more lines about peers were left out", left_out)
+            log.info("%d more lines of peers were left out", left_out)

@@ -6,13 +6,14 @@ names; of others each peer may send a few (spec 04, section 27, items 7 to 9).
 
 from __future__ import annotations
 
+from ledgerd.p2p.shared.allowances import Allowance
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.shared.core import FUTURE_SECONDS, Core
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.protocol.block import Block
 
 FUTURE_LIMIT = 3600
-MAX_EARLY = 64
+MAX_EARLY, MAX_EARLY_OF_ADDRESS = 64, 8
 MAX_REJECTIONS, QUIET_SECONDS = 3, 120
 
 
@@ -21,7 +22,8 @@ class Admission:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._early: list[tuple[int, Block]] = []
+        self._early: list[tuple[Allowance | None, Block]] = []
+        """Each with the allowance of the address that sent it."""
         self._rejected_number = 0
         self._rejections = 0
         self.quiet_until = 0.0
@@ -71,8 +73,8 @@ class Admission:
         """Keep a block of the near future: either clock may be wrong, so nobody is blamed (spec 04, section 27, item
         9).
         """
-        owner = 0 if peer is None else peer.id
-        mine = sum(number == owner for number, _ in self._early)
+        owner = None if peer is None else peer.allowance
+        mine = sum(each is owner for each, _ in self._early)
         is_near = block.timestamp <= self._core.now + FUTURE_LIMIT
-        if is_near and mine < MAX_EARLY // 8 and len(self._early) < MAX_EARLY:
+        if is_near and mine < MAX_EARLY_OF_ADDRESS and len(self._early) < MAX_EARLY:
             self._early.append((owner, block))

@@ -18,5 +18,12 @@ def get_key_references(view: ApiView, keys: tuple[PublicKey, ...]) -> tuple[Name
     Known are the keys that accounts were made with, updated to or recovered with; not those of the genesis, nor
     those that an account was bought with.
     """
-    scan = view.state.scan
-    return tuple(tuple(each.account for each in scan(REFERENCE_BY_KEY, lower=(key,), upper=(key,))) for key in keys)
+    return tuple(_accounts_of(view, key) for key in keys)
+
+
+def _accounts_of(view: ApiView, key: PublicKey) -> Names:
+    names = []
+    for reference in view.state.scan(REFERENCE_BY_KEY, lower=(key,), upper=(key,)):
+        view.grow(len(reference.account) + len('"",'))
+        names.append(reference.account)
+    return tuple(names)

@@ -48,7 +48,7 @@ class Printed(Kind):
         return "null"
 
 
-class Choice(Kind):
+class EnumKind(Kind):
     """One of a few words; their numbers do as well. Clients know the list by the name it has in the reference."""
 
     def __init__(self, choices: type[IntEnum], list_name: str) -> None:

@@ -70,7 +70,7 @@ async def broadcast_transaction_with_callback(
     return await _confirmed(node, transaction, max_block_age)
 
 
-@NETWORK_BROADCAST_API.method(args=broadcast("n_args == 1", 1, 1, "1 argument"))
+@NETWORK_BROADCAST_API.method(args=broadcast("n_args == 1", 1, 1, "1 argument"), weighed=False)
 async def broadcast_block(node: Node, block: Block) -> Nothing:
     """Take a block in, and send it to the peers."""
     await node.main.ask(BROADCAST_BLOCK, block.packed)

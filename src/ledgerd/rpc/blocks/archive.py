@@ -1,4 +1,4 @@
-"""Where an API method finds blocks: those that may still be taken back in the state, all others in a log."""
+"""Blocks for API methods: reversible ones from the state, all others from a block log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `block_info` knows of each block besides the block itself, in a file of records of one size.
+"""The records of `block_info`, one of a fixed size for each block, in a file.
 
 The reference keeps this in memory, and forgets it when it stops. The main process writes the file before each commit;
 workers read it. A block that was never seen is a hole, which reads as zeros.
@@ -38,7 +38,7 @@ class BlockInfo(msgspec.Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether there is anything to know."""
+        """Whether the block was recorded."""
         return self.block_id != NO_BLOCK
 
 
@@ -46,7 +46,7 @@ UNKNOWN = BlockInfo()
 
 
 class BlockRecorder:
-    """Writes down each block that is applied; one that is applied again, or in the place of another, replaces it."""
+    """Writes a record for each applied block; it replaces an earlier record of the number."""
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / FILE_NAME).open("r+b" if (folder / FILE_NAME).exists() else "w+b", buffering=0)
@@ -70,7 +70,7 @@ class BlockRecorder:
             self._file.write(records)
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         self._file.close()
 
 
@@ -94,7 +94,7 @@ class BlockRecords:
             yield BlockInfo(BlockId(block_id), size, average, slot, irreversible) if any(block_id) else UNKNOWN
 
     def _read(self, start: int, end: int) -> bytes:
-        """The whole records that there are."""
+        """The complete records in the file."""
         try:
             with self._path.open("rb") as file:
                 file.seek(start * _FORM.size)

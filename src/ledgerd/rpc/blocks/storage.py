@@ -9,11 +9,11 @@ from ledgerd.state.disk import DATA_FILE
 
 
 class Storage:
-    """The folder of a state. Its file grows as it must, as long as the disk lets it."""
+    """The folder of a state, whose file grows as needed until the disk is full."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def sizes(self) -> tuple[int, int]:
-        """The bytes of the file, and those that the disk has left."""
+        """The size of the file, and the free bytes of the disk."""
         return (self._folder / DATA_FILE).stat().st_size, shutil.disk_usage(self._folder).free

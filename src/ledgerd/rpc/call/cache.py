@@ -1,4 +1,4 @@
-"""Answers that only the head block decides, kept as bytes until the next one.
+"""The answer cache: answers that depend on the head block only, kept as bytes until the next block.
 
 A request is recognised by its bytes with the id taken out, before anything is parsed. Errors and answers that are
 not the head's alone never get in here, so nobody is served another's error or another's id (spec 05, section 3,
@@ -62,7 +62,7 @@ class AnswerCache:
             self._bytes += len(template)
 
     def clear(self) -> None:
-        """There is a new head."""
+        """Drop all answers: there is a new head."""
         self._openings.clear()
         self._by_beginning.clear()
         self._bytes = 0

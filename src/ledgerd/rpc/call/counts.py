@@ -19,7 +19,7 @@ class Count(NamedTuple):
     """Condition and explanation; `${n}` stands for the number of arguments that came."""
 
     def check(self, given: int) -> None:
-        """Refuse a wrong number. A method that does not count says nothing here."""
+        """Refuse a wrong number of arguments, unless the method does not count."""
         if self.refusal and not (self.least <= given and (self.most is None or given <= self.most)):
             raise Filled(self.refusal, {"n": given} if "${n}" in self.refusal else {})
 

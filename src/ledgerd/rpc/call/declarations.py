@@ -91,6 +91,8 @@ class Method:
         self.summary = inspect.getdoc(function) or ""
         self.answering = _answering(function)
         self.is_cached = self.answering is Answering.AT_ONCE
+        self.is_weighed = True
+        """Whether the entries of its arguments are counted; those of a whole block are bounded where it is judged."""
         self.examples: Sequence[Sequence[Json]] = ()
         self.alias_of = ""
 
@@ -150,6 +152,7 @@ class Api:
         *,
         args: Count = UNCOUNTED,
         cached: bool = True,
+        weighed: bool = True,
         aliases: Sequence[str] = (),
         examples: Sequence[Sequence[Json]] = (),
     ) -> Callable[[Function], Function]:
@@ -163,6 +166,7 @@ class Api:
             for name in (function.__name__, *aliases):
                 method = Method(self.name, name, function, args)
                 method.is_cached &= cached
+                method.is_weighed = weighed
                 method.examples = examples
                 method.alias_of = "" if name == function.__name__ else function.__name__
                 self._methods[name] = method

@@ -19,6 +19,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.legacy_json import parse
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
+from ledgerd.rpc.call.bounds import BoundsMet, Budget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
 from ledgerd.rpc.call.envelope import (
@@ -39,14 +40,27 @@ from ledgerd.supervision.threads import in_thread
 log = logging.getLogger(__name__)
 
 REFUSALS = (PlainError, RuleViolation, DecodeError)
-"""What a client is told of in the reference's words. Anything else is a fault of ours."""
+"""Exceptions that a client gets with the reference's text. Any other is an internal error."""
 
 INTERNAL = Fault(OTHER, "Internal error: the node's log says more")
 
 LARGE = 256 * 1024
 """Bodies of more bytes than that take so long to read that other requests should not wait for it."""
 
+MOST_ODD_VALUES = 20_000
+"""Values of a request that is not ordinary JSON, which is read slowly: a tenth of a second's work."""
+
+MOST_VALUES = 1_000_000
+"""Values of a request, each of which takes many times its bytes in memory."""
+
 Clock = Callable[[], float]
+
+
+def _read(body: bytes) -> Json:
+    """The JSON of a request, within bounds of time and memory."""
+    if len(body) > LARGE and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise PlainError(f"A request holds at most {MOST_VALUES} values", INVALID_REQUEST)
+    return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES)
 
 
 class Later:
@@ -76,7 +90,7 @@ class Later:
         return self.refused("The node stops before there is an answer")
 
     def refused(self, reason: str) -> bytes:
-        """The answer instead, where nobody can wait for these."""
+        """The answer where the connection cannot wait for later ones."""
         return answer_bytes(error_text(Fault(OTHER, reason), self._identity))
 
 
@@ -90,28 +104,29 @@ class Dispatcher:
         self.node = node
         self.cache = cache if cache is not None else AnswerCache()
         self._clock = clock
-        self._batch = limits.batch
+        self._limits = limits
+        self.bounds = BoundsMet()
         self._reading = asyncio.Lock()
 
-    def answer(self, body: bytes) -> bytes | Later:
-        """Answer a request, which is not empty."""
+    def answer(self, body: bytes, asker: str = "") -> bytes | Later:
+        """Answer a request, which is not empty; `asker` is the address that the operator is told of."""
         known = self.cache.find(body)
         if known is not None:
             return known
         if len(body) > LARGE:
-            return Later(self._large_answer(body), held=len(body))
-        answered = self._parsed(body, partial(parse, body, unicode_escapes=True))
+            return Later(self._large_answer(body, asker), held=len(body))
+        answered = self._parsed(body, partial(_read, body), asker)
         return answered if isinstance(answered, Later) else answer_bytes(answered)
 
-    async def _large_answer(self, body: bytes) -> AsyncGenerator[str, None]:
+    async def _large_answer(self, body: bytes, asker: str) -> AsyncGenerator[str, None]:
         """The answer to a body that takes long to read: in a thread, while others have their turns here.
 
         What is read takes many times the room of the body, so one is read after the other.
         """
         async with self._reading:
-            reading = in_thread(parse, body, unicode_escapes=True)
+            reading = in_thread(_read, body)
             await asyncio.wait([reading])
-        answered = self._parsed(body, reading.result)
+        answered = self._parsed(body, reading.result, asker)
         if isinstance(answered, Later):
             async with aclosing(answered.answers()) as answers:
                 async for answer in answers:
@@ -119,22 +134,23 @@ class Dispatcher:
         else:
             yield answered
 
-    def _parsed(self, body: bytes, parsed: Callable[[], Json]) -> str | Later:
+    def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: str) -> str | Later:
+        budget = Budget(self._limits, lambda option: self.bounds.note(option, asker))
         try:
             request = parsed()
             if isinstance(request, list):
-                return self._batched(request)
+                return self._batched(request, budget, asker)
         except PlainError as error:
             return error_text(self._fault(error), NO_ID)
         except REFUSALS as error:
             # What is no request at all has one code, whatever is wrong with it.
             return error_text(self._fault(error)._replace(code=OTHER), NO_ID)
-        return self._single(request, body)
+        return self._single(request, budget, body)
 
     def _fault(self, error: PlainError | RuleViolation | DecodeError) -> Fault:
         return fault_of(error, int(self._clock()))
 
-    def _single(self, request: Json, body: bytes = b"") -> str | Later:
+    def _single(self, request: Json, budget: Budget, body: bytes = b"") -> str | Later:
         """Answer one request; `body` where it came alone, so that the answer can be kept."""
         identity = NO_ID
         try:
@@ -142,20 +158,31 @@ class Dispatcher:
             identity = identifier(members)
             call = call_of(members)
             method = self.method(call.api, call.method)
+            given = argument_list(call)
+            budget.take_names(names_in(given) if method.is_weighed else 0)
             with json_defaults_of(self.node.network):
-                arguments = method.arguments(argument_list(call))
+                arguments = method.arguments(given)
             if method.answering is not Answering.AT_ONCE:
                 is_endless = method.answering is Answering.REPEATEDLY
-                return Later(self._answers(method, arguments, identity), identity, is_endless=is_endless)
-            opening = result_opening(self._result(method, arguments))
+                return Later(self._answers(method, arguments, identity, budget), identity, is_endless=is_endless)
+            opening = result_opening(self._result(method, arguments, budget))
         except REFUSALS as error:
-            return error_text(self._fault(error), identity)
+            return self._refused(error, identity, budget)
         except Exception:
             log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
             return error_text(INTERNAL, identity)
         if body and method.is_cached:
             self.cache.keep(body, identity, answer_bytes(opening))
         return f"{opening}{identity}}}"
+
+    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: Budget) -> str:
+        """The error, which counts as an answer does."""
+        text = error_text(self._fault(error), identity)
+        try:
+            budget.take_bytes(len(text))
+        except PlainError as full:
+            return error_text(self._fault(full), identity)
+        return text
 
     def method(self, api: str, name: str) -> Method:
         """The method of two names."""
@@ -169,11 +196,13 @@ class Dispatcher:
             raise Unresolved(layout, {"method": name})
         return method
 
-    def _result(self, method: Method, arguments: list[object]) -> str:
+    def _result(self, method: Method, arguments: list[object], budget: Budget) -> str:
         """The JSON text of what a method answers at once, from one state."""
-        view = ApiView(self.node)
+        view = ApiView(self.node, budget)
         try:
-            return method.codec.to_json(method.function(view, *arguments))
+            text = method.codec.to_json(method.function(view, *arguments))
+            budget.take_bytes(len(text))
+            return text
         finally:
             view.close()
 
@@ -187,29 +216,35 @@ class Dispatcher:
             async for value in values:
                 yield value
 
-    async def _answers(self, method: Method, arguments: list[object], identity: str) -> AsyncGenerator[str, None]:
+    async def _answers(
+        self, method: Method, arguments: list[object], identity: str, budget: Budget
+    ) -> AsyncGenerator[str, None]:
         try:
             async with aclosing(self._values(method, arguments)) as values:
                 async for value in values:
-                    yield result_text(method.codec.to_json(value), identity)
+                    text = method.codec.to_json(value)
+                    if method.answering is Answering.LATER:
+                        budget.take_bytes(len(text))
+                    yield result_text(text, identity)
         except REFUSALS as error:
             yield error_text(self._fault(error), identity)
         except Exception:
             log.exception("%s.%s failed", method.api, method.name)
             yield error_text(INTERNAL, identity)
 
-    def _batched(self, requests: list[Json]) -> Later:
+    def _batched(self, requests: list[Json], budget: Budget, asker: str) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
-        if 0 < self._batch < len(requests):
-            raise PlainError(f"A batch holds at most {self._batch} requests", INVALID_REQUEST)
-        return Later(self._batch_answer(requests))
+        if 0 < self._limits.batch < len(requests):
+            self.bounds.note("webserver-max-batch-size", asker)
+            raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
+        return Later(self._batch_answer(requests, budget))
 
-    async def _batch_answer(self, requests: list[Json]) -> AsyncGenerator[str, None]:
+    async def _batch_answer(self, requests: list[Json], budget: Budget) -> AsyncGenerator[str, None]:
         """One array of all answers, in the order of the requests, each begun when the one before has answered."""
         texts = []
         for request in requests:
-            answered = self._single(request)
+            answered = self._single(request, budget)
             if isinstance(answered, Later):
                 answered = (await answered.first()).decode("utf-8", "surrogateescape")
             texts.append(answered)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import NamedTuple
 
 from ledgerd.codec.errors import ASSERTION, BAD_CAST, PARSE_ERROR, DecodeError
@@ -18,6 +19,9 @@ NO_PARAMETERS = -32001
 UNRESOLVED = -32002
 ASSERTED = -32003
 OTHER = -32000
+
+MOST_SHOWN = 128 * 1024
+"""Characters that an error shows of what a client has sent; the reference shows all of it, some of it twice."""
 
 CODEC_EXCEPTIONS: dict[int, tuple[str, str]] = {
     0: ("exception", "unspecified"),
@@ -96,13 +100,45 @@ class Fault(NamedTuple):
 def fault_of(error: PlainError | RuleViolation | DecodeError, now: int) -> Fault:
     """What a client is told of an exception, at a time in seconds since 1970."""
     if isinstance(error, PlainError):
-        return Fault(error.code, error.message)
+        return Fault(error.code, error.message[:MOST_SHOWN])
     name, what = _words(error)
-    layers = _layers(error)
+    room = _Room(MOST_SHOWN)
+    layers = [Layer(room.taken(each.format), room.shown(each.data)) for each in _layers(error)]
     message = f"{what} ({error.code})\n" + "".join(f"{layer.text}\n" for layer in layers)
     entries = ",".join(_entry(layer, place == 0, now) for place, layer in enumerate(layers))
     data = f'{{"code":{error.code},"name":{quote(name)},"message":{quote(what)},"stack":[{entries}]}}'
     return Fault(_answered_code(error), message, data)
+
+
+class _Room:
+    """What may still be shown of the values in an error."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def taken(self, text: str) -> str:
+        """As much of a text as there is room for."""
+        text = text[: self._left]
+        self._left -= len(text)
+        return text
+
+    def shown(self, data: dict[str, Json]) -> dict[str, Json]:
+        """The values of a layer, as far as there is room; all of its names."""
+        return {name: self._value(value) for name, value in data.items()}
+
+    def _value(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return self.taken(value)
+        self._left -= 1
+        if isinstance(value, list):
+            return [self._value(each) for each in takewhile(self._goes_on, value)]
+        if isinstance(value, dict):
+            entries = takewhile(self._goes_on, value.items())
+            return {self.taken(name): self._value(each) for name, each in entries}
+        return value
+
+    def _goes_on(self, _: object) -> bool:
+        return self._left > 0
 
 
 def _answered_code(error: RuleViolation | DecodeError) -> int:

@@ -6,6 +6,10 @@ Counts are those of one worker process; an address that is limited to 100 connec
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
+
+OWN_FILES = 128
+"""Files and sockets that a worker has open beside the connections to its clients, those without a place among them."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,10 +23,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Request line and headers."""
     batch: int = 1_000
     """Requests in one batch; zero for any number."""
+    names: int = 1_000
+    """Names, keys and signatures in one request, or in all requests of a batch together; zero for any number."""
+    answer_bytes: int = 32_000_000
+    """The answer to one request, or to a batch; zero for any size."""
 
     connections: int = 1_024
     """Connections at a time; zero for any number."""
-    address_connections: int = 0
+    address_connections: int = 256
     """Connections of one address; zero for any number."""
     address_rate: float = 0.0
     """Requests a second of one address, with as many at once; zero, the default, for any number."""
@@ -33,8 +41,25 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """From the first byte of a request to the end of its headers, and from there to the end of the body; for a
     WebSocket message from its first byte to its last."""
     idle_seconds: float = 75.0
-    """Between two requests; a WebSocket is asked for a sign of life instead, and has as long again to give it."""
+    """Between two requests; a WebSocket is pinged instead, and has as long again to answer."""
     write_seconds: float = 60.0
-    """For a client to take what it was sent."""
+    """For a client to read what it was sent."""
     stop_seconds: float = 10.0
     """For requests that are in flight when the worker stops."""
+
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks whose `X-Forwarded-For` says who the client is."""
+    allowed_origins: tuple[str, ...] = ()
+    """Pages of the web that may ask where only this machine should."""
+
+    @property
+    def files(self) -> int:
+        """How many files a worker may have open at once."""
+        return self.connections + OWN_FILES
+
+    def within(self, files: int) -> Limits:
+        """The same with as many connections as there may be files for."""
+        if files >= self.files and self.connections:
+            return self
+        fitting = max(1, files - OWN_FILES)
+        return replace(self, connections=min(self.connections or fitting, fitting))

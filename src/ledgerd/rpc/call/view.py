@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Protocol, TypeVar
 
 from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.rpc.call.bounds import Budget
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.view import View
 
@@ -20,7 +21,7 @@ Reading = Callable[[], AbstractContextManager[View]]
 
 
 def nothing_to_read() -> AbstractContextManager[View]:
-    """What a worker without a state has to read."""
+    """The `Reading` of a worker without a state."""
     raise PlainError("The node has no state")
 
 
@@ -28,7 +29,7 @@ class MainProcess(Protocol):
     """The process that writes the chain, as an API method reaches it; topics are agreed on with the node."""
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """Have something done. Raises the `RuleViolation` that it was refused with, or `Unreachable`."""
+        """Send a request. Raises the `RuleViolation` that it was refused with, or `Unreachable`."""
         ...
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
@@ -65,10 +66,12 @@ class Node:
 class ApiView:
     """The node during one call. The state is opened when it is first looked at, and stays as it was then."""
 
-    __slots__ = ("_opened", "_state", "node")
+    __slots__ = ("_budget", "_grown", "_opened", "_state", "node")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, budget: Budget) -> None:
         self.node = node
+        self._budget = budget
+        self._grown = 0
         self._opened: ExitStack | None = None
         self._state: View | None = None
 
@@ -85,12 +88,17 @@ class ApiView:
             self._state = self._opened.enter_context(self.node.reading())
         return self._state
 
+    def grow(self, size: int) -> None:
+        """So many bytes more will be in the answer; one that grows too large is refused before it is whole."""
+        self._grown += size
+        self._budget.require_room(self._grown)
+
     def service(self, kind: type[S]) -> S:
         """See `Node.service`."""
         return self.node.service(kind)
 
     def close(self) -> None:
-        """Let the state go."""
+        """Close the view of the state."""
         if self._opened is not None:
             self._opened.close()
             self._opened = self._state = None

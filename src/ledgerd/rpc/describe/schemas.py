@@ -14,7 +14,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.records import RecordKind
 from ledgerd.codec.variants import NamedVariant, Variant
-from ledgerd.rpc.api.kinds import Choice, Printed
+from ledgerd.rpc.api.kinds import EnumKind, Printed
 from ledgerd.rpc.call.declarations import AnyJson
 
 Schema: TypeAlias = dict[str, Json]
@@ -54,7 +54,7 @@ class Schemas:
             return {}
         if isinstance(kind, Printed):
             return self.of(kind.of)
-        if isinstance(kind, Choice):
+        if isinstance(kind, EnumKind):
             return {"type": "string", "enum": [each.name.lower() for each in kind.choices]}
         if isinstance(kind, Optional):
             return any_of(self.of(kind.inner), NULL)

@@ -12,17 +12,22 @@ from enum import Enum
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
+from ledgerd.rpc.http.gate import Gate
+from ledgerd.rpc.http.places import Doing
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, Handshake, Invitation, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
-from ledgerd.rpc.http.service import Connection, Service
+from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 
+HEALTH = b"/health"
+"""The page that is shown to everybody."""
+
 MAX_WAITING = 64
-"""Requests that a client may send ahead before no more are read from it."""
+"""Pipelined requests of a client; with more, its socket is not read (back-pressure)."""
 
 
 class Speech(Enum):
-    """What an endpoint speaks."""
+    """The protocols of an endpoint."""
 
     HTTP = "http"
     WEBSOCKET = "websocket"
@@ -32,8 +37,9 @@ class Speech(Enum):
 class HttpConnection(Connection):
     """One HTTP connection."""
 
-    def __init__(self, service: Service, speech: Speech = Speech.BOTH) -> None:
+    def __init__(self, service: Service, speech: Speech = Speech.BOTH, gate: Gate | None = None) -> None:
         super().__init__(service)
+        self._gate = gate
         limits = service.limits
         self._speech = speech
         self._reader = RequestReader(
@@ -43,12 +49,14 @@ class HttpConnection(Connection):
         )
         self._waiting: deque[Request | Refusal] = deque()
         self._waiting_bytes = self._later_bytes = 0
+        self._answered = 0
+        """Requests answered in this turn."""
         self._later: asyncio.Task[None] | None = None
         self._is_polling = False
-        """The answer that is waited for is an event, which may never come."""
+        """The awaited answer is an event, which may never come: no deadline."""
         self._has_asked = False
         self._is_ending = False
-        """Nothing more is read; what was read is answered, and then the connection ends."""
+        """No more requests are read; the connection is closed after the answers to those that were."""
 
     # -- from the transport
 
@@ -58,13 +66,16 @@ class HttpConnection(Connection):
         reader = self._reader
         known = reader.repeated(data)
         if known is None:
+            self._answered = 0
             for arrival in reader.feed(data):
                 self._take(arrival)
             self._account()
+            if self._waiting and self._later is None and not self.is_congested:
+                self.go_on_later()
             return
         body, service = reader.repeated_body(data), self.service
         if self._later is None and not self._waiting and not self.is_congested and service.is_open:
-            answer = service.dispatcher.answer(body)
+            answer = service.dispatcher.answer(body, self._client(known))
             if known.says_so or isinstance(answer, Later):
                 self._give(known, answer)
             else:
@@ -80,7 +91,7 @@ class HttpConnection(Connection):
             self._end_after(responses.refusal(503))
 
     def eof_received(self) -> bool:
-        """A client may close its side and wait for its answers."""
+        """EOF: a client may half-close and wait for its answers."""
         if self._later is None and not self._waiting:
             return False
         self._is_ending = True
@@ -96,7 +107,7 @@ class HttpConnection(Connection):
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._go_on()
+        self.go_on()
 
     # -- requests
 
@@ -105,9 +116,12 @@ class HttpConnection(Connection):
             return
         if isinstance(arrival, Invitation):
             self.transport.write(responses.CONTINUE)
+        elif self._gate is not None and not isinstance(arrival, Refusal) and not self._gate.admits(arrival.headers):
+            self.service.note("webserver-allowed-origins", self.address)
+            self._end_after(responses.page_head(responses.FOREIGN, responses.CLOSING) + responses.FOREIGN.body)
         elif isinstance(arrival, Handshake):
             self._hand_over(arrival)
-        elif self._later is None and not self._waiting and not self.is_congested:
+        elif self._may_answer and not self._waiting:
             self._answer(arrival)
         else:
             self._waiting.append(arrival)
@@ -115,23 +129,48 @@ class HttpConnection(Connection):
             if len(self._waiting) >= MAX_WAITING:
                 self.transport.pause_reading()
 
+    @property
+    def _may_answer(self) -> bool:
+        return self._later is None and not self.is_congested and self._answered < MOST_IN_A_TURN
+
     def _answer(self, request: Request | Refusal) -> None:
         self._has_asked = True
+        self._answered += 1
         service = self.service
         if isinstance(request, Refusal):
             self._end_after(responses.refusal(request.status))
+        elif self._is_for_health(request):
+            self._show(request, service.routes[HEALTH]())
+        elif self.is_spare:
+            self._show(request, responses.FULL)
         elif self._speech is Speech.WEBSOCKET:
             self._end_after(responses.UPGRADE_REQUIRED)
         elif request.method == b"OPTIONS":
             self._send(request, responses.PREFLIGHT % self._header(request))
-        elif not service.may_ask(self.address):
+        elif not service.may_ask(self._client(request)):
             self._show(request, responses.TOO_MANY)
         elif not request.body:
             self._show(request, self._page(request))
         elif service.is_recovering:
             self._show(request, Page(RECOVERING, status=503))
         else:
-            self._give(request, service.dispatcher.answer(request.body))
+            self._give(request, service.dispatcher.answer(request.body, self._client(request)))
+
+    def _client(self, request: Request | Handshake) -> str:
+        """The address that asks: that of the connection, unless it is a trusted proxy's."""
+        if self.charged:
+            return self.address
+        return self.service.proxies.client_of(self.address, request.headers.get(b"x-forwarded-for", b""))
+
+    def _is_for_health(self, request: Request) -> bool:
+        """Whether only the page is asked for that everybody is shown; not where nothing but WebSocket is spoken."""
+        return (
+            request.path.partition(b"?")[0] == HEALTH
+            and request.method in {b"GET", b"HEAD"}
+            and not request.body
+            and self._speech is not Speech.WEBSOCKET
+            and HEALTH in self.service.routes
+        )
 
     def _give(self, request: Request, answer: bytes | Later) -> None:
         if isinstance(answer, Later):
@@ -150,21 +189,24 @@ class HttpConnection(Connection):
         self._later = None
         self._later_bytes = 0
         self._send_answer(request, answer)
-        self._go_on()
+        self.go_on()
 
     def _page(self, request: Request) -> Page:
         path = request.path.partition(b"?")[0]
         route = self.service.routes.get(path) if request.method in {b"GET", b"HEAD"} else None
         return responses.EMPTY_BODY if route is None else route()
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
         """Answer the requests that had to wait for the answer before theirs."""
-        while self._waiting and self._later is None and not self.is_congested:
+        self._answered = 0
+        while self._waiting and self._may_answer:
             request = self._waiting.popleft()
             self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
             self._answer(request)
         self._account()
         if self._later is not None or self._waiting or self.transport.is_closing():
+            if self._later is None and self._waiting and not self.is_congested:
+                self.go_on_later()
             return
         if self._is_ending or self.service.is_stopping:
             self._close()
@@ -175,7 +217,7 @@ class HttpConnection(Connection):
 
     def _header(self, request: Request) -> bytes:
         """The `Connection` header of the answer."""
-        if not request.keeps_open or self.service.is_stopping:
+        if not request.keeps_open or self.service.is_stopping or self.is_spare:
             return responses.CLOSING
         return responses.KEEPING if request.says_so else b""
 
@@ -190,7 +232,7 @@ class HttpConnection(Connection):
     def _send(self, request: Request, response: bytes) -> None:
         self.steps += 1
         self.transport.write(response)
-        if not request.keeps_open or self.service.is_stopping:
+        if not request.keeps_open or self.service.is_stopping or self.is_spare:
             self._close()
 
     # -- ends
@@ -210,13 +252,19 @@ class HttpConnection(Connection):
         self._waiting.clear()
         self.transport.close()
 
+    @property
+    def doing(self) -> Doing:
+        if self._later is not None or self._waiting or self.is_congested:
+            return Doing.WAITING
+        return Doing.NOTHING if self._reader.place is BETWEEN else Doing.SENDING
+
     def progress(self) -> int:
         return self.steps + self._reader.steps
 
     def patience(self) -> float | None:
         limits, place = self.service.limits, self._reader.place
         if self._later is not None:
-            # Who has closed its side may be gone altogether; that shows only when it is written to.
+            # A client that has half-closed may be gone; only a write shows that.
             return limits.idle_seconds if self._is_ending else None
         if place is BETWEEN and self._has_asked and not self._is_ending:
             return limits.idle_seconds
@@ -245,9 +293,11 @@ class HttpConnection(Connection):
             return
         self._is_ending = True
         self.hold(0)
+        successor = WebSocketConnection(self.service, self.transport, self._client(handshake))
+        if self.is_spare or not self.service.replace(self, successor):
+            self._end_after(responses.refusal(503))
+            return
         self.transport.write(responses.switching(accept))
-        successor = WebSocketConnection(self.service, self.transport, self.address)
-        self.service.replace(self, successor)
         self.transport.set_protocol(successor)
         if handshake.rest:
             successor.data_received(handshake.rest)

@@ -32,7 +32,7 @@ def listen(host: str, port: int, workers: int) -> list[socket.socket]:
         if sys.platform != "linux":
             shared = _bound(address, is_shared=False)
             return [shared] * workers
-        # A port that another program holds would be shared with it without a word.
+        # Without this check, a port that another program holds would be shared with it.
         _bound(address, is_shared=False).close()
         sockets = [_bound(address, is_shared=True)]
         address = sockets[0].getsockname()

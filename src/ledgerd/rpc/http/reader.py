@@ -18,20 +18,25 @@ NOTED = frozenset(
         b"connection",
         b"content-length",
         b"expect",
+        b"origin",
+        b"x-forwarded-for",
         b"upgrade",
         b"sec-websocket-key",
         b"sec-websocket-version",
         b"transfer-encoding",
     )
 )
-"""The headers that decide over anything; all others are only measured."""
+"""The headers that have an effect; of all others only the size counts."""
+
+JOINED = frozenset((b"host", b"origin", b"x-forwarded-for"))
+"""Of these, a second one adds to the first, so that none is overlooked."""
 
 HEAD_END = b"\r\n\r\n"
 SEPARATORS = len(b": \r\n")
 
 
-class Place(Enum):
-    """Where in a request the stream stands."""
+class ReadState(Enum):
+    """The part of a request that is read next."""
 
     BETWEEN = "between requests"
     HEAD = "in the headers"
@@ -39,7 +44,7 @@ class Place(Enum):
     ENDED = "after something that is no request"
 
 
-BETWEEN, HEAD, BODY, ENDED = Place
+BETWEEN, HEAD, BODY, ENDED = ReadState
 
 
 class Request(NamedTuple):
@@ -52,23 +57,25 @@ class Request(NamedTuple):
     """Whether the client wants the connection to stay open."""
     says_so: bool
     """Whether it asked for that, or for the contrary, in so many words."""
+    headers: Mapping[bytes, bytes]
+    """Those that decide over anything."""
 
 
 class Handshake(NamedTuple):
-    """A request for a WebSocket, and what has already come behind it."""
+    """A WebSocket handshake, and the bytes that came after it."""
 
     headers: Mapping[bytes, bytes]
     rest: bytes
 
 
 class Refusal(NamedTuple):
-    """What came cannot be read, or is too large; nothing after it is looked at."""
+    """A request that is invalid or too large; nothing after it is read."""
 
     status: int
 
 
 class Invitation(NamedTuple):
-    """The client waits to be told that it may send the body."""
+    """The client waits for `100 Continue` before it sends the body."""
 
 
 Arrival = Request | Handshake | Refusal | Invitation
@@ -85,7 +92,7 @@ class RequestReader:
         self._arrived: list[Arrival] = []
         self.place = BETWEEN
         self.steps = 0
-        """Grows whenever a request comes a part further, however many bytes that takes."""
+        """Counts the parts of requests that have arrived, whatever their size."""
         self._head_bytes = 0
         self._unended_bytes = 0
         self._path = b""
@@ -97,7 +104,7 @@ class RequestReader:
         self._known: Request | None = None
 
     def feed(self, data: bytes) -> list[Arrival]:
-        """What has arrived with these bytes, in its order."""
+        """Add received bytes, and return what is complete, in order."""
         if self.place is ENDED:
             return []
         was_between, before = self.place is BETWEEN, self.steps
@@ -202,7 +209,9 @@ class RequestReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head_bytes += len(name) + len(value) + SEPARATORS
         name = name.lower()
-        if name in NOTED:
+        if name in JOINED and name in self._headers:
+            self._headers[name] += b", " + value
+        elif name in NOTED:
             self._headers[name] = value
 
     def on_headers_complete(self) -> None:
@@ -237,4 +246,4 @@ class RequestReader:
         parts, self._body = self._body, []
         body = parts[0] if len(parts) == 1 else b"".join(parts)
         keeps_open, says_so = self._parser.should_keep_alive(), b"connection" in self._headers
-        self._arrived.append(Request(self._parser.get_method(), self._path, body, keeps_open, says_so))
+        self._arrived.append(Request(self._parser.get_method(), self._path, body, keeps_open, says_so, self._headers))

@@ -31,6 +31,7 @@ _OK = b"HTTP/1.1 200 OK\r\n" + _CORS + b"%bContent-Length: %d\r\nContent-Type: a
 REASONS = {
     200: b"OK",
     400: b"Bad Request",
+    403: b"Forbidden",
     404: b"Not Found",
     405: b"Method Not Allowed",
     426: b"Upgrade Required",
@@ -43,7 +44,7 @@ CLOSING = b"Connection: close\r\n"
 
 
 class Page(NamedTuple):
-    """What a path shows to a person or a machine that asks without a body."""
+    """The answer to a GET: a page for people or machines."""
 
     body: bytes
     content_type: bytes = JSON
@@ -51,6 +52,8 @@ class Page(NamedTuple):
 
 
 EMPTY_BODY = Page(b"empty request body", TEXT, 400)
+FOREIGN = Page(b"this Host or Origin is not answered here; webserver-allowed-origins says which are", TEXT, 403)
+FULL = Page(b"too many connections", TEXT, 503)
 TOO_MANY = Page(b"too many requests from this address", TEXT, 429)
 
 
@@ -61,13 +64,13 @@ def json_head(length: int, connection: bytes = b"") -> bytes:
 
 @lru_cache(maxsize=4096)
 def kept_json_head(length: int) -> bytes:
-    """The head of a JSON-RPC answer on a connection that goes on without a word about it."""
+    """The head of a JSON-RPC answer without a `Connection` header."""
     return json_head(length)
 
 
 def page_head(page: Page, connection: bytes = b"") -> bytes:
     """The head of any other answer."""
-    retry = b"Retry-After: 1\r\n" if page.status == 429 else b""
+    retry = b"Retry-After: 1\r\n" if page in {TOO_MANY, FULL} else b""
     return b"HTTP/1.1 %d %b\r\n%b%bContent-Length: %d\r\nContent-Type: %b\r\n%b%b\r\n" % (
         page.status,
         REASONS[page.status],
@@ -81,7 +84,7 @@ def page_head(page: Page, connection: bytes = b"") -> bytes:
 
 
 def refusal(status: int) -> bytes:
-    """The answer to what is no request that can be read: no words, no body; the connection ends."""
+    """The answer to an unreadable request: no body; the connection is closed."""
     return b"HTTP/1.1 %d \r\n%bContent-Length: 0\r\n%b\r\n" % (status, CLOSING, SERVER)
 
 

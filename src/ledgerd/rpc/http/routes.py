@@ -1,6 +1,4 @@
-"""What a worker shows to whoever asks without a body: a page for a person, the document of its methods, and words
-for a load balancer.
-"""
+"""The pages that a worker serves to GET: one for people, `openrpc.json`, and health checks for load balancers."""
 
 from __future__ import annotations
 
@@ -36,13 +34,13 @@ REQUEST = '{"jsonrpc":"2.0","id":1,"method":"database_api.get_dynamic_global_pro
 
 
 class PartsDown:
-    """The needed parts of the node that are down, each with the reason, as the main process has told last."""
+    """The needed parts of the node that are down, each with the reason, as last published by the main process."""
 
     def __init__(self) -> None:
         self.reasons: dict[str, str] = {}
 
     def take(self, payload: bytes) -> None:
-        """The event of `HEALTH`."""
+        """Take an event of the topic `HEALTH`."""
         self.reasons = health_of(payload)
 
 
@@ -58,12 +56,12 @@ def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float], down:
 
 
 def json_page(status: int = 200, **fields: Json) -> Page:
-    """A page for a machine."""
+    """A page of JSON."""
     return Page(dumps(fields).encode(), status=status)
 
 
 class Pages:
-    """The pages over what a worker reads."""
+    """The pages of a worker."""
 
     def __init__(self, apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown) -> None:
         self._apis = apis
@@ -72,7 +70,7 @@ class Pages:
         self._down = down
 
     def _head(self) -> DynamicGlobalProperty | None:
-        """The properties of the head; nothing where there is no state to read."""
+        """The properties of the head; None if there is no state."""
         try:
             with self._node.reading() as state:
                 return state.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
@@ -98,11 +96,11 @@ class Pages:
         return json_page(ready=True, head_block_number=head.head_block_number)
 
     def openrpc(self) -> Page:
-        """The document; it is written once."""
+        """The OpenRPC document; it is made once."""
         return Page(dumps(document_of(self._apis)).encode())
 
     def person(self) -> Page:
-        """What this is, where the chain stands, and where to read on."""
+        """What this program is, the head of its chain, and links."""
         head = self._head()
         if head is None:
             stands = "The node has no state yet."

@@ -16,61 +16,101 @@ from typing import cast
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.addresses import Addresses
+from ledgerd.rpc.http.gate import Gate, Proxies, charged_address, is_loopback
+from ledgerd.rpc.http.places import Doing, Places
 from ledgerd.rpc.http.responses import Page
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
 Routes = Mapping[bytes, Callable[[], Page]]
-"""What is shown at a path to whoever asks for it without a body."""
+"""The page of each path for GET."""
 
 LONGEST_ROUND = 1.0
 
 ALWAYS_HELD = 64 * 1024
-"""Bytes of requests that a connection may keep here however much others keep."""
+"""Bytes of requests that each connection may have buffered, whatever the total is."""
+
+
+MOST_IN_A_TURN = 64
+"""Requests of one connection that are answered before those of others have their turn."""
+
+
+SPARE_PLACES = 64
+"""Connections beyond the limits, that are told how the worker is and nothing else, so that `/health` always answers."""
+
+SPARE_SECONDS = 5.0
 
 
 class Connection(asyncio.Protocol):
-    """A client's connection, as the watch sees it."""
+    """A client's connection, with its deadlines."""
 
     transport: asyncio.Transport
 
     def __init__(self, service: Service, address: str = "") -> None:
         self.service = service
         self.address = address
+        self.charged = address
+        """The address that the connection counts for; empty for one of a trusted proxy, which many clients share."""
+        self.is_spare = False
+        """There was no place for it."""
         self.is_congested = False
-        """The client does not take what it was sent."""
+        """The send buffer is full: the client does not read."""
         self.steps = 0
-        """Grows with everything that the client achieves, so that the watch sees who stands still."""
+        """Counts the client's progress, so that the watch finds connections without any."""
         self.seen = (-1, 0.0)
         self._held = 0
+        self._turn: asyncio.Handle | None = None
 
     def progress(self) -> int:
-        """How far the client has come; a number that stays means that it stands still."""
+        """The client's progress; an unchanged number means that it made none."""
         return self.steps
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
-        self.address = str(peer[0]) if isinstance(peer, tuple) else ""
+        self.address = charged_address(str(peer[0])) if isinstance(peer, tuple) else ""
+        self.charged = "" if self.service.proxies.are(self.address) else self.address
         if not self.service.admit(self):
             self.transport.abort()
             return
         plug = transport.get_extra_info("socket")
         if plug is not None and plug.family != socket.AF_UNIX:
-            # Someone who waits for an answer says nothing: only the network can tell that he is gone.
+            # A client that waits for an answer sends nothing: TCP keep-alive finds out if it is gone.
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
         self.hold(0)
         self.service.leave(self)
 
+    def go_on_later(self) -> None:
+        """Answer more of what waits here when others have had their turn."""
+        if self._turn is None:
+            self._turn = self.service.loop.call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._turn = None
+        if not self.transport.is_closing():
+            self.go_on()
+
+    @abstractmethod
+    def go_on(self) -> None:
+        """Answer what waits here, as much as one turn allows."""
+
+    @property
+    @abstractmethod
+    def doing(self) -> Doing:
+        """What the client does."""
+
     def hold(self, held: int) -> bool:
         """So many bytes of requests are kept here now; whether that is too much, with those of all others."""
         service = self.service
         service.held += held - self._held
         self._held = held
-        return held > ALWAYS_HELD and service.held > service.limits.held_bytes
+        is_too_much = held > ALWAYS_HELD and service.held > service.limits.held_bytes
+        if is_too_much:
+            service.note("webserver-max-held-bytes", self.address)
+        return is_too_much
 
     def pause_writing(self) -> None:
         self.is_congested = True
@@ -86,11 +126,11 @@ class Connection(asyncio.Protocol):
 
     @abstractmethod
     def expire(self) -> None:
-        """The patience is at its end."""
+        """The deadline has passed."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Take no more requests, and end once those that are in flight are answered."""
+        """Take no more requests, and close after the answers to those in flight."""
 
 
 class Service:
@@ -103,8 +143,12 @@ class Service:
         self.is_recovering = False
         """The state is being rebuilt: every request is put off (spec 05, section 2.2)."""
         self.is_stopping = False
-        self.addresses = Addresses(limits.address_connections, limits.address_rate)
-        self.connections: dict[Connection, None] = {}
+        self.is_private = False
+        """Whoever asks can do more than read: no page of the web may, unless it is allowed to."""
+        self.addresses = Addresses(limits.address_rate)
+        self.proxies = Proxies(limits.trusted_proxies)
+        self._places: Places[Connection] = Places(limits.connections, limits.address_connections)
+        self._spare: Places[Connection] = Places(0, 0)
         self.held = 0
         """Bytes of requests that are kept for all of them."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -120,36 +164,83 @@ class Service:
             self._loop = asyncio.get_running_loop()
         return self._loop
 
+    @property
+    def connections(self) -> dict[Connection, None]:
+        """Those that have a place, in the order in which they came."""
+        return self._places.all
+
+    @property
+    def spare_connections(self) -> dict[Connection, None]:
+        """Those that have none."""
+        return self._spare.all
+
+    def gate(self, address: str, host: str) -> Gate | None:
+        """What keeps pages of the web from a listener of an address, where it is not meant for them."""
+        if not (self.is_private or is_loopback(address)):
+            return None
+        return Gate((address, host), self.limits.allowed_origins)
+
     def admit(self, connection: Connection) -> bool:
-        """Take a connection in, unless there are too many."""
-        if self.is_stopping or 0 < self.limits.connections <= len(self.connections):
+        """Take a connection in; one that finds no place is only told how the worker is."""
+        if self.is_stopping:
             return False
-        if not self.addresses.enter(connection.address):
-            return False
-        self.connections[connection] = None
+        if not self._has_room(connection.charged):
+            connection.is_spare = True
+            if len(self._spare.all) >= SPARE_PLACES:
+                self._dismiss(self._spare.crowdest())
+            self._spare.enter(connection)
+        else:
+            self._places.enter(connection)
+        connection.seen = (-1, self.loop.time())
+        self._watch_on()
+        return True
+
+    def _has_room(self, address: str) -> bool:
+        room = self._places.room_for(address)
+        if room.option:
+            self.note(room.option, room.leaving.charged if room.leaving is not None else address)
+        if room.leaving is not None:
+            self._dismiss(room.leaving)
+        return room.is_there
+
+    def _dismiss(self, connection: Connection) -> None:
+        """Have a connection give way at once."""
+        self.leave(connection)
+        connection.transport.abort()
+
+    def _watch_on(self) -> None:
         if self._watch is None:
             self._watch = self.loop.call_later(self._round, self._look)
-        return True
 
     def leave(self, connection: Connection) -> None:
         """A connection has ended."""
-        if self.connections.pop(connection, self) is None:
-            self.addresses.leave(connection.address)
+        if self._places.leave(connection) or self._spare.leave(connection):
             self._left.set()
 
-    def replace(self, connection: Connection, other: Connection) -> None:
-        """A connection goes on as another."""
-        del self.connections[connection]
-        self.connections[other] = None
+    def replace(self, connection: Connection, other: Connection) -> bool:
+        """A connection goes on as another, which may count for another address; whether there is a place there."""
+        if connection.charged != other.charged and not self._has_room(other.charged):
+            return False
+        self._places.leave(connection)
+        self._places.enter(other)
+        return True
 
     @property
     def is_open(self) -> bool:
-        """Whether every request is answered as it comes."""
+        """Whether every request is answered, without a check of rate or state."""
         return not (self.is_recovering or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
         """Whether an address may have another request answered."""
-        return not self.limits.address_rate or self.addresses.allows(address, self.loop.time())
+        if not self.limits.address_rate or self.addresses.allows(address, self.loop.time()):
+            return True
+        self.note("webserver-max-requests-per-second", address)
+        return False
+
+    def note(self, option: str, address: str) -> None:
+        """A bound holds a client, which the operator hears of within a minute."""
+        self.dispatcher.bounds.note(option, address)
+        self._watch_on()
 
     @property
     def _round(self) -> float:
@@ -161,12 +252,20 @@ class Service:
         now = self.loop.time()
         self.look(now)
         self.addresses.forget(now)
-        self._watch = self.loop.call_later(self._round, self._look) if self.connections else None
+        self._watch = None
+        if self.connections or self.spare_connections or self.dispatcher.bounds.are_untold:
+            self._watch_on()
 
     def look(self, now: float) -> None:
-        """Close the connections that have stood still for too long."""
-        for connection in list(self.connections):
+        """Tell which bounds clients have met, and close the connections that have stood still for too long."""
+        line = self.dispatcher.bounds.line(now)
+        if line:
+            log.warning("limits reached by clients: %s", line)
+        for connection in [*self.connections, *self.spare_connections]:
             step, since = connection.seen
+            if connection.is_spare and step >= 0 and now - since >= SPARE_SECONDS:
+                connection.transport.abort()
+                continue
             progress = connection.progress()
             if step != progress:
                 connection.seen = (progress, now)
@@ -178,15 +277,15 @@ class Service:
     async def stop(self) -> None:
         """Answer what is in flight, within its time, and end every connection."""
         self.is_stopping = True
-        for connection in list(self.connections):
+        for connection in [*self.connections, *self.spare_connections]:
             connection.finish()
         try:
             async with asyncio.timeout(self.limits.stop_seconds):
-                while self.connections:
+                while self.connections or self.spare_connections:
                     self._left.clear()
                     await self._left.wait()
         except TimeoutError:
-            for connection in list(self.connections):
+            for connection in [*self.connections, *self.spare_connections]:
                 connection.transport.abort()
         if self._watch is not None:
             self._watch.cancel()
@@ -194,4 +293,4 @@ class Service:
 
 
 def _tell_fault(problem: BaseException) -> None:
-    log.error("an answer has failed, because of a fault of its own", exc_info=problem)
+    log.error("an answer has failed: internal error", exc_info=problem)

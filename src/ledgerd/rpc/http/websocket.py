@@ -8,6 +8,7 @@ import asyncio
 import base64
 import binascii
 import logging
+from collections import deque
 from collections.abc import Mapping
 from contextlib import aclosing
 
@@ -17,7 +18,8 @@ from websockets.utils import accept_key as accepted
 
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
-from ledgerd.rpc.http.service import Connection, Service
+from ledgerd.rpc.http.places import Doing
+from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 
 VERSIONS = frozenset((b"7", b"8", b"13"))
 """Those whose frames are the standard's."""
@@ -29,7 +31,7 @@ _frame_log.setLevel(logging.ERROR)
 
 
 def accept_key(headers: Mapping[bytes, bytes]) -> bytes | None:
-    """What proves to the client that its handshake was understood; nothing where it was not a right one."""
+    """The value of `Sec-WebSocket-Accept`; empty for an invalid handshake."""
     key = headers.get(b"sec-websocket-key", b"").strip()
     try:
         is_key = len(base64.b64decode(key, validate=True)) == 16
@@ -51,8 +53,11 @@ class WebSocketConnection(Connection):
         self._fragments: list[bytes] = []
         self._is_binary = False
         self._is_asked = False
-        """Whether the client was asked for a sign of life since it last gave one."""
+        """Whether a ping was sent since the client last sent anything."""
         self._late: dict[asyncio.Task[None], Later] = {}
+        self._waiting: deque[Frame] = deque()
+        """Frames that one read has brought, and that the client gets no answer to before it takes those it has."""
+        self._waiting_bytes = 0
         self._taken = asyncio.Event()
         self._taken.set()
 
@@ -68,14 +73,32 @@ class WebSocketConnection(Connection):
         for event in self._frames.events_received():
             if isinstance(event, Frame):
                 self.steps += 1
-                self._take(event)
+                self._waiting.append(event)
+                self._waiting_bytes += len(event.data)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Take the frames in their order, for as long as the client takes its answers."""
+        taken = 0
+        while self._waiting and not self.is_congested and taken < MOST_IN_A_TURN:
+            frame = self._waiting.popleft()
+            self._waiting_bytes -= len(frame.data)
+            self._take(frame)
+            self._flush()
+            taken += 1
+        if self._waiting and not self.is_congested:
+            self.transport.pause_reading()
+            self.go_on_later()
+        elif not self.is_congested and not self.transport.is_closing():
+            self.transport.resume_reading()
         if self._account():
             self._end(CloseCode.TRY_AGAIN_LATER, "the node holds too much of what has not arrived whole")
         self._flush()
 
     def _account(self) -> bool:
         late = sum(each.held for each in self._late.values())
-        return self.hold(len(self._frames.reader.buffer) + sum(map(len, self._fragments)) + late)
+        partial = len(self._frames.reader.buffer) + sum(map(len, self._fragments))
+        return self.hold(partial + self._waiting_bytes + late)
 
     def eof_received(self) -> bool:
         self._frames.receive_eof()
@@ -84,6 +107,7 @@ class WebSocketConnection(Connection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._waiting.clear()
         for task in self._late:
             task.cancel()
 
@@ -96,7 +120,7 @@ class WebSocketConnection(Connection):
         super().resume_writing()
         self._taken.set()
         if not self.transport.is_closing():
-            self.transport.resume_reading()
+            self.go_on()
 
     # -- messages
 
@@ -125,10 +149,11 @@ class WebSocketConnection(Connection):
         if service.is_recovering:
             self._send(RECOVERING)
             return
-        answer = service.dispatcher.answer(message)
+        answer = service.dispatcher.answer(message, self.address)
         if not isinstance(answer, Later):
             self._send(answer)
         elif 0 < service.limits.late_answers <= len(self._late):
+            service.note("webserver-max-subscriptions", self.address)
             self._send(answer.refused("Too many answers are waited for on this connection"))
         else:
             task = service.tasks.begin(self._answer_later(answer))
@@ -137,11 +162,12 @@ class WebSocketConnection(Connection):
 
     async def _answer_later(self, later: Later) -> None:
         try:
+            await self._taken.wait()
             async with aclosing(later.answers()) as answers:
                 async for answer in answers:
                     self._send(answer)
                     self._flush()
-                    # A client that does not read is waited for here; meanwhile events queue where they are bounded.
+                    # Back-pressure: wait for a client that does not read. Meanwhile events queue within bounds.
                     await self._taken.wait()
         except Exception:
             self.transport.abort()
@@ -170,8 +196,14 @@ class WebSocketConnection(Connection):
 
     @property
     def _is_partial(self) -> bool:
-        """Whether a message has begun and not ended."""
+        """Whether a message is incomplete."""
         return bool(self._fragments or self._frames.reader.buffer)
+
+    @property
+    def doing(self) -> Doing:
+        if self._late or self._waiting or self.is_congested:
+            return Doing.WAITING
+        return Doing.SENDING if self._is_partial else Doing.NOTHING
 
     def patience(self) -> float | None:
         limits = self.service.limits

@@ -1,7 +1,7 @@
-"""What a worker and the main process say to each other: messages, and their frames on a stream. No I/O.
+"""Messages between an API worker and the main process, and their frames on a stream socket. No I/O.
 
-A frame is a length of four bytes and a message in MessagePack. Both ends are of one program and one version, but
-neither trusts the other to be in its right mind: sizes are bounded, and what is no message ends the link.
+A frame is a length of four bytes and a message in MessagePack. Both ends run the same version, but neither trusts the
+other: sizes are bounded, and invalid data closes the link.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from collections.abc import Iterator
 import msgspec
 
 MAX_FRAME = 16 * 1024 * 1024
-"""More than the largest block, or the largest body of a request that is passed on."""
+"""More than the largest block, and than the largest request body that is passed on."""
 
 _LENGTH = struct.Struct(">I")
 
 
 class Ask(msgspec.Struct, frozen=True, tag="ask", array_like=True):
-    """A worker wants something done."""
+    """A worker's request to the main process."""
 
     number: int
     topic: str
     payload: bytes
 
 
-class Told(msgspec.Struct, frozen=True, tag="told", array_like=True):
-    """It is done."""
+class Reply(msgspec.Struct, frozen=True, tag="reply", array_like=True):
+    """The answer to a request."""
 
     number: int
     payload: bytes
 
 
-class Refused(msgspec.Struct, frozen=True, tag="refused", array_like=True):
-    """It breaks a rule: the violation, as the client is to see it. Without a name it is a plain error."""
+class ErrorReply(msgspec.Struct, frozen=True, tag="error", array_like=True):
+    """A request was refused: the violation, as the client sees it. Without a name it is a plain error."""
 
     number: int
     code: int
@@ -42,55 +42,55 @@ class Refused(msgspec.Struct, frozen=True, tag="refused", array_like=True):
     message: str
 
 
-class Listen(msgspec.Struct, frozen=True, tag="listen", array_like=True):
-    """A worker wants to hear of a topic."""
+class Subscribe(msgspec.Struct, frozen=True, tag="subscribe", array_like=True):
+    """A worker subscribes to a topic."""
 
     topic: str
 
 
-class Ignore(msgspec.Struct, frozen=True, tag="ignore", array_like=True):
-    """A worker has nobody left who wants to hear of a topic."""
+class Unsubscribe(msgspec.Struct, frozen=True, tag="unsubscribe", array_like=True):
+    """A worker has no listeners of a topic left."""
 
     topic: str
 
 
 class Event(msgspec.Struct, frozen=True, tag="event", array_like=True):
-    """Something has happened."""
+    """An event under a topic."""
 
     topic: str
     payload: bytes
 
 
 class Alive(msgspec.Struct, frozen=True, tag="alive", array_like=True):
-    """A worker's loop turns."""
+    """A worker's heartbeat."""
 
 
-Message = Ask | Told | Refused | Listen | Ignore | Event | Alive
+Message = Ask | Reply | ErrorReply | Subscribe | Unsubscribe | Event | Alive
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 
 
 class LinkFault(Exception):
-    """What came over the link is no message, or too large for one."""
+    """Data on the link is not a message, or too large."""
 
 
 def frame(message: Message) -> bytes:
-    """A message as it is sent."""
+    """The frame of a message."""
     payload = _encoder.encode(message)
     if len(payload) > MAX_FRAME:
         raise LinkFault(f"a message of {len(payload)} bytes")
     return _LENGTH.pack(len(payload)) + payload
 
 
-class FrameReader:
-    """The messages of a stream, whatever pieces it comes in."""
+class LinkReader:
+    """Splits the bytes of a link into messages."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """The messages that are complete with these bytes."""
+        """Add received bytes, and yield the messages that are complete."""
         self._buffer += data
         start = 0
         try:

@@ -1,6 +1,6 @@
-"""A worker's end of the link to the main process: questions with answers, and events with those who wait for them.
+"""A worker's end of the link to the main process: requests with answers, and events with their subscribers.
 
-What is said stands in `frames`; the other end is `switchboard`.
+The messages are those of `frames`; the other end is `switchboard`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
+    ErrorReply,
     Event,
-    FrameReader,
-    Ignore,
     LinkFault,
-    Listen,
+    LinkReader,
     Message,
-    Refused,
-    Told,
+    Reply,
+    Subscribe,
+    Unsubscribe,
     frame,
 )
 from ledgerd.supervision.tasks import Tasks
@@ -33,37 +33,37 @@ from ledgerd.supervision.tasks import Tasks
 log = logging.getLogger(__name__)
 
 HEAD = "head"
-"""The topic of new heads; every worker hears of it, to drop the answers that it has kept."""
+"""The topic of new heads; every worker gets it and clears its answer cache."""
 
 STOP = "stop"
-"""The topic by which a worker is asked to end."""
+"""The topic that asks a worker to stop."""
 
 MAX_QUESTIONS = 4_096
 MAX_QUEUED_EVENTS = 256
 ANSWER_SECONDS = 60.0
-"""What takes longer than a step of the chain, such as a transaction's way into a block, is an event, no answer."""
+"""A request takes no longer than one job of the chain; what does, such as a confirmation, is an event."""
 
 ALIVE_SECONDS = 1.0
 
 
 class Unreachable(PlainError):
-    """The main process does not answer, or not in time."""
+    """The main process does not answer in time."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The node cannot be reached: {reason}")
 
 
 class Violation(RuleViolation):
-    """A violation that was found in the main process."""
+    """A rule violation that the main process answered with."""
 
-    def __init__(self, refused: Refused) -> None:
+    def __init__(self, refused: ErrorReply) -> None:
         super().__init__(refused.message)
         self.code, self.name, self.what = refused.code, refused.name, refused.what
 
 
 class Subscription(AsyncGenerator[bytes, None]):
-    """The events of one listener. A generator of the language would begin to listen only when it is first asked,
-    and so miss what happens between.
+    """The events of one subscriber. A generator function would subscribe only at its first `asend`, and so miss the
+    events before.
     """
 
     def __init__(self, queue: asyncio.Queue[bytes | None], leave: Callable[[], None]) -> None:
@@ -71,7 +71,7 @@ class Subscription(AsyncGenerator[bytes, None]):
         self._leave = leave
         self._is_over = False
 
-    async def asend(self, value: None) -> bytes:  # noqa: ARG002 - nothing can be said to events
+    async def asend(self, value: None) -> bytes:  # noqa: ARG002 - events take no value
         event = None if self._is_over else await self._queue.get()
         if event is None:
             await self.aclose()
@@ -79,7 +79,7 @@ class Subscription(AsyncGenerator[bytes, None]):
         return event
 
     async def athrow(self, *args: Any) -> bytes:  # noqa: ANN401 - as generators declare it
-        """An error at the place where the next event would have come."""
+        """Raise an exception in place of the next event."""
         await self.aclose()
         raise args[0]
 
@@ -90,12 +90,12 @@ class Subscription(AsyncGenerator[bytes, None]):
 
 
 class Link(asyncio.Protocol):
-    """The link of one worker. Its loss means that the node is gone, and ends the worker."""
+    """The link of one worker. When it is lost, the node is gone, and the worker ends."""
 
     def __init__(self, *, answer_seconds: float = ANSWER_SECONDS) -> None:
         self.lost = asyncio.Event()
         self._transport: asyncio.Transport | None = None
-        self._reader = FrameReader()
+        self._reader = LinkReader()
         self._answer_seconds = answer_seconds
         self._questions: dict[int, asyncio.Future[bytes]] = {}
         self._next_question = 0
@@ -103,16 +103,16 @@ class Link(asyncio.Protocol):
         self._callbacks: dict[str, Callable[[bytes], None]] = {}
         self._beat: asyncio.TimerHandle | None = None
         self.tasks = Tasks(self._failed)
-        """What runs for as long as the worker does. One that fails ends the worker, and the node starts another."""
+        """Tasks that run as long as the worker. A failure ends the worker, and the node starts another."""
 
     def _failed(self, problem: BaseException) -> None:
-        log.error("an API worker stops, because of a fault of its own", exc_info=problem)
+        log.error("an API worker stops: internal error", exc_info=problem)
         self.lost.set()
 
     # -- what a worker uses
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """Have something done in the main process."""
+        """Send a request to the main process and await its answer."""
         if self.lost.is_set() or len(self._questions) >= MAX_QUESTIONS:
             raise Unreachable("the link is down" if self.lost.is_set() else "too many questions are open")
         self._next_question += 1
@@ -129,10 +129,10 @@ class Link(asyncio.Protocol):
             self._questions.pop(number, None)
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
-        """Everything that happens under a topic from now on; see `MainProcess`."""
+        """Subscribe to a topic; see `MainProcess`."""
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_QUEUED_EVENTS)
         if topic not in self._queues:
-            self._send(Listen(topic))
+            self._send(Subscribe(topic))
         self._queues[topic].add(queue)
         if self.lost.is_set():
             _end(queue)
@@ -143,14 +143,14 @@ class Link(asyncio.Protocol):
         queues.discard(queue)
         if not queues:
             del self._queues[topic]
-            self._send(Ignore(topic))
+            self._send(Unsubscribe(topic))
 
     def on(self, topic: str, callback: Callable[[bytes], None]) -> None:
-        """Have a function called at each event of a topic, before anyone else hears of it."""
+        """Call a function at each event of a topic, before its subscribers get it."""
         self._callbacks[topic] = callback
 
     def beat(self) -> None:
-        """Say from now on that this worker serves, for as long as its loop turns."""
+        """Send heartbeats from now on, as long as the loop runs."""
         self._send(Alive())
         self._beat = asyncio.get_running_loop().call_later(ALIVE_SECONDS, self.beat)
 
@@ -168,7 +168,7 @@ class Link(asyncio.Protocol):
                 self._transport.abort()
             raise
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - lost is lost
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the reason does not matter
         self.lost.set()
         if self._beat is not None:
             self._beat.cancel()
@@ -183,11 +183,11 @@ class Link(asyncio.Protocol):
 
     def _take(self, message: Message) -> None:
         match message:
-            case Told(number, payload):
+            case Reply(number, payload):
                 answer = self._questions.get(number)
                 if answer is not None and not answer.done():
                     answer.set_result(payload)
-            case Refused(number):
+            case ErrorReply(number):
                 answer = self._questions.get(number)
                 if answer is not None and not answer.done():
                     answer.set_exception(_refusal(message))
@@ -201,7 +201,7 @@ class Link(asyncio.Protocol):
     def _queue(self, topic: str, payload: bytes) -> None:
         for queue in self._queues.get(topic, ()):
             if queue.full():
-                # Whoever is so far behind would only fall further; its subscription ends here.
+                # Back-pressure: a subscriber that reads too slowly is ended, so that its queue stays bounded.
                 _end(queue)
             else:
                 queue.put_nowait(payload)
@@ -211,12 +211,12 @@ class Link(asyncio.Protocol):
             self._transport.write(frame(message))
 
 
-def _refusal(refused: Refused) -> Exception:
+def _refusal(refused: ErrorReply) -> Exception:
     return Violation(refused) if refused.name else PlainError(refused.message, refused.code)
 
 
 def _end(queue: asyncio.Queue[bytes | None]) -> None:
-    """Let a queue end after what is in it, or now where it is full."""
+    """End a queue after its last event, or at once if it is full."""
     with suppress(asyncio.QueueEmpty):
         if queue.full():
             queue.get_nowait()

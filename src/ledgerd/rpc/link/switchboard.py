@@ -1,7 +1,7 @@
-"""The main process's end of the links to its workers: questions go to whoever the node has named for their topic,
-events to the workers that listen. The other end is `link`.
+"""The main process's end of the links to its workers: requests go to the handler of their topic, events to the workers
+that subscribed. The other end is `link`.
 
-Everything here runs on the loop of the main process's own I/O, never on the thread of the chain.
+All of this runs on the main thread's loop, never on the chain's thread.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
+    ErrorReply,
     Event,
-    FrameReader,
-    Ignore,
     LinkFault,
-    Listen,
+    LinkReader,
     Message,
-    Refused,
-    Told,
+    Reply,
+    Subscribe,
+    Unsubscribe,
     frame,
 )
 from ledgerd.rpc.link.link import HEAD, STOP
@@ -37,33 +37,33 @@ Handler = Callable[[bytes], Awaitable[bytes]]
 HEARD_BY_ALL = frozenset((HEAD, HEALTH, STOP, WAITING))
 
 MAX_RUNNING = 256
-"""Questions of one worker that are worked on at a time; more wait their turn in the worker's socket."""
+"""Requests of one worker in work at a time; then its socket is not read (back-pressure)."""
 
 MAX_ADDED_UP = 16 * 1024 * 1024
-"""Bytes of what waits that are kept for workers to come; one that comes when there is more sees the blocks alone."""
+"""Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
 MAX_UNREAD = 64 * 1024 * 1024
-"""A worker that leaves so many bytes unread is not in its right mind."""
+"""The largest send buffer of a worker's link; a worker that reads too little is disconnected, and so restarted."""
 
 
-class Line(asyncio.Protocol):
+class WorkerLink(asyncio.Protocol):
     """The link to one worker."""
 
-    def __init__(self, board: Switchboard, on_sign: Callable[[], None]) -> None:
+    def __init__(self, board: Switchboard, on_heartbeat: Callable[[], None]) -> None:
         self._board = board
-        self._reader = FrameReader()
+        self._reader = LinkReader()
         self._transport: asyncio.Transport | None = None
         self._tasks = Tasks(self._failed)
         self.topics = set(HEARD_BY_ALL)
-        self.signs = 0
-        """Grows with each sign of life."""
-        self._on_sign = on_sign
+        self.heartbeats = 0
+        """Counts heartbeats."""
+        self._on_heartbeat = on_heartbeat
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._board.join(self)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whoever watches the worker sees more
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - `workers` sees how the process ends
         self._board.leave(self)
         self._tasks.cancel()
 
@@ -72,7 +72,7 @@ class Line(asyncio.Protocol):
             for message in self._reader.feed(data):
                 self._take(message)
         except LinkFault as fault:
-            log.error("the link to an API worker is cut: %s", fault)  # noqa: TRY400 - no trace helps an operator
+            log.error("the link to an API worker is cut: %s", fault)  # noqa: TRY400 - a traceback does not help the operator
             self.close()
 
     def _take(self, message: Message) -> None:
@@ -81,30 +81,30 @@ class Line(asyncio.Protocol):
                 self._tasks.begin(self._work(message)).add_done_callback(self._worked)
                 if len(self._tasks) >= MAX_RUNNING and self._transport is not None:
                     self._transport.pause_reading()
-            case Listen(topic):
+            case Subscribe(topic):
                 self.topics.add(topic)
-            case Ignore(topic):
+            case Unsubscribe(topic):
                 self.topics.discard(topic)
             case Alive():
-                self.signs += 1
-                self._on_sign()
+                self.heartbeats += 1
+                self._on_heartbeat()
             case _:
                 raise LinkFault(f"a worker said {message!r}")
 
     async def _work(self, ask: Ask) -> None:
         try:
-            answer: Message = Told(ask.number, await self._board.handlers[ask.topic](ask.payload))
+            answer: Message = Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
         except PlainError as error:
-            answer = Refused(ask.number, error.code, "", "", error.message)
+            answer = ErrorReply(ask.number, error.code, "", "", error.message)
         except RuleViolation as error:
-            answer = Refused(ask.number, error.code, error.name, error.what, error.message)
+            answer = ErrorReply(ask.number, error.code, error.name, error.what, error.message)
         except Exception:
             log.exception("a question of an API worker could not be answered")
-            answer = Refused(ask.number, 0, "exception", "unspecified", "the node's log says more")
+            answer = ErrorReply(ask.number, 0, "exception", "unspecified", "the node's log says more")
         self.send(frame(answer))
 
     def _failed(self, problem: BaseException) -> None:
-        log.error("the link to an API worker is cut, because of a fault of its own", exc_info=problem)
+        log.error("the link to an API worker is cut: internal error", exc_info=problem)
         self.close()
 
     def _worked(self, _: asyncio.Task[None]) -> None:
@@ -112,63 +112,63 @@ class Line(asyncio.Protocol):
             self._transport.resume_reading()
 
     def send(self, framed: bytes) -> None:
-        """Send a message that is framed already; a worker that reads nothing is cut off."""
+        """Send a frame; disconnect the worker if its send buffer is full."""
         if self._transport is None or self._transport.is_closing():
             return
         if self._transport.get_write_buffer_size() > MAX_UNREAD:
-            log.error("an API worker does not read what it is told: its link is cut")
+            log.error("the send buffer of an API worker is full: its link is cut")
             self.close()
         else:
             self._transport.write(framed)
 
     def close(self) -> None:
-        """Cut the link, which ends the worker."""
+        """Close the link, which ends the worker."""
         if self._transport is not None:
             self._transport.abort()
 
 
 class Switchboard:
-    """All links. The node names who answers which topic, and says what happens."""
+    """All links. The node gives it a handler for each topic of requests, and publishes events."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self.handlers = dict(handlers)
-        self._lines: set[Line] = set()
+        self._links: set[WorkerLink] = set()
         self._standing: dict[str, bytes] = {}
         self._waiting: list[bytes] = []
-        """The events of `WAITING` since the last empty one: together they say what waits."""
+        """The events of `WAITING` since the last empty one: together the changes of all pending transactions."""
         self._waiting_bytes = 0
 
-    def line(self, on_sign: Callable[[], None]) -> Line:
-        """The protocol of a new worker's link; the function is called at each sign of life."""
-        return Line(self, on_sign)
+    def link(self, on_heartbeat: Callable[[], None]) -> WorkerLink:
+        """The protocol of a new worker's link; the function is called at each heartbeat."""
+        return WorkerLink(self, on_heartbeat)
 
-    def join(self, line: Line) -> None:
-        """A worker is there; it is told what it must know to begin."""
-        self._lines.add(line)
+    def join(self, link: WorkerLink) -> None:
+        """Register a worker, and send it the present state of each topic."""
+        self._links.add(link)
         for topic, payload in self._standing.items():
-            line.send(frame(Event(topic, payload)))
+            link.send(frame(Event(topic, payload)))
         if self._waiting_bytes <= MAX_ADDED_UP:
             for framed in self._waiting:
-                line.send(framed)
+                link.send(framed)
 
-    def leave(self, line: Line) -> None:
-        """A worker is gone."""
-        self._lines.discard(line)
+    def leave(self, link: WorkerLink) -> None:
+        """Remove a worker."""
+        self._links.discard(link)
 
     def is_heard(self, topic: str) -> bool:
-        """Whether anybody listens, so that an event is worth making."""
-        return any(topic in line.topics for line in self._lines)
+        """Whether a worker subscribes to a topic, so that its events have to be made."""
+        return any(topic in link.topics for link in self._links)
 
     def publish(self, topic: str, payload: bytes) -> None:
-        """Something has happened. Heads are published after their commit, and before what else a block brings."""
-        listeners = [line for line in self._lines if topic in line.topics]
+        """Send an event to its subscribers. A head is published after its commit, before other events of its block."""
+        listeners = [link for link in self._links if topic in link.topics]
         if not listeners and topic != WAITING:
             return
         framed = frame(Event(topic, payload))
         if topic == WAITING:
             self._add_up(framed, is_last=not payload)
-        for line in listeners:
-            line.send(framed)
+        for link in listeners:
+            link.send(framed)
 
     def _add_up(self, framed: bytes, *, is_last: bool) -> None:
         if is_last:
@@ -182,6 +182,6 @@ class Switchboard:
             self._waiting.clear()
 
     def stand(self, topic: str, payload: bytes) -> None:
-        """Say what holds from now on, to the workers that are there and to those that will come."""
+        """Publish a value that holds from now on: to present workers, and to later ones at their start."""
         self._standing[topic] = payload
         self.publish(topic, payload)

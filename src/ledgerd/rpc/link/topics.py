@@ -1,6 +1,6 @@
-"""What API methods ask of the main process and hear from it: topics, and the form of what is said under them.
+"""Topics between API methods and the main process, and the types of their payloads.
 
-The node answers the questions with handlers of its switchboard, and publishes the events there.
+The node answers requests with handlers of its switchboard, and publishes the events there.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ INCLUDED = "included transactions"
 """An event for each block that becomes the head: an `Inclusion`."""
 
 BROADCAST_TRANSACTION = "broadcast transaction"
-"""A question: a `Broadcast` with a packed transaction, to be taken in and sent to the peers. The answer is empty."""
+"""A request: a `Broadcast` with a packed transaction, to be pushed and sent to peers. The answer is empty."""
 
 BROADCAST_BLOCK = "broadcast block"
-"""A question: a packed block, to be taken in and sent to the peers. The answer is empty."""
+"""A request: a packed block, to be pushed and sent to peers. The answer is empty."""
 
 
 WAITING = "waiting transactions"
-"""An event for each transaction that is accepted to wait for a block: an `Unsettled`; or nothing, when all that they
+"""An event for each transaction that is accepted to wait for a block: a `PendingChange`; or nothing, when all that they
 have changed is taken back."""
 
 
 HEALTH = "health"
-"""An event with every change of what is down: the needed parts of the node that are, each with the reason."""
+"""An event at each change of the needed parts that are down, each with the reason."""
 
 
 class Broadcast(msgspec.Struct, frozen=True, array_like=True):
-    """A transaction, and how old the head may be for it to be taken: seconds, or a negative number for any age."""
+    """A transaction, and the greatest age of the head at which it is accepted: seconds; negative for any age."""
 
     packed: bytes
     max_block_age: int = -1
@@ -46,15 +46,15 @@ class Inclusion(msgspec.Struct, frozen=True, array_like=True):
     transaction_ids: tuple[bytes, ...]
 
 
-class Unsettled(msgspec.Struct, frozen=True, array_like=True):
-    """Objects that a waiting transaction has changed, over the state of a block; see `state.overlay`."""
+class PendingChange(msgspec.Struct, frozen=True, array_like=True):
+    """Objects that a pending transaction has changed, relative to the state of a block; see `state.overlay`."""
 
     block_num: int
     rows: list[tuple[int, int, bytes | None]]
 
 
-def packed_topic(value: Broadcast | Inclusion | Unsettled | Mapping[str, str]) -> bytes:
-    """The bytes of what is said."""
+def packed_topic(value: Broadcast | Inclusion | PendingChange | Mapping[str, str]) -> bytes:
+    """The bytes of a payload."""
     return msgspec.msgpack.encode(value)
 
 
@@ -68,9 +68,9 @@ def inclusion_of(payload: bytes) -> Inclusion:
     return msgspec.msgpack.decode(payload, type=Inclusion)
 
 
-def unsettled_of(payload: bytes) -> Unsettled:
+def pending_change_of(payload: bytes) -> PendingChange:
     """What the main process tells of a transaction."""
-    return msgspec.msgpack.decode(payload, type=Unsettled)
+    return msgspec.msgpack.decode(payload, type=PendingChange)
 
 
 def health_of(payload: bytes) -> dict[str, str]:

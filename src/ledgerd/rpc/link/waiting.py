@@ -1,6 +1,4 @@
-"""The state as clients see it: that of the head block, with what the transactions that wait for the next one have
-changed (spec 05, section 7).
-"""
+"""The state that clients see: that of the head block with the changes of pending transactions (spec 05, section 7)."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ledgerd.rpc.link.topics import unsettled_of
+from ledgerd.rpc.link.topics import pending_change_of
 from ledgerd.state.overlay import Overlay
 from ledgerd.state.reader import Reader
 from ledgerd.state.tables import Table
@@ -16,7 +14,7 @@ from ledgerd.state.view import View
 
 
 class WaitingReader:
-    """Reads the last commit, and lays over it what the main process tells."""
+    """Reads the last commit, overlaid with the changes that the main process sends."""
 
     def __init__(self, reader: Reader, tables: Iterable[Table[Any]]) -> None:
         self._reader = reader
@@ -25,13 +23,13 @@ class WaitingReader:
     def take(self, payload: bytes) -> None:
         """An event of the topic `WAITING`."""
         if payload:
-            unsettled = unsettled_of(payload)
-            self._overlay.add(unsettled.block_num, unsettled.rows)
+            change = pending_change_of(payload)
+            self._overlay.add(change.block_num, change.rows)
         else:
             self._overlay.clear()
 
     @contextmanager
     def snapshot(self) -> Iterator[View]:
-        """The state as it is now, until the end of the block."""
+        """A view of the present state, valid within the `with` block."""
         with self._reader.snapshot() as snapshot:
             yield self._overlay.over(snapshot)

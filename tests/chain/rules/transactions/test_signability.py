@@ -16,9 +16,9 @@ from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.accounts import AccountUpdate
 from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import VIZ, VIZ_KEY, Network
+from tests.p2p.noise import noise
 
 CAROL = AccountName("carol")
 MANY = [PrivateKey.from_password(CAROL, "active", str(place)) for place in range(IDLE + 20)]
@@ -32,10 +32,6 @@ def network(tmp_path: Path) -> Iterator[Network]:
     network.produce()
     yield network
     network.chain.close()
-
-
-def noise(count: int) -> tuple[Signature, ...]:
-    return tuple(Signature(bytes([31]) + bytes([2]) * 32 + place.to_bytes(32, "big")) for place in range(count))
 
 
 def signed_with(network: Network, count: int) -> Transaction:

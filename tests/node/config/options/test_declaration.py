@@ -173,7 +173,7 @@ def test_a_value_of_the_wrong_type_is_found() -> None:
     assert NoneType in get_args(Path | None)
 
 
-def test_words_without_repetition_are_a_mistake_of_ours() -> None:
+def test_an_option_with_words_must_be_repeatable() -> None:
     with pytest.raises(TypeError, match="x: what holds words has many"):
         Option("x", TEXT, "Help.", words=True)
 

@@ -55,7 +55,7 @@ def test_the_file_of_a_network_is_relative_to_the_current_directory(tmp_path: Pa
     assert read(tmp_path, "chain = mine.toml").application.chain == str(tmp_path / "mine.toml")
 
 
-def test_waits_for_the_chain_add_up(tmp_path: Path) -> None:
+def test_the_write_wait_is_the_sum_of_all_attempts(tmp_path: Path) -> None:
     assert read(tmp_path, "max-write-wait-retries = 2").chain.write_wait == 1.5
 
 
@@ -113,7 +113,8 @@ def test_keys_are_read_from_files_of_the_data_directory(tmp_path: Path) -> None:
 
     keys = [public_key_text(key.public) for key in configuration.validator.keys.values()]
     assert keys == [VIZ_KEY, COMMITTEE_KEY]
-    assert configuration.remarks == ()
+    [remark] = configuration.remarks
+    assert remark.endswith("config.ini")
     assert VIZ_WIF not in repr(configuration)
 
 

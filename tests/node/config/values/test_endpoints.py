@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.node.config.values.endpoints import ADDRESS, ENDPOINT, LISTENING, NTP_SERVER, P2P_LISTENING, PEER
+from ledgerd.node.config.values.endpoints import ADDRESS, ENDPOINT, EXEMPT, LISTENING, NTP_SERVER, P2P_LISTENING, PEER
 from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
 from ledgerd.protocol.endpoint import Endpoint
 
@@ -79,3 +79,17 @@ def test_an_address_is_numeric() -> None:
     assert [ADDRESS.read("192.0.2.7"), ADDRESS.read("::1")] == ["192.0.2.7", "::1"]
     with pytest.raises(WrongValue, match="is not an IP address"):
         ADDRESS.read("example.org")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("private", "private"), ("none", "none"), ("10.1.2.3/8", "10.0.0.0/8"), ("fd00::/8", "fd00::/8")],
+)
+def test_an_exemption_is_a_network_or_a_word(text: str, value: str) -> None:
+    assert EXEMPT.read(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "loopback", "10.0.0.0/40", "seed.example.test"])
+def test_what_is_no_network_is_no_exemption(text: str) -> None:
+    with pytest.raises(WrongValue):
+        EXEMPT.read(text)

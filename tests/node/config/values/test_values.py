@@ -132,7 +132,7 @@ def test_a_choice_is_one_of_its_words() -> None:
     assert refused(kind, "") == "is empty"
 
 
-def test_a_choice_may_leave_a_way_out() -> None:
+def test_a_choice_may_allow_any_other_text() -> None:
     kind = choice_of("red", or_else="FILE")
 
     assert kind.read("paint.toml") == "paint.toml"

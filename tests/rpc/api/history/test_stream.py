@@ -1,4 +1,4 @@
-"""A stream of operations: who is cut off and comes back has seen each of them once, whatever the chain does."""
+"""A stream of operations: a client that reconnects has seen each operation once, whatever the chain does."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_only_what_is_irreversible_is_told_unless_more_is_asked_for(tmp_path: Pa
     story.close()
 
 
-def test_long_silence_is_broken_to_say_how_far_the_stream_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_without_matches_reports_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history_stream, "SILENT_BLOCKS", 10)
     story = Story(tmp_path, Random(1))  # noqa: S311
     stream = HistoryStream(story.history, Wanted(tags=frozenset({0})), 1, reversible=False)
@@ -279,7 +279,7 @@ def test_a_subscription_ends_when_it_is_told_to(tmp_path: Path) -> None:
     story.close()
 
 
-def test_a_client_that_reads_nothing_is_not_read_ahead_for(tmp_path: Path) -> None:
+def test_no_operations_are_read_ahead_for_a_client_that_does_not_read(tmp_path: Path) -> None:
     story, main = Story(tmp_path, Random(1)), Main()  # noqa: S311
     for number in range(3_000):
         story.teller.block([[number, number, number]] * 3)
@@ -292,7 +292,7 @@ def test_a_client_that_reads_nothing_is_not_read_ahead_for(tmp_path: Path) -> No
             client.reader._transport.pause_reading()  # type: ignore[attr-defined] # noqa: SLF001 - nobody reads
             key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
             await client.say(
-                f"GET / HTTP/1.1\r\nHost: node\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{key}\r\n".encode()
+                f"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{key}\r\n".encode()
             )
             await until(lambda: service.connections)
             said = asking("subscribe", 1).encode()
@@ -305,7 +305,7 @@ def test_a_client_that_reads_nothing_is_not_read_ahead_for(tmp_path: Path) -> No
     story.close()
 
 
-def test_a_stream_ends_with_the_node_and_outlives_a_flood_of_heads(tmp_path: Path) -> None:
+def test_a_stream_survives_a_flood_of_heads_and_ends_with_the_node(tmp_path: Path) -> None:
     story = Story(tmp_path, Random(1))  # noqa: S311
 
     class Flooded:

@@ -19,7 +19,7 @@ from ledgerd.node.config.logging.sections import Appender, Level, Logger, Loggin
 DEFAULT = "default"
 PACKAGE = "ledgerd"
 BUILT_IN = Logging((Appender("stderr", "console", "std_error"),), (Logger(DEFAULT, "info", ("stderr",)),))
-"""What holds where a file has no logging section."""
+"""The logging of a configuration without logging sections."""
 
 LEVELS: dict[Level, int] = {
     "all": 1,
@@ -99,7 +99,7 @@ def handler_of(appender: Appender) -> logging.Handler:
 
 
 def set_up_logging(sections: Logging | None) -> None:
-    """Let Python's logging do what the sections say, in place of what it did before."""
+    """Configure Python's logging as the sections say, replacing its previous configuration."""
     sections = sections or BUILT_IN
     handlers = {appender.name: handler_of(appender) for appender in sections.appenders}
     _route(logging.getLogger(), [], logging.WARNING)

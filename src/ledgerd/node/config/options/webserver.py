@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ledgerd.node.config.options.declaration import Option, Section, Surroundings
-from ledgerd.node.config.values.endpoints import ENDPOINT
+from ledgerd.node.config.values.endpoints import ENDPOINT, NETWORK, ORIGIN
 from ledgerd.node.config.values.values import BOOL, SIZE, UINT32, UINT64, uint32
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.settings import WebserverSettings
@@ -89,6 +89,23 @@ WEBSERVER = Section(
             field="limits.batch",
         ),
         Option(
+            "webserver-max-names",
+            UINT32,
+            "The most names, keys and signatures in one request, or in all requests of a batch together; 0 for any "
+            "number.",
+            default="1000",
+            ours=True,
+            field="limits.names",
+        ),
+        Option(
+            "webserver-max-answer-size",
+            SIZE,
+            "The most bytes of the answer to one request, or to a batch; 0 for any size.",
+            default="32000000",
+            ours=True,
+            field="limits.answer_bytes",
+        ),
+        Option(
             "webserver-max-connections",
             UINT32,
             "The most connections to one of the processes at a time; 0 for any number.",
@@ -99,10 +116,31 @@ WEBSERVER = Section(
         Option(
             "webserver-max-connections-per-address",
             UINT32,
-            "The most of them from one address; 0 for any number.",
-            default="0",
+            "The most of them from one address; 0 for any number. One that does nothing gives way to a new one.",
+            default="256",
             ours=True,
             field="limits.address_connections",
+        ),
+        Option(
+            "webserver-trusted-proxies",
+            NETWORK,
+            "Proxies in front of the node: of a request from these alone, X-Forwarded-For says which address the "
+            "limits count it for.",
+            repeatable=True,
+            words=True,
+            ours=True,
+            field="limits.trusted_proxies",
+        ),
+        Option(
+            "webserver-allowed-origins",
+            ORIGIN,
+            "Pages of the web that may ask where a listener is on loopback, or dev_api is served; their hosts are "
+            "names of the node there as well. Other pages, and other names of the node, are refused; * allows all. "
+            "Listeners on other addresses answer every page.",
+            repeatable=True,
+            words=True,
+            ours=True,
+            field="limits.allowed_origins",
         ),
         Option(
             "webserver-max-subscriptions",

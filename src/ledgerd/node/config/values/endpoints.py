@@ -10,6 +10,7 @@ from ledgerd.protocol.endpoint import Endpoint
 
 NTP_PORT = 123
 LARGEST_PORT = 65_535
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(:[0-9]{1,5})?/?")
 
 _PORT = re.compile(r"[0-9]{1,5}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?\.?")
@@ -86,6 +87,21 @@ def _read_address(text: str) -> str:
     return text
 
 
+def _read_network(text: str) -> str:
+    from ipaddress import ip_network  # noqa: PLC0415 - as above
+
+    try:
+        return str(ip_network(text, strict=False))
+    except ValueError:
+        raise WrongValue("is neither an IP address nor a network") from None
+
+
+def _read_origin(text: str) -> str:
+    if text != "*" and not _ORIGIN.fullmatch(text):
+        raise WrongValue("is no origin of a page, as https://wallet.example or http://127.0.0.1:3000")
+    return text
+
+
 ENDPOINT = Kind("HOST:PORT", "a host, by name or by number, and a port", "127.0.0.1:8090", _read_endpoint)
 PEER = Kind("HOST:PORT", "a host, by name or by number, and a port from 1", "seed.example.org:2001", _read_peer)
 LISTENING = Kind("ADDRESS:PORT", "an IP address of this machine and a port", "0.0.0.0:2001", _read_numeric)
@@ -98,6 +114,8 @@ P2P_LISTENING = Kind(
     bare="127.0.0.1:9876",
 )
 NTP_SERVER = Kind("HOST[:PORT]", f"a host and a port, by default {NTP_PORT}", "pool.ntp.org", _read_ntp_server)
+NETWORK = Kind("ADDRESS[/BITS]", "an IP address, or a network of them", "192.0.2.0/24", _read_network)
+ORIGIN = Kind("ORIGIN", "scheme, host and port of a page, or * for all", "https://wallet.example", _read_origin)
 ADDRESS = Kind("ADDRESS", "an IP address", "192.0.2.7", _read_address)
 
 

@@ -1,4 +1,4 @@
-"""The kind of values that are private keys. Nothing here ever repeats what was given: it may be a secret."""
+"""The kind of values that are private keys. No message repeats the given text, which may be a secret."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_private_key(text: str) -> PrivateKey:
 
 
 def show_private_key(key: PrivateKey) -> str:
-    """Which key it is, by what everybody may know of it."""
+    """A private key, shown by its public key."""
     from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415
 
     return f"(the private key of {public_key_text(key.public)})"

@@ -19,14 +19,24 @@ MOST_NAMES = 1000
 @DATABASE_API.method(args=exactly(1), examples=[[["viz", "committee"]]])
 def get_accounts(view: ApiView, names: Names) -> tuple[AccountText, ...]:
     """The accounts of these names, in their order; names that nobody has are left out."""
-    state = view.state
-    return tuple(text for name in names if (text := account_text(state, name)) is not None)
+    texts = []
+    for name in names:
+        text = account_text(view.state, name)
+        if text is not None:
+            view.grow(len(text))
+            texts.append(text)
+    return tuple(texts)
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[["viz", "nobody"]]])
 def lookup_account_names(view: ApiView, names: Names) -> tuple[AccountText | None, ...]:
     """The same with null in the place of names that nobody has, and without whom the accounts vote for."""
-    return tuple(account_text(view.state, name, with_votes=False) for name in names)
+    texts = []
+    for name in names:
+        text = account_text(view.state, name, with_votes=False)
+        view.grow(len(text or ""))
+        texts.append(text)
+    return tuple(texts)
 
 
 @DATABASE_API.method(args=exactly(2), examples=[["a", 10]])

@@ -20,6 +20,7 @@ from ledgerd.protocol.authority_check import (
     Signing,
 )
 from ledgerd.protocol.authority_check import verify_authority as verify
+from ledgerd.protocol.constants import MAX_TRANSACTION_SIZE
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
@@ -31,7 +32,7 @@ from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Keys
 from ledgerd.rpc.call.counts import exactly
-from ledgerd.rpc.call.errors import Layered, PlainError
+from ledgerd.rpc.call.errors import INVALID_REQUEST, Layered, PlainError
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT
@@ -182,6 +183,9 @@ def _verified(view: ApiView, transaction: Transaction) -> bool:
 
 
 def _signature_keys(view: ApiView, transaction: Transaction) -> frozenset[PublicKey]:
+    """The keys that signed; what is too large for any block is not looked at, since each signature costs time."""
+    if len(transaction.packed) > MAX_TRANSACTION_SIZE:
+        raise PlainError(f"A transaction has at most {MAX_TRANSACTION_SIZE} bytes", INVALID_REQUEST)
     try:
         return transaction.signature_keys(view.network.chain_id)
     except RuleViolation as error:

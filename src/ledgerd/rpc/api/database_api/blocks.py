@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import lru_cache
+from typing import Annotated
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.block import Block, BlockHeader
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Whatever
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.rpc.link.topics import APPLIED_BLOCK
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+
+BlockText = Annotated[str, Printed(Block)]
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[1]])
@@ -51,8 +56,14 @@ def _header(block: Block | None) -> BlockHeader | None:
 
 
 @DATABASE_API.method(args=exactly(1))
-async def set_block_applied_callback(node: Node, callback: Whatever) -> AsyncGenerator[Block, None]:  # noqa: ARG001
+async def set_block_applied_callback(node: Node, callback: Whatever) -> AsyncGenerator[BlockText, None]:  # noqa: ARG001
     """Every block from now on, as it becomes the head. The argument is not looked at."""
     async with aclosing(node.main.events(APPLIED_BLOCK)) as blocks:
         async for packed in blocks:
-            yield codec_of(Block).decode_exactly(packed)
+            yield text_of(packed)
+
+
+@lru_cache(maxsize=4)
+def text_of(packed: bytes) -> str:
+    """A block as every subscriber is sent it: decoded and printed once for all of them."""
+    return codec_of(Block).to_json(codec_of(Block).decode_exactly(packed))

@@ -12,7 +12,7 @@ from ledgerd.codec.numbers import UInt16, UInt32
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import Choice, require_limit
+from ledgerd.rpc.api.kinds import EnumKind, require_limit
 from ledgerd.rpc.call.counts import between, one_or_two
 from ledgerd.rpc.call.errors import Filled
 from ledgerd.rpc.call.view import ApiView
@@ -47,8 +47,8 @@ class DelegationType(IntEnum):
     RECEIVED = 1
 
 
-Routes = Annotated[RouteType, Choice(RouteType, "graphene::plugins::database_api::withdraw_route_type")]
-Delegations = Annotated[DelegationType, Choice(DelegationType, "graphene::plugins::database_api::delegations_type")]
+Routes = Annotated[RouteType, EnumKind(RouteType, "graphene::plugins::database_api::withdraw_route_type")]
+Delegations = Annotated[DelegationType, EnumKind(DelegationType, "graphene::plugins::database_api::delegations_type")]
 
 
 class UnknownAccount(Filled):

@@ -15,7 +15,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of, tag_of
 from ledgerd.protocol.times import LATEST, Time
-from ledgerd.rpc.api.kinds import Choice
+from ledgerd.rpc.api.kinds import EnumKind
 
 TAGS = {name_of(each): tag_of(each) for each in OPERATIONS}
 
@@ -41,7 +41,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
     types: tuple[Annotated[str, OperationName()], ...] | None = None
     accounts: tuple[AccountName, ...] | None = None
-    direction: Annotated[Direction, Choice(Direction, "direction")] | None = None
+    direction: Annotated[Direction, EnumKind(Direction, "direction")] | None = None
     since: Time | None = None
     until: Time | None = None
     irreversible: bool | None = None

@@ -1,6 +1,6 @@
-"""A process that recovers the keys behind signatures, and knows nothing else; it ends when the node does.
+"""A process that recovers public keys from signatures. It ends at EOF on its socket, so also when the node dies.
 
-It is started by `recovery`, with one end of a pair of sockets as its standard input.
+`key_recovery` starts it with one end of a socket pair as its standard input.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_AT_ONCE = 4096
 
 
 def serve(plug: socket.socket) -> None:
-    """Answer until the other side is gone."""
+    """Answer requests until EOF."""
     with plug, plug.makefile("rb") as requests:
         while len(head := requests.read(COUNT.size)) == COUNT.size:
             (count,) = COUNT.unpack(head)
@@ -34,8 +34,8 @@ def serve(plug: socket.socket) -> None:
 
 
 def main() -> None:
-    """Serve the node that started this process."""
-    # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
+    """Serve on standard input."""
+    # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         serve(socket.socket(fileno=sys.stdin.fileno()))

@@ -1,8 +1,8 @@
-"""Keys recovered beside the chain, on the processors that it leaves free (design decision 6).
+"""Recovery of public keys from signatures, in child processes on free processors (design decision 6).
 
-In processes: a recovery of 50 microseconds on a thread waits longer than that for the interpreter. They are started
-when there is something to recover, and end when there was nothing for a while. When they are lost they come back
-after a pause; a key that was not recovered here is recovered by the rule that asks for it.
+Processes and not threads: a recovery takes 50 microseconds, and a thread waits longer than that for the interpreter
+lock. They start when there is something to recover, end when idle for a while, and restart after a pause when lost. A
+key that was not recovered here is recovered on the chain's thread by the rule that needs it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from ledgerd.node.workers.recovery_worker import COUNT, MOST_AT_ONCE
+from ledgerd.node.workers.key_recovery_worker import COUNT, MOST_AT_ONCE
 from ledgerd.protocol.keys import KEY_SIZE, NULL_KEY, PublicKey
 from ledgerd.protocol.signers import remember_signers, signed_in
 from ledgerd.supervision.processes import NOTHING as NO_OUTPUT
@@ -28,7 +28,7 @@ from ledgerd.supervision.work import Work
 if TYPE_CHECKING:
     from ledgerd.protocol.block import Block
 
-COMMAND = module_command("ledgerd.node.workers.recovery_worker")
+COMMAND = module_command("ledgerd.node.workers.key_recovery_worker")
 
 MOST_PROCESSES = 2
 SILENT_SECONDS = 20.0
@@ -47,41 +47,41 @@ def spare_processors() -> int:
     return min(MOST_PROCESSES, count - 1)
 
 
-class HelperLost(Exception):
+class ProcessLost(Exception):
     """A process that recovers keys has ended, or hangs."""
 
 
-class Helper(asyncio.Protocol):
-    """One process. What is asked for goes to it at once, and answers come in the same order."""
+class RecoveryProcess(asyncio.Protocol):
+    """One process. Requests are sent at once, and answers come in the same order."""
 
     def __init__(self, process: Child) -> None:
         self.process = process
         self.answers = 0
         self.waiting = 0
-        """Signatures that it has not answered for."""
+        """Signatures without an answer yet."""
         self._asked: deque[tuple[int, asyncio.Future[bytes]]] = deque()
         self._buffer = bytearray()
         self._transport: asyncio.Transport | None = None
 
     @classmethod
-    async def start(cls) -> Helper:
-        """Start the process; it takes a moment until it answers."""
+    async def start(cls) -> RecoveryProcess:
+        """Start the process. It answers the first request as soon as its modules are loaded."""
         ours, theirs = socket.socketpair()
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
             process = Child.start(COMMAND, stdin=theirs.fileno(), stdout=NO_OUTPUT)
             failing.pop_all()
         ours.setblocking(False)
-        _, helper = await asyncio.get_running_loop().create_connection(lambda: cls(process), sock=ours)
-        return helper
+        _, worker = await asyncio.get_running_loop().create_connection(lambda: cls(process), sock=ours)
+        return worker
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The sockets are joined from the start."""
+        """Keep the transport."""
         if isinstance(transport, asyncio.Transport):
             self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Some keys."""
+        """Give each request its keys, once all of them are here."""
         self._buffer += data
         while self._asked and len(self._buffer) >= (size := self._asked[0][0] * KEY_SIZE):
             count, future = self._asked.popleft()
@@ -92,7 +92,7 @@ class Helper(asyncio.Protocol):
             del self._buffer[:size]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The process has ended."""
+        """The process has ended: all requests get an empty answer."""
         _ = exc
         for _, future in self._asked:
             if not future.done():
@@ -104,10 +104,10 @@ class Helper(asyncio.Protocol):
         """The keys behind these signatures, one after the other.
 
         Raises:
-            HelperLost: It will not answer any more.
+            ProcessLost: It will not answer any more.
         """
         if self._transport is None or self._transport.is_closing():
-            raise HelperLost("a process that recovers keys has ended")
+            raise ProcessLost("a process that recovers keys has ended")
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._asked.append((len(signed), future))
         self.waiting += len(signed)
@@ -116,75 +116,75 @@ class Helper(asyncio.Protocol):
             answers = self.answers
             if (await asyncio.wait([future], timeout=SILENT_SECONDS))[0]:
                 if future.result() == NOTHING:
-                    raise HelperLost("a process that recovers keys has ended")
+                    raise ProcessLost("a process that recovers keys has ended")
                 return future.result()
             if answers == self.answers:
                 self.process.kill()
-                raise HelperLost("a process that recovers keys hangs")
+                raise ProcessLost("a process that recovers keys hangs")
 
     async def stop(self) -> None:
-        """Let it end, or see to it that it does."""
+        """Close its socket, which ends it; kill it if it does not end."""
         if self._transport is not None:
             self._transport.abort()
         await self.process.stop(ENDING_SECONDS)
 
 
-class Recovery:
-    """The processes of one node. Everything is asked for on one loop."""
+class KeyRecovery:
+    """The key recovery processes of one node. Use it on one loop only."""
 
     def __init__(self, chain_id: bytes, processes: int, work: Work, idle_seconds: float = IDLE_SECONDS) -> None:
         self._chain_id = chain_id
         self._count = processes
         self._idle_seconds = idle_seconds
-        self.helpers: list[Helper] = []
-        """Those that run."""
+        self.workers: list[RecoveryProcess] = []
+        """The running processes."""
         self._starting = asyncio.Lock()
         self._idle = Tasks(work.fail)
-        self._revival = work.revival("key recovery")
+        self._restarts = work.restart_schedule("key recovery")
 
     @property
     def processes(self) -> list[int]:
-        """Their ids."""
-        return [helper.process.pid for helper in self.helpers]
+        """Ids of the running processes."""
+        return [worker.process.pid for worker in self.workers]
 
     async def recover(self, blocks: Sequence[Block]) -> None:
-        """Recover the keys that signed these blocks and their transactions, and put them where the rules look."""
-        if not self._revival.may_start:
+        """Recover the keys that signed these blocks and their transactions, and store them for the rules."""
+        if not self._restarts.may_start:
             return
         signed = signed_in(blocks, self._chain_id)
         if not signed:
             return
-        helpers = self.helpers
+        workers = self.workers
         try:
             await self._start()
-            share = max(1, min(MOST_AT_ONCE, -(-len(signed) // len(self.helpers))))
+            share = max(1, min(MOST_AT_ONCE, -(-len(signed) // len(self.workers))))
             parts = [signed[start : start + share] for start in range(0, len(signed), share)]
-            idlest = cycle(sorted(self.helpers, key=lambda helper: helper.waiting))
-            answers = await all_of(helper.recover(part) for helper, part in zip(idlest, parts, strict=False))
-        except (HelperLost, OSError) as problem:
-            if self.helpers is helpers:  # of all that waited for it, one counts the loss
+            idlest = cycle(sorted(self.workers, key=lambda worker: worker.waiting))
+            answers = await all_of(worker.recover(part) for worker, part in zip(idlest, parts, strict=False))
+        except (ProcessLost, OSError) as problem:
+            if self.workers is workers:  # several callers see the loss; it counts once
                 await self._lose(problem)
             return
-        self._revival.working()
+        self._restarts.working()
         keys = b"".join(answers)
         each = (keys[at : at + KEY_SIZE] for at in range(0, len(keys), KEY_SIZE))
         remember_signers(blocks, self._chain_id, (None if key == NULL_KEY else PublicKey(key) for key in each))
         self._end_later()
 
-    async def _lose(self, problem: HelperLost | OSError) -> None:
-        """Until the pause is over, keys are recovered by the chain itself."""
-        helpers, self.helpers = self.helpers, []
+    async def _lose(self, problem: ProcessLost | OSError) -> None:
+        """End all processes; until the restart pause is over, the chain recovers keys itself."""
+        workers, self.workers = self.workers, []
         try:
-            self._revival.ended(problem)
+            self._restarts.ended(problem)
         finally:
-            await all_of(helper.stop() for helper in helpers)
+            await all_of(worker.stop() for worker in workers)
 
     async def _start(self) -> None:
         async with self._starting:
-            if not self._revival.may_start:
-                raise HelperLost("a process that recovers keys was lost meanwhile")
-            while len(self.helpers) < self._count:
-                self.helpers.append(await Helper.start())
+            if not self._restarts.may_start:
+                raise ProcessLost("a process that recovers keys was lost meanwhile")
+            while len(self.workers) < self._count:
+                self.workers.append(await RecoveryProcess.start())
 
     def _end_later(self) -> None:
         self._idle.cancel()
@@ -192,14 +192,14 @@ class Recovery:
 
     async def _end_when_idle(self) -> None:
         await asyncio.sleep(self._idle_seconds)
-        if not any(helper.waiting for helper in self.helpers):
-            await self._stop_helpers()
+        if not any(worker.waiting for worker in self.workers):
+            await self._stop_workers()
 
     async def stop(self) -> None:
-        """End all processes; they are started again when they are needed."""
+        """End all processes; the next request starts them again."""
         await self._idle.stop()
-        await self._stop_helpers()
+        await self._stop_workers()
 
-    async def _stop_helpers(self) -> None:
-        helpers, self.helpers = self.helpers, []
-        await all_of(helper.stop() for helper in helpers)
+    async def _stop_workers(self) -> None:
+        workers, self.workers = self.workers, []
+        await all_of(worker.stop() for worker in workers)

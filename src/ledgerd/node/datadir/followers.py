@@ -1,0 +1,39 @@
+"""What the plugins keep beside the state while a chain is applied, by the node and by `ledgerd replay` alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
+from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
+from ledgerd.rpc.blocks.records import BlockRecorder
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.node.config.configuration import Configuration
+
+
+def follow_for_plugins(chain: Chain, configuration: Configuration) -> None:
+    """Keep in the state what the configured plugins answer from."""
+    plugins = configuration.application.plugins
+    if "account_by_key" in plugins:
+        chain.follow(KEY_FOLLOWERS)
+    if "custom_protocol_api" in plugins:
+        chain.follow(custom_followers(configuration.custom_protocol.store_size))
+
+
+@contextmanager
+def recording_blocks(chain: Chain, configuration: Configuration) -> Iterator[None]:
+    """Write the file of `block_info` as long as the block lasts, where that plugin is configured."""
+    if "block_info" not in configuration.application.plugins:
+        yield
+        return
+    recorder = BlockRecorder(configuration.invocation.data_dir / STATE_FOLDER)
+    chain.precede(recorder.record)
+    try:
+        yield
+    finally:
+        recorder.close()

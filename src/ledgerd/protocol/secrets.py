@@ -1,0 +1,27 @@
+"""Private keys in texts that people are shown: none is ever repeated, wherever it was written."""
+
+from __future__ import annotations
+
+import re
+
+PUBLISHED_COMMITTEE_KEY = "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC"
+"""Of the test network: a secret of nobody."""
+
+HIDDEN = "(a private key)"
+
+_SECRET = re.compile(
+    # A key in WIF has 51 or 52 characters of base58; one that was cut or mistyped tells most of it.
+    r"(?<![1-9A-HJ-NP-Za-km-z])[5KL][1-9A-HJ-NP-Za-km-z]{29,}"
+    # The same as plain bytes.
+    r"|(?<![0-9A-Fa-f])[0-9A-Fa-f]{64}(?![0-9A-Fa-f])"
+)
+
+
+def without_keys(text: str) -> str:
+    """A text with words in the place of everything that may be a private key."""
+    return _SECRET.sub(HIDDEN, text)
+
+
+def holds_key(text: str) -> bool:
+    """Whether something in a text may be a private key."""
+    return _SECRET.search(text) is not None

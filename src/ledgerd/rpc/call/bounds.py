@@ -1,0 +1,104 @@
+"""What one request, or one batch as a whole, may ask for, and what the operator hears of clients that meet a bound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from ledgerd.codec.json_text import Json
+from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
+from ledgerd.rpc.call.limits import Limits
+
+SECONDS_BETWEEN_LINES = 60.0
+
+MOST_NOTED = 1_000
+"""Pairs of a bound and an address that are told apart between two lines; others are counted together."""
+
+MOST_NAMED = 3
+"""Addresses that a line names for each bound."""
+
+OTHERS = "other addresses"
+
+
+class BoundReached(PlainError):
+    """A request asks for more than a bound allows; the text names the option that sets it."""
+
+    def __init__(self, message: str, option: str) -> None:
+        super().__init__(f"{message} ({option})", INVALID_REQUEST)
+
+
+class Budget:
+    """What is left of the bounds for one request, or for all requests of a batch together."""
+
+    def __init__(self, limits: Limits, note: Callable[[str], None] = lambda _: None) -> None:
+        self._limits = limits
+        self._note = note
+        self._names = 0
+        self._bytes = 0
+
+    def take_names(self, count: int) -> None:
+        """Count names, keys and signatures before anything is looked up for them."""
+        most = self._limits.names
+        if 0 < most < self._names + count:
+            self._refuse(f"A request or batch holds at most {most} names, keys and signatures", "webserver-max-names")
+        self._names += count
+
+    def require_room(self, count: int) -> None:
+        """Refuse an answer that has so many bytes already and is not whole."""
+        most = self._limits.answer_bytes
+        if 0 < most < self._bytes + count:
+            self._refuse(f"An answer to a request or batch has at most {most} bytes", "webserver-max-answer-size")
+
+    def take_bytes(self, count: int) -> None:
+        """Count the bytes of an answer that is whole."""
+        self.require_room(count)
+        self._bytes += count
+
+    def _refuse(self, message: str, option: str) -> None:
+        self._note(option)
+        raise BoundReached(message, option)
+
+
+def names_in(arguments: Sequence[Json]) -> int:
+    """The entries of the lists that a client gives, those in a transaction or a filter among them."""
+    count = 0
+    for argument in arguments:
+        if isinstance(argument, list):
+            count += len(argument)
+        elif isinstance(argument, dict):
+            count += sum(len(value) for value in argument.values() if isinstance(value, list))
+    return count
+
+
+class BoundsMet:
+    """Which bounds clients have met, until the operator is told. Times are handed in."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+        self._told = -SECONDS_BETWEEN_LINES
+
+    def note(self, option: str, address: str) -> None:
+        """A client has met a bound."""
+        counts = self._counts.setdefault(option, Counter())
+        is_known = address in counts or sum(map(len, self._counts.values())) < MOST_NOTED
+        counts[address if is_known else OTHERS] += 1
+
+    @property
+    def are_untold(self) -> bool:
+        """Whether there is something to tell."""
+        return bool(self._counts)
+
+    def line(self, now: float) -> str:
+        """What to tell the operator now: something once a minute at most, and nothing where nothing was met."""
+        if not self._counts or now - self._told < SECONDS_BETWEEN_LINES:
+            return ""
+        self._told = now
+        counts, self._counts = self._counts, {}
+        return "; ".join(f"{option} {_shown(counts[option])}" for option in sorted(counts))
+
+
+def _shown(counts: Counter[str]) -> str:
+    most = ", ".join(f"{address or 'unknown'} {count}" for address, count in counts.most_common(MOST_NAMED))
+    rest = len(counts) - MOST_NAMED
+    more = f" and {rest} more addresses" if rest > 0 else ""
+    return f"{counts.total()} times ({most}{more})"

@@ -1,0 +1,97 @@
+"""Who may ask at an endpoint, by the headers of the request: which pages of the web, under which name of the node.
+
+A browser sends what any page tells it to, so a listener that only this machine reaches is reached by every page that is
+open on it. Such a page names itself in `Origin`; one that has its own name point here names that in `Host`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
+
+EVERYBODY = "*"
+Network = IPv4Network | IPv6Network
+
+
+class Gate:
+    """The names under which an endpoint is asked, and the origins that may ask."""
+
+    def __init__(self, hosts: Iterable[str], origins: Iterable[str]) -> None:
+        self._origins = frozenset(each.lower().rstrip("/") for each in origins)
+        named = {urlsplit(each).hostname or "" for each in self._origins}
+        self._hosts = frozenset({"localhost", *(each.lower() for each in hosts), *named} - {""})
+
+    def admits(self, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether a request with these headers is answered."""
+        if EVERYBODY in self._origins:
+            return True
+        origin = headers.get(b"origin")
+        if origin is not None and origin.decode("latin-1").lower() not in self._origins:
+            return False
+        host = headers.get(b"host")
+        return host is None or self._is_known(host.decode("latin-1"))
+
+    def _is_known(self, host: str) -> bool:
+        name = _name_of(host).lower()
+        return name in self._hosts or is_loopback(name)
+
+
+def _name_of(host: str) -> str:
+    """A host without its port, and without the brackets of an IPv6 address."""
+    host = host.strip()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a text is an address of this machine alone."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+class Proxies:
+    """The proxies whose word is taken for the addresses of their clients."""
+
+    def __init__(self, trusted: Iterable[str]) -> None:
+        self._networks = tuple(ip_network(each, strict=False) for each in trusted)
+        self._client = lru_cache(maxsize=1024)(self._found)
+
+    def are(self, address: str) -> bool:
+        """Whether an address is one of them."""
+        return bool(self._networks) and self._trusts(address)
+
+    def client_of(self, address: str, forwarded: bytes) -> str:
+        """The client of a request that came from an address: the last one named that is no trusted proxy."""
+        return self._client(address, forwarded) if forwarded and self.are(address) else address
+
+    def _found(self, address: str, forwarded: bytes) -> str:
+        for each in reversed(forwarded.decode("latin-1").split(",")):
+            named = charged_address(each.strip())
+            if not named:
+                return address
+            if not self._trusts(each.strip()):
+                return named
+        return address
+
+    def _trusts(self, address: str) -> bool:
+        try:
+            found = ip_address(address)
+        except ValueError:
+            return False
+        return any(found.version == each.version and found in each for each in self._networks)
+
+
+def charged_address(address: str) -> str:
+    """What is charged for an address: itself, and of IPv6 its /64; nothing for what is no address."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return ""
+    if found.version == 4:
+        return str(found)
+    return str(found.ipv4_mapped or ip_network((int(found) >> 64 << 64, 64)))

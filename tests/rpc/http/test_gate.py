@@ -1,0 +1,62 @@
+"""Under which names and from which pages an endpoint is asked, and what proxies say of their clients."""
+
+from __future__ import annotations
+
+import pytest
+
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.http.gate import Gate, Proxies, charged_address, is_loopback
+from tests.rpc.sample_api import service
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8090", "127.0.0.1:1", "127.9.9.9", "[::1]:8090", "Node:1"])
+def test_names_of_this_machine_are_known(host: str) -> None:
+    assert Gate(("node",), ()).admits({b"host": host.encode()})
+
+
+OTHER_NAMES = ["", "192.0.2.1", "localhost.evil.example", "127.0.0.1.nip.io", "[::2]", "a, localhost"]
+
+
+@pytest.mark.parametrize("host", OTHER_NAMES)
+def test_other_names_are_not(host: str) -> None:
+    assert not Gate(("node",), ()).admits({b"host": host.encode()})
+
+
+def test_hosts_of_allowed_origins_are_known() -> None:
+    gate = Gate((), ("https://Wallet.example:8443/",))
+
+    assert gate.admits({b"host": b"wallet.example", b"origin": b"https://wallet.example:8443"})
+    assert not gate.admits({b"host": b"wallet.example", b"origin": b"https://wallet.example"})
+
+
+def test_a_star_allows_everything() -> None:
+    assert Gate((), ("*",)).admits({b"host": b"evil.example", b"origin": b"null"})
+
+
+def test_only_loopback_and_services_that_do_more_than_read_are_guarded() -> None:
+    serves = service(limits=Limits())
+
+    assert serves.gate("127.0.0.5", "localhost") is not None
+    assert serves.gate("0.0.0.0", "0.0.0.0") is None  # noqa: S104 - no listener
+    serves.is_private = True
+    assert serves.gate("0.0.0.0", "0.0.0.0") is not None  # noqa: S104 - as above
+
+
+def test_a_client_is_the_last_address_that_is_no_trusted_proxy() -> None:
+    proxies = Proxies(("10.0.0.0/8", "2001:db8:1::/48"))
+
+    assert proxies.client_of("10.0.0.1", b"8.8.8.8, 192.0.2.1, 10.1.1.1") == "192.0.2.1"
+    assert proxies.client_of("10.0.0.1", b"2001:db8:2:3:4::5") == "2001:db8:2:3::/64"
+    assert proxies.client_of("10.0.0.1", b"2001:db8:2:3:4::5, 2001:db8:1::1") == "2001:db8:2:3::/64"
+    assert proxies.client_of("10.0.0.1", b"nonsense") == "10.0.0.1"
+    assert proxies.client_of("10.0.0.1", b"") == "10.0.0.1"
+    assert proxies.client_of("192.0.2.9", b"192.0.2.1") == "192.0.2.9"
+    assert not Proxies(()).are("10.0.0.1")
+
+
+def test_addresses_of_ipv6_are_charged_by_the_network_of_one_customer() -> None:
+    assert charged_address("2001:db8::1") == charged_address("2001:db8::ffff:1") == "2001:db8::/64"
+    assert charged_address("::ffff:192.0.2.1") == charged_address("192.0.2.1") == "192.0.2.1"
+    assert charged_address("no address") == ""
+    assert is_loopback("127.0.0.1")
+    assert not is_loopback("localhost")

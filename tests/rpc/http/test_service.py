@@ -1,0 +1,159 @@
+"""Who is served when there are too many, and which pages of the web are not (spec 05, section 2.2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable
+from functools import partial
+
+import pytest
+
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.http.gate import Gate
+from ledgerd.rpc.http.service import SPARE_PLACES, SPARE_SECONDS
+from tests.rpc.loopback import Client, http_request, play, serving, until
+from tests.rpc.sample_api import Main, request, service
+
+CALL = json.dumps(request("get_hardfork_version")).encode()
+ANSWER = b'{"jsonrpc":"2.0","result":"3.2.0","id":1}'
+LONG_POLL = json.dumps(request("follow", "blocks", api="network_broadcast_api")).encode()
+
+
+def held(client: Client) -> Awaitable[None]:
+    """Have a worker make an answer that does not come."""
+    return client.say(http_request(LONG_POLL))
+
+
+async def status_of(client: Client, request: bytes) -> str:
+    await client.say(request)
+    return (await client.answer())[0]
+
+
+def test_of_an_address_that_has_too_many_the_oldest_that_does_nothing_gives_way() -> None:
+    async def scene() -> None:
+        main = Main()
+        async with serving(service(main, Limits(address_connections=2))) as server:
+            first, second = await server.connect(), await server.connect()
+            await held(first)
+            await main.heard.wait()
+            assert await second.ask(CALL) == ANSWER
+            third = await server.connect()
+            assert await third.ask(CALL) == ANSWER
+            assert await second.rest() == b""
+
+    play(scene)
+
+
+@pytest.mark.parametrize("limits", [Limits(connections=2), Limits(address_connections=2)])
+def test_where_nobody_gives_way_health_answers_and_requests_are_put_off(limits: Limits) -> None:
+    async def scene() -> None:
+        main = Main()
+        serves = service(main, limits)
+        async with serving(serves) as server:
+            for _ in range(2):
+                await held(await server.connect())
+            await until(lambda: len(main.listeners) == 2)
+            client = await server.connect()
+            assert await status_of(client, http_request(b"", method="GET", path="/health")) == "HTTP/1.1 200 OK"
+            assert await client.rest() == b""
+            client = await server.connect()
+            assert await status_of(client, http_request(CALL)) == "HTTP/1.1 503 Service Unavailable"
+            assert serves.dispatcher.bounds.line(0).startswith("webserver-max-connections")
+
+    play(scene)
+
+
+def test_two_thousand_sockets_of_one_address_leave_room_for_another() -> None:
+    async def scene() -> None:
+        serves = service(limits=Limits(connections=100, address_connections=60))
+        async with serving(serves) as server:
+            flood = [await server.connect() for _ in range(200)]
+            await until(lambda: sum(each.reader.at_eof() for each in flood) >= 140)
+            assert len(serves.connections) == 60
+            other = await server.connect(source="127.0.0.2")
+            assert await other.ask(CALL) == ANSWER
+            assert await status_of(other, http_request(b"", method="GET", path="/health")) == "HTTP/1.1 200 OK"
+
+    play(scene)
+
+
+def test_connections_without_a_place_are_bounded_and_do_not_stay() -> None:
+    async def scene() -> None:
+        main = Main()
+        serves = service(main, Limits(connections=1))
+        async with serving(serves) as server:
+            await held(await server.connect())
+            await main.heard.wait()
+            silent = [await server.connect() for _ in range(SPARE_PLACES + 10)]
+            await until(lambda: sum(each.reader.at_eof() for each in silent) == 10)
+            assert len(serves.spare_connections) == SPARE_PLACES
+            for now in (1000.0, 1000.0 + SPARE_SECONDS):
+                serves.look(now)
+            await until(lambda: not serves.spare_connections)
+
+    play(scene)
+
+
+def test_an_address_that_asks_too_often_is_still_shown_health() -> None:
+    async def scene() -> list[str]:
+        async with serving(service(limits=Limits(address_rate=1))) as server:
+            client = await server.connect()
+            asked = (http_request(CALL), http_request(CALL), http_request(b"", method="GET", path="/health"))
+            return [await status_of(client, each) for each in asked]
+
+    assert play(scene) == ["HTTP/1.1 200 OK", "HTTP/1.1 429 Too Many Requests", "HTTP/1.1 200 OK"]
+
+
+@pytest.mark.parametrize(
+    ("proxies", "statuses"), [(("127.0.0.0/8",), [200, 200, 429, 200]), ((), [200, 429, 429, 429])]
+)
+def test_the_clients_of_a_trusted_proxy_are_limited_each_by_itself(
+    proxies: tuple[str, ...], statuses: list[int]
+) -> None:
+    async def scene() -> list[int]:
+        limits = Limits(address_rate=1, address_connections=1, trusted_proxies=proxies)
+        async with serving(service(limits=limits)) as server:
+            client = await server.connect()
+            named = ("192.0.2.1", "8.8.8.8, 192.0.2.2", "192.0.2.1", "2001:db8::1, 127.0.0.9")
+            asked = [http_request(CALL, headers=f"X-Forwarded-For: {each}\r\n") for each in named]
+            return [int((await status_of(client, each)).split()[1]) for each in asked]
+
+    assert play(scene) == statuses
+
+
+# -- pages of the web
+
+
+GATE = Gate(("127.0.0.1", "node.example"), ("https://wallet.example",))
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (b"Host: localhost:8090\r\n", 200),
+        (b"Host: node.example\r\nOrigin: https://wallet.example\r\n", 200),
+        (b"Host: localhost\r\nOrigin: https://evil.example\r\n", 403),
+        (b"Host: localhost\r\nOrigin: null\r\n", 403),
+        (b"Host: evil.example\r\n", 403),
+        (b"Host: localhost\r\nHost: evil.example\r\n", 403),
+    ],
+)
+@pytest.mark.parametrize("kind", ["POST", "OPTIONS", "WebSocket"])
+def test_a_page_of_the_web_is_refused_where_it_has_no_business(kind: str, headers: bytes, status: int) -> None:
+    heads = {
+        "POST": b"POST / HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n" % len(CALL),
+        "OPTIONS": b"OPTIONS / HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\n",
+        "WebSocket": b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n",
+    }
+    body = CALL if kind == "POST" else b""
+
+    async def scene(gate: Gate | None) -> int:
+        async with serving(service(), gate=gate) as server:
+            client = await server.connect()
+            await client.say(heads[kind] + headers + b"\r\n" + body)
+            return int((await client.head())[0].split()[1])
+
+    good = 101 if kind == "WebSocket" else 200
+    assert play(partial(scene, GATE)) == (good if status == 200 else 403)
+    assert play(partial(scene, None)) == good
