@@ -41,7 +41,7 @@ class ClientEndpoint(NamedTuple):
 class Slot:
     """One worker: its listening sockets stay open when its process is replaced."""
 
-    def __init__(self, number: int, sockets: list[tuple[socket.socket, Endpoint]]) -> None:
+    def __init__(self, number: int, sockets: list[tuple[socket.socket, ClientEndpoint]]) -> None:
         self.number = number
         self.sockets = sockets
         self.process: Child | None = None
