@@ -6,6 +6,8 @@ after the other, and then nobody makes a block for most of an hour: in every wor
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from ledgerd.pricing.lmsr import depth_of_liquidity
@@ -69,7 +71,7 @@ def open_market(
     now: int,
     outcomes: int = 2,
     liquidity: Asset = LIQUIDITY,
-    **fields: object,
+    **fields: Any,
 ) -> PmCreateMarket:
     """A market of two outcomes or of more, which takes bets for a while."""
     is_binary = outcomes == 2
@@ -158,8 +160,10 @@ def _bet_on_old_markets(network: Network) -> None:
     now = network.chain.head_time
     for number in range(MARKETS):
         creator = OTHERS[3 + number % 3]
-        judged = {"dispute_mode": BY_ACCOUNT, "dispute_resolver": RESOLVER} if number % 4 == 0 else {}
-        due = {} if number < RESOLVED else {"result_expiration": now + 2 * BETTING + BETWEEN * (number - RESOLVED)}
+        judged: dict[str, Any] = {"dispute_mode": BY_ACCOUNT, "dispute_resolver": RESOLVER} if number % 4 == 0 else {}
+        due: dict[str, Any] = (
+            {} if number < RESOLVED else {"result_expiration": now + 2 * BETTING + BETWEEN * (number - RESOLVED)}
+        )
         _as(network, creator, open_market(creator, ORACLES[number % 2], now, 2 + number % 2, **judged, **due))
     network.produce()
     for number in range(0, MARKETS, 4):

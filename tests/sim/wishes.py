@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.rules.markets.commitments import commitment_of
 from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.identifiers import Commitment
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
@@ -63,9 +64,11 @@ def _register(see: Sight) -> Operation | None:
 
 
 def _update(see: Sight) -> Operation:
+    owner = see.random.choice(ORACLES)
+    if see.random.random() < 0.5:
+        return PmOracleUpdate(owner, None, see.random.randint(0, 100), None, None, None, None, None, ())
     delta = tokens(see.random.choice((1_000_000, -1_000)))
-    given = see.random.choice(((delta, None), (None, see.random.randint(0, 100))))
-    return PmOracleUpdate(see.random.choice(ORACLES), *given, None, None, None, None, None, ())
+    return PmOracleUpdate(owner, delta, None, None, None, None, None, None, ())
 
 
 def _create(see: Sight) -> Operation:
@@ -124,7 +127,7 @@ def _commit(see: Sight) -> Operation | None:
         see.random.randint(1_000, 100_000),
         f"{see.random.random()}",
     )
-    hidden = commitment_of(market.id, account, side, -1, amount, 0, salt)
+    hidden = Commitment(commitment_of(market.id, account, side, -1, amount, 0, salt))
     see.secrets[hidden] = PmRevealBet(account, 0, side, -1, tokens(amount), salt, 0, ())
     percent = see.median.pm_commit_no_reveal_penalty_percent
     return PmCommitBet(account, market.id, hidden, tokens(amount + see.random.choice((0, 500))), percent, ())
