@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from ledgerd.codec.numbers import Int64, UInt32
-from ledgerd.state import Entity, Reader, Space, Store, StoreOutdated, Table, ordered, unique
-from ledgerd.state import conversion
+from ledgerd.state import Entity, Reader, Space, Store, StoreOutdated, Table, conversion, ordered, unique
 from ledgerd.state.disk import Disk
 from ledgerd.state.former import Change, Former, added_fields
 from ledgerd.state.header import UNDER_CONVERSION
-from ledgerd.state.keys import BOOL, INT64, NAME_TEXT, OWN_ID, TIME, descending
+from ledgerd.state.keys import INT64, NAME_TEXT, TIME
 from ledgerd.state.tables import layout
 from tests.state.items import COUNTERS, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEM_BY_WEIGHT, ITEMS, TABLES, Counter
 from tests.state.items import Item as TodaysItem
