@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledgerd.p2p import driver, network_state
-from ledgerd.p2p.shared import bans
+from ledgerd.p2p.shared import allowances, bans
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.sync import admission, gap_fill, range_sync, serving
 from ledgerd.p2p.talk import peer_exchange
@@ -40,7 +40,11 @@ def test_its_figures_are_those_of_the_code() -> None:
         f"from {driver.UNREAD_BYTES // MEBIBYTE} MiB on, nothing more is read",
         f"beyond {driver.QUEUED_BYTES // MEBIBYTE} MiB it is dropped",
         f"{serving.MOST_IN_RANGE:,} look-ups a request",
-        f"{admission.MAX_EARLY // 8} a peer, {admission.MAX_EARLY} in all",
+        f"{admission.MAX_EARLY_OF_ADDRESS} an address, {admission.MAX_EARLY} in all",
+        f"| {network_state.IDLE_SECONDS} s without a message",
+        f"| {allowances.SIGNATURES_A_SECOND}/s in the long run, {allowances.SIGNATURES:,} at once",
+        f"| {allowances.UNPROVEN_BLOCKS} an address,",
+        f"{allowances.PUSHED_BYTES // MEBIBYTE} MiB at once, then {allowances.PUSHED_BYTES_A_SECOND >> 10} KiB/s",
         f"`dlt-mempool-max-tx` ({settings.mempool_max_tx:,})",
         f"({settings.mempool_max_bytes // MEBIBYTE} MiB)",
         f"{range_sync.PIECES_AHEAD} pieces, {range_sync.BYTES_AHEAD // MEBIBYTE} MiB",
