@@ -62,6 +62,7 @@ def packed(state: dict[str, Any], **header: Any) -> bytes:
         "snapshot_block_id": head.get("head_block_id", ""),
         "snapshot_block_time": head.get("time", ""),
         "payload_checksum": writer.checksum,
+        "object_counts": {name: len(rows) for name, rows in state.items() if isinstance(rows, list)},
         **header,
     }
     return b"".join(writer.finish(dumps(members)))

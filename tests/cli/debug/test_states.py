@@ -12,7 +12,9 @@ from ledgerd.snapshot.sections import SECTIONS
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
+from tests.chain.recorded_chains import recorded_state
 from tests.recorded import FOLDER, recorded_log
+from tests.snapshot.recorded import packed
 
 RECORDED = FOLDER.parent / "states" / "open-2-120.vizjson"
 
@@ -49,10 +51,11 @@ def test_a_state_equals_its_copy_and_its_snapshot(tmp_path: Path, capsys: pytest
 
 def test_a_state_equals_what_the_reference_wrote_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """But for the transactions that are remembered until they expire, of which the recorded file has none."""
-    data = replayed(tmp_path / "one", 120)
+    data, recorded = replayed(tmp_path / "one", 120), tmp_path / "recorded.vizjson"
+    recorded.write_bytes(packed(recorded_state("open-2", 120)))
     capsys.readouterr()
 
-    main(["debug", "states", data, str(RECORDED), "--most", "1000"])
+    main(["debug", "states", data, str(recorded), "--most", "1000"])
     *differences, _ = capsys.readouterr().out.splitlines()
     assert [line for line in differences if not line.startswith("transaction ")] == []
 

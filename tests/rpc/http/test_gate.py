@@ -60,3 +60,11 @@ def test_addresses_of_ipv6_are_charged_by_the_network_of_one_customer() -> None:
     assert charged_address("no address") == ""
     assert is_loopback("127.0.0.1")
     assert not is_loopback("localhost")
+
+
+def test_the_origin_of_the_node_itself_may_ask_as_published_clients_name_it() -> None:
+    gate = Gate((), ())
+
+    assert gate.admits({b"host": b"127.0.0.1:8091", b"origin": b"http://127.0.0.1:8091"})
+    assert not gate.admits({b"host": b"127.0.0.1:8091", b"origin": b"http://127.0.0.1:8090"})
+    assert not gate.admits({b"host": b"evil.example", b"origin": b"http://evil.example"})

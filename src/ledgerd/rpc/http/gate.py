@@ -27,11 +27,17 @@ class Gate:
         """Whether a request with these headers is answered."""
         if EVERYBODY in self._origins:
             return True
-        origin = headers.get(b"origin")
-        if origin is not None and origin.decode("latin-1").lower() not in self._origins:
+        origin, host = headers.get(b"origin"), headers.get(b"host")
+        if host is not None and not self._is_known(host.decode("latin-1")):
             return False
-        host = headers.get(b"host")
-        return host is None or self._is_known(host.decode("latin-1"))
+        return origin is None or self._may_ask(origin.decode("latin-1").lower(), host)
+
+    def _may_ask(self, origin: str, host: bytes | None) -> bool:
+        """Besides the origins that are named, the node's own: programs name it that are no web page, such as published
+        clients over WebSocket; and a page of that origin can only come from here.
+        """
+        is_own = host is not None and origin == f"http://{host.decode('latin-1').lower()}"
+        return is_own or origin in self._origins
 
     def _is_known(self, host: str) -> bool:
         name = _name_of(host).lower()

@@ -88,7 +88,7 @@ def test_a_file_that_has_counted_its_oracles_is_believed_and_the_first_block_sti
         fill(store, Snapshot.from_bytes(packed(state)))
         recorded = counts(store)
     with Store.open(tmp_path / "loaded", STORED_TABLES) as store:
-        load(store, Snapshot.from_bytes(packed(state)), TESTNET)
+        load(store, Snapshot.from_bytes(packed(state)), TESTNET, 42_045)
 
         assert counts(store) == recorded
         head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
