@@ -119,6 +119,10 @@ def test_a_program_for_little_memory_keeps_no_history(built: Built, tmp_path: Pa
     assert refused.stderr == "ledgerd: this program was built for low memory, and keeps no history\n"
 
 
+FOR_CLIENTS = ('{"table":"KeyReference"', '{"table":"CustomProtocol"')
+"""Kept by plugins that the small program lacks; no block depends on it."""
+
+
 def test_programs_of_all_flavours_come_to_the_same_state(built: Built, tmp_path: Path) -> None:
     (tmp_path / "block_log").write_bytes(recorded_log("open-2"))
     states = []

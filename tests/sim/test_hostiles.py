@@ -58,12 +58,14 @@ def test_a_node_that_was_away_finds_its_way_past_a_hostile_peer(
 
 def test_no_own_block_is_undone_for_branches_that_nobody_signed(build: Build, grounds: Grounds) -> None:
     world = build(4, 2)
+    world.run(30)  # two nodes that have not met yet may both make a block for one slot, which undoes one of the two
+    before = [node.chain.parts.trunk.pops for node in world.nodes.values()]
     stranger = let_in(world, grounds, Brancher, NAMES[:2])
     world.run(120)
     assert isinstance(stranger, Brancher)
     assert stranger.sent >= 20
-    assert [node.chain.parts.trunk.pops for node in world.nodes.values()] == [0, 0]
-    assert min(node.chain.head_number for node in world.nodes.values()) >= grounds.head + 38
+    assert [node.chain.parts.trunk.pops for node in world.nodes.values()] == before
+    assert min(node.chain.head_number for node in world.nodes.values()) >= grounds.head + 48
 
 
 def test_what_a_forger_sends_is_kept_in_small_number(build: Build, grounds: Grounds) -> None:
