@@ -18,7 +18,7 @@ import pytest
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.lifecycle import FATAL, live
 from ledgerd.node.parts import snapshots
-from ledgerd.node.runtime import Runtime
+from ledgerd.node.runtime import WATCH, Runtime
 from ledgerd.producer.loop import Producer
 from ledgerd.snapshot.stalls import StallVerdict, StallWatch
 from ledgerd.supervision.part import Part
@@ -140,6 +140,7 @@ def test_production_that_fails_ends_the_node_with_the_reason(tmp_path: Path, mon
 
 def test_the_chain_of_a_node_that_ends_ends_the_node(tmp_path: Path) -> None:
     runtime = runtime_in(tmp_path)
+    runtime.leave_out(WATCH)  # it would end this process, 45 s after the chain's thread has gone
 
     async def main() -> BaseException:
         await runtime.start()
