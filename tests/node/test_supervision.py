@@ -152,7 +152,8 @@ def test_the_chain_of_a_node_that_ends_ends_the_node(tmp_path: Path) -> None:
         return runtime.failure
 
     assert "the loop of the chain's thread has ended" in str(asyncio.run(main()))
-    runtime._lock.close()  # noqa: SLF001 - a stop would wait for the thread that has ended
+    runtime.chain.chain.close()  # the thread that has ended can not do it any more, and a stop would wait for it
+    runtime._lock.close()  # noqa: SLF001 - (the same)
 
 
 async def quick(seconds: float) -> None:
