@@ -100,7 +100,7 @@ class Node:
     @property
     def waits_for_others(self) -> bool:
         """Whether it has stopped producing: all of the latest blocks are its own (spec 06, section 10.5, step 6)."""
-        return self.producer.streaks.is_recovering
+        return self.producer.streaks.left_minority
 
     @property
     def misses_others(self) -> bool:

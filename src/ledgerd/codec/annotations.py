@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from ledgerd.codec.containers import FixedArray, Optional, Order, SortedMap, SortedSet, Vector
+from ledgerd.codec.containers import FixedArray, Optional, SortedMap, SortedSet, SortKey, Vector
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.numbers import Boolean
 from ledgerd.codec.records import Field, RecordKind
@@ -22,7 +22,7 @@ _declared: dict[Any, Kind] = {str: Text(), bytes: ByteVector(), bool: Boolean()}
 class sorted_by:  # noqa: N801 - reads as a word in annotations
     """Marks a tuple as a set, or a dict as a map, that is kept in the order of this key."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: SortKey) -> None:
         self.order = order
 
 

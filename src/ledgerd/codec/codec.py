@@ -10,7 +10,7 @@ import msgspec
 from ledgerd.codec.annotations import kind_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Kind, Reading
-from ledgerd.codec.records import Field, Reader, RecordKind, Writer
+from ledgerd.codec.records import Field, ReadFunction, RecordKind, WriteFunction
 
 T = TypeVar("T")
 
@@ -23,9 +23,9 @@ class Codec(Generic[T]):
         record = kind if isinstance(kind, RecordKind) else _boxed(kind)
         self._boxed = record is not kind
         self._record = record
-        self._read: Reader | None = None
-        self._write: Writer | None = None
-        self._transcriber: Reader | None = None
+        self._read: ReadFunction | None = None
+        self._write: WriteFunction | None = None
+        self._transcriber: ReadFunction | None = None
 
     def decode(self, data: bytes) -> T:
         """The value of bytes; trailing bytes are ignored everywhere (spec 01, section 2.1)."""

@@ -12,7 +12,7 @@ from ledgerd.codec.source import Source, count_parts
 from ledgerd.codec.strings import add_varint, past_the_end, too_long
 from ledgerd.codec.varint import pack_varint
 
-Order = Callable[[Any], Any]
+SortKey = Callable[[Any], Any]
 
 
 def add_count(source: Source, memory: int) -> str:
@@ -115,7 +115,7 @@ class Vector(Kind):
 class SortedSet(Vector):
     """A vector in ascending order without equals; unpacking sorts, and of equals the first stays."""
 
-    def __init__(self, element: Kind, order: Order) -> None:
+    def __init__(self, element: Kind, order: SortKey) -> None:
         super().__init__(element)
         self.order = order
         self.title = f"set of {element.title}"
@@ -154,7 +154,7 @@ class SortedMap(Kind):
 
     memory = 24
 
-    def __init__(self, key: Kind, value: Kind, order: Order) -> None:
+    def __init__(self, key: Kind, value: Kind, order: SortKey) -> None:
         self.key = key
         self.value = value
         self.order = order

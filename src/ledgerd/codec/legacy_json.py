@@ -15,7 +15,7 @@ import orjson
 from ledgerd.codec.errors import PARSE_ERROR
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_text import Json
-from ledgerd.codec.legacy_reader import Reader, too_deep
+from ledgerd.codec.legacy_reader import LegacyReader, too_deep
 from ledgerd.codec.legacy_words import text_of
 
 MAX_OPEN = 100
@@ -46,7 +46,7 @@ def is_valid(text: bytes) -> bool:
             pass
         else:
             return True
-    reader = Reader(text)
+    reader = LegacyReader(text)
     try:
         reader.read()
     except JsonError as error:
@@ -71,7 +71,7 @@ def parse(text: bytes, *, unicode_escapes: bool = False, max_odd_values: int | N
         value, found = _parse_strict(text, unicode_escapes)
         if found:
             return value
-        reader = Reader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
+        reader = LegacyReader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
         return reader.read()
     except JsonError as error:
         raise error.under("", {"str": text_of(text[:MOST_SHOWN])}) from None

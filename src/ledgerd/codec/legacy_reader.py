@@ -34,7 +34,7 @@ def too_deep() -> JsonError:
     return JsonError(ASSERTION, "open_object < 100 && open_array < 100: object graph too deep")
 
 
-class Reader:
+class LegacyReader:
     """A position in a text, and the arrays and objects that are open there."""
 
     def __init__(

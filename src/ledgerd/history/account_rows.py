@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ledgerd.chain.log.histories import SequenceRange
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.state.disk import Database, Transaction
+from ledgerd.state.disk import Database, LmdbTransaction
 
 _REFERENCE = struct.Struct(">IBH")
 REFERENCE_BYTES = _REFERENCE.size
@@ -34,7 +34,7 @@ def reference(block: int, place: int) -> Reference:
 class AccountRows:
     """The two tables of a transaction that holds them."""
 
-    def __init__(self, transaction: Transaction, ranges: Database, chunks: Database) -> None:
+    def __init__(self, transaction: LmdbTransaction, ranges: Database, chunks: Database) -> None:
         self._transaction = transaction
         self._ranges = ranges
         self._chunks = chunks

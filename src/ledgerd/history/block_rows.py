@@ -9,7 +9,7 @@ from ledgerd.codec import codec_of, record_kind
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import LATE, PLACE, VIRTUAL, Piece, Row, most_bytes, stored_size
+from ledgerd.history.pieces import LATE, PLACE, VIRTUAL, OperationRow, Piece, most_bytes, stored_size
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.time_text import time_text
@@ -27,7 +27,7 @@ class BlockPart:
         self.data = data
         self.begin = begin
 
-    def operation(self, piece: Piece, row: Row) -> Operation:
+    def operation(self, piece: Piece, row: OperationRow) -> Operation:
         """An operation."""
         place = row[3]
         if place & VIRTUAL:
@@ -47,7 +47,7 @@ class BlockPart:
         return HistoryDamaged(f"the operation at {self.begin + where} of block {self.number} cannot be read: {problem}")
 
 
-def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[Row]]]) -> list[str]:
+def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> list[str]:
     """What clients are shown of operations (spec 05, section 12.3): the text of each `RecordedOperation`.
 
     Most requests for a history spend their time here, so nothing is done twice, and little is called.
@@ -81,7 +81,7 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[Row]]]) -> list[str]:
     return found
 
 
-def extent(rows: Sequence[Row]) -> tuple[int, int]:
+def extent(rows: Sequence[OperationRow]) -> tuple[int, int]:
     """From where to where in the bytes of their block some operations stand; nowhere when all are virtual."""
     if (rows[0][3] | rows[-1][3]) & VIRTUAL:
         rows = [row for row in rows if not row[3] & VIRTUAL]

@@ -33,7 +33,7 @@ from ledgerd.history.tables import (
 from ledgerd.history.touched import touched
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations import Operation
-from ledgerd.state.disk import Disk, Space, Transaction, failure
+from ledgerd.state.disk import Disk, LmdbTransaction, Space, failure
 from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.lock import lock_writer
 
@@ -143,7 +143,7 @@ class HistoryCommit:
 
     def __init__(
         self,
-        transaction: Transaction,
+        transaction: LmdbTransaction,
         tables: Tables,
         settings: HistorySettings,
         filters: tuple[OperationFilter, AccountFilter],

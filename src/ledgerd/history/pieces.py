@@ -60,7 +60,7 @@ def most_bytes(stored: int) -> int:
     return stored if stored < LARGE else ((stored ^ LARGE) + 1) << _PAGE_BITS
 
 
-class Row(NamedTuple):
+class OperationRow(NamedTuple):
     """A recorded operation as it is stored, but for itself."""
 
     tag: int
@@ -89,18 +89,18 @@ class Piece:
         self.tail = self._rows + self.count * _ROW.size
         """Where the virtual operations begin."""
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[OperationRow]:
         """All rows, as plain tuples in the form of one: they are many."""
-        return cast("list[Row]", list(_ROW.iter_unpack(self.raw[self._rows : self.tail])))
+        return cast("list[OperationRow]", list(_ROW.iter_unpack(self.raw[self._rows : self.tail])))
 
-    def rows_at(self, places: Sequence[int]) -> list[Row]:
+    def rows_at(self, places: Sequence[int]) -> list[OperationRow]:
         """The rows of some operations, by their places in the piece; an `IndexError` where there is none."""
         if len(places) == self.count:
             return self.rows()
         if places[-1] >= self.count:
             raise IndexError(places[-1])
         raw, first, size, unpack = self.raw, self._rows, _ROW.size, _ROW.unpack_from
-        return cast("list[Row]", [unpack(raw, first + place * size) for place in places])
+        return cast("list[OperationRow]", [unpack(raw, first + place * size) for place in places])
 
     def transactions(self) -> list[tuple[int, TransactionId]]:
         """The transactions that have operations here: place in the block, and id."""
@@ -113,7 +113,7 @@ class Piece:
         number, identifier = _TRANSACTION.unpack_from(self.raw, _HEAD.size + owner * _TRANSACTION.size)
         return f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{number},"op_in_trx":'
 
-    def timestamp(self, row: Row) -> int:
+    def timestamp(self, row: OperationRow) -> int:
         """When an operation happened."""
         return self.late if row[3] >= LATE else self.early
 

@@ -21,7 +21,7 @@ from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, Shown
-from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, Transaction
+from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, LmdbTransaction
 
 RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
 """Room for a file of any size, so that the writer's growth never moves it; nothing is allocated by that."""
@@ -77,7 +77,7 @@ class EmbeddedHistory(History):
         with self._begin() as transaction:
             yield EmbeddedView(transaction, self._tables, self._log, self._remembered)
 
-    def _begin(self) -> Transaction:
+    def _begin(self) -> LmdbTransaction:
         try:
             return self._environment.begin()
         except lmdb.MapResizedError:

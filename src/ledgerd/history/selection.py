@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.chain.log.histories import Direction, Wanted
 from ledgerd.history.directions import concerned
-from ledgerd.history.pieces import Piece, Row
+from ledgerd.history.pieces import OperationRow, Piece
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 
@@ -19,7 +19,7 @@ class Selection:
         self.needs_operations = wanted.direction is not Direction.ANY or bool(wanted.accounts and account is None)
         """Whether the operations themselves have to be looked at."""
 
-    def may_take(self, piece: Piece, row: Row) -> bool:
+    def may_take(self, piece: Piece, row: OperationRow) -> bool:
         """Whether an operation is wanted, by what is stored of it."""
         tags, wanted = self._tags, self._wanted
         return (tags is None or row[0] in tags) and wanted.since <= piece.timestamp(row) < wanted.until

@@ -10,7 +10,7 @@ import lmdb
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.state.disk import Database, Transaction
+from ledgerd.state.disk import Database, LmdbTransaction
 
 FORMAT = b"ledgerd history 2"
 BLOCK_KEY = struct.Struct(">I")
@@ -35,7 +35,7 @@ class Tables(NamedTuple):
     chunks: Database
 
     @classmethod
-    def open(cls, environment: lmdb.Environment, transaction: Transaction | None, *, create: bool) -> Tables:
+    def open(cls, environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool) -> Tables:
         """The tables of an environment, made in a transaction where they may be missing."""
 
         def table(name: str, *, is_set: bool = False) -> Database:
@@ -62,7 +62,7 @@ class Watermarks(NamedTuple):
     """The last block whose operations have gone from the histories of accounts."""
 
 
-def read_watermarks(transaction: Transaction, tables: Tables) -> Watermarks | None:
+def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks | None:
     """What the history on the disk reaches; `None` in a new one."""
     found = transaction.get(_FORMAT_KEY, db=tables.header)
     if found is None:
@@ -72,13 +72,13 @@ def read_watermarks(transaction: Transaction, tables: Tables) -> Watermarks | No
     return Watermarks(*_PROGRESS.unpack(transaction.get(_PROGRESS_KEY, bytes(_PROGRESS.size), db=tables.header)))
 
 
-def write_watermarks(transaction: Transaction, tables: Tables, watermarks: Watermarks) -> None:
+def write_watermarks(transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks) -> None:
     """Store them."""
     transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
     transaction.put(_PROGRESS_KEY, _PROGRESS.pack(*watermarks), db=tables.header)
 
 
-def pieces_at(transaction: Transaction, tables: Tables, block: int) -> list[Piece]:
+def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int) -> list[Piece]:
     """The pieces of a block, in their order."""
     found: list[Piece] = []
     raw = transaction.get(PIECE_KEY.pack(block, 0), db=tables.operations)
@@ -96,7 +96,7 @@ def transaction_entry(transaction: TransactionId, block: int) -> tuple[bytes, by
     return transaction[:1], _PLACE.pack(transaction[1:3], block)
 
 
-def possible_blocks(transaction: Transaction, tables: Tables, wanted: TransactionId) -> list[int]:
+def possible_blocks(transaction: LmdbTransaction, tables: Tables, wanted: TransactionId) -> list[int]:
     """The number of each block that may hold the transaction of this id, the earliest first."""
     cursor = transaction.cursor(tables.transactions)
     found: list[int] = []
@@ -110,7 +110,7 @@ def possible_blocks(transaction: Transaction, tables: Tables, wanted: Transactio
     return found
 
 
-def block_behind(transaction: Transaction, tables: Tables, number: int) -> int | None:
+def block_behind(transaction: LmdbTransaction, tables: Tables, number: int) -> int | None:
     """The next block that has recorded operations."""
     cursor = transaction.cursor(tables.operations)
     if not cursor.set_range(PIECE_KEY.pack(number + 1, 0)):

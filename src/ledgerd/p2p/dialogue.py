@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ledgerd.p2p.shared.budget import Budget
+from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
@@ -59,8 +59,8 @@ class Dialogue:
         self._contacts = contacts
         self._intake = intake
         self.exchange = PeerExchange(core, contacts)
-        self._signatures = Budget(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
-        self._trusted_signatures = Budget(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
+        self._signatures = TokenBucket(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
+        self._trusted_signatures = TokenBucket(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
         self._handlers: dict[type[Message], Callable[[Peer, Any], None]] = {
             Hello: self._hello,
             HelloReply: self._hello_reply,

@@ -45,11 +45,11 @@ WAITS = "its messages wait"
 SYNC_SECONDS = 1
 KEY_RECOVERY_SECONDS = 0.25
 
-KeyRecovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
+KeyRecoverer = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
 """Recovers the keys that signed blocks, in other processes, and stores them where the rules look keys up."""
 
 
-Sleep = Callable[[float], Awaitable[None]]
+NetworkSleep = Callable[[float], Awaitable[None]]
 """Waits so many seconds by the clock of the network."""
 
 
@@ -139,8 +139,8 @@ class Driver:
         self,
         network: NetworkState,
         clock: Callable[[], float],
-        key_recovery: KeyRecovery | None = None,
-        sleep: Sleep = asyncio.sleep,
+        key_recovery: KeyRecoverer | None = None,
+        sleep: NetworkSleep = asyncio.sleep,
     ) -> None:
         self.network = network
         self.network.core.recovers_keys_ahead = key_recovery is not None

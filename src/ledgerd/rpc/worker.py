@@ -27,7 +27,7 @@ from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.tasks import first_of
 
 
-class Listener(msgspec.Struct, frozen=True):
+class ListeningSocket(msgspec.Struct, frozen=True):
     """An inherited listening socket, and the protocols served on it."""
 
     descriptor: int
@@ -36,7 +36,7 @@ class Listener(msgspec.Struct, frozen=True):
     """As the operator wrote it."""
 
 
-class Order(msgspec.Struct, frozen=True):
+class WorkerArguments(msgspec.Struct, frozen=True):
     """The arguments of a worker process, read from standard input."""
 
     parts: str
@@ -45,7 +45,7 @@ class Order(msgspec.Struct, frozen=True):
     """The settings that this function takes, as JSON: their type is known to it alone."""
     limits: Limits
     link: int
-    listeners: tuple[Listener, ...]
+    listeners: tuple[ListeningSocket, ...]
 
 
 YIELDING = 5
@@ -56,10 +56,10 @@ UNBOUNDED = 1 << 16
 
 log = logging.getLogger(__name__)
 
-Parts = Callable[[Link, Limits, msgspec.Raw], Service]
+MakeService = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
-async def serve(order: Order) -> None:
+async def serve(order: WorkerArguments) -> None:
     """Serve until the node sends a stop or the link is lost."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
@@ -111,16 +111,16 @@ def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
     link.on(STOP, stop)
 
 
-def _parts(name: str) -> Parts:
+def _parts(name: str) -> MakeService:
     module, _, function = name.partition(":")
-    parts: Parts = getattr(import_module(module), function)
+    parts: MakeService = getattr(import_module(module), function)
     return parts
 
 
 def main() -> None:
     """Read the order and carry it out."""
     give_way(YIELDING)
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=WorkerArguments)
     on_a_loop(partial(serve, order))
 
 

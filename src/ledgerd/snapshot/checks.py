@@ -16,7 +16,7 @@ from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_BY_NAME,
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 
 if TYPE_CHECKING:
-    from ledgerd.chain.offline.tokens import Tally
+    from ledgerd.chain.offline.tokens import TokenTally
     from ledgerd.protocol.block import Block
     from ledgerd.snapshot.read import Snapshot
     from ledgerd.state import Store
@@ -62,7 +62,7 @@ def require_counts(snapshot: Snapshot) -> None:
             raise SnapshotError(f"the header of the snapshot counts {count} records of {name}, and it has {found}")
 
 
-def require_sums(store: Store, tally: Tally, residual: int) -> None:
+def require_sums(store: Store, tally: TokenTally, residual: int) -> None:
     """Authorities are of accounts, shares add up, and tokens too, but for what the operator tolerates."""
     with store.committed() as view:
         _require_owners(view)

@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
-from ledgerd.snapshot.frames import InfoReply, InfoRequest, Message, MessageReader, ProtocolFault, packed
+from ledgerd.snapshot.frames import InfoReply, InfoRequest, MessageReader, ProtocolFault, SnapshotMessage, packed
 from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.threads import in_thread
 
@@ -44,7 +44,7 @@ class SnapshotConnection:
         self._writer = writer
         self._frames = MessageReader(FRAME_BYTES)
 
-    async def ask(self, request: Message, seconds: float) -> Message:
+    async def ask(self, request: SnapshotMessage, seconds: float) -> SnapshotMessage:
         """Send a request and wait for the answer."""
         async with asyncio.timeout(seconds):
             self._writer.write(packed(request))
@@ -163,7 +163,7 @@ async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float
 
 
 async def _receive(connection: SnapshotConnection, file: BinaryIO, progress: Download, began: float) -> None:
-    request: Message | None = progress.connect()
+    request: SnapshotMessage | None = progress.connect()
     seconds = ANSWER_SECONDS
     while request is not None:
         action = progress.take(await connection.ask(request, seconds))

@@ -14,7 +14,7 @@ from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.directory import PARTIAL, put_in_place
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import Exported, Occasion, export
-from ledgerd.state import Reader, View
+from ledgerd.state import StateReader, View
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
@@ -34,7 +34,7 @@ def create(state: Path, logs: Path, network: ChainParameters, path: Path, create
     partial = path.with_name(path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with Reader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
+        with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
             number = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
             occasion = Occasion(network.chain_id, created, _block(view, logs, number))
             with partial.open("wb") as file:

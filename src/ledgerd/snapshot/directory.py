@@ -19,7 +19,7 @@ DAY = 86_400
 LARGEST_NUMBER = (1 << 32) - 1
 
 
-class Kept(NamedTuple):
+class StoredSnapshot(NamedTuple):
     """A snapshot in the directory."""
 
     number: int
@@ -41,7 +41,7 @@ def number_in(name: str) -> int:
     return number if number <= LARGEST_NUMBER else 0
 
 
-def kept_in(folder: Path) -> Iterator[Kept]:
+def kept_in(folder: Path) -> Iterator[StoredSnapshot]:
     """Every snapshot of a directory, which may not exist."""
     try:
         entries = sorted(folder.iterdir())
@@ -50,10 +50,10 @@ def kept_in(folder: Path) -> Iterator[Kept]:
     for path in entries:
         number = number_in(path.name)
         if number and path.is_file():
-            yield Kept(number, path)
+            yield StoredSnapshot(number, path)
 
 
-def newest_in(folder: Path, *, below: int | None = None) -> Kept | None:
+def newest_in(folder: Path, *, below: int | None = None) -> StoredSnapshot | None:
     """The snapshot of the highest block, or of the highest one below a number."""
     fitting = (each for each in kept_in(folder) if below is None or each.number < below)
     return max(fitting, key=lambda each: each.number, default=None)

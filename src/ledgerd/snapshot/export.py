@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ledgerd.chain.offline.tokens import Tally
+from ledgerd.chain.offline.tokens import TokenTally
 from ledgerd.codec import codec_of
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol.block import Block
@@ -19,7 +19,7 @@ from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.loadable import Loadability
-from ledgerd.snapshot.sections import HEAD_BLOCK, SECTIONS, Section
+from ledgerd.snapshot.sections import HEAD_BLOCK, SECTIONS, SnapshotSection
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.transactions import KnownTransaction
@@ -52,7 +52,7 @@ class Exported(NamedTuple):
     """Of the state."""
     loadability: Loadability
     """What keeps reference nodes from loading it, if anything does."""
-    tally: Tally
+    tally: TokenTally
     """The tokens in it."""
 
 
@@ -64,7 +64,7 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
     """
     _require_head(view, occasion.head_block)
     counts: dict[str, Json] = {}
-    loadability, tally = Loadability(), Tally()
+    loadability, tally = Loadability(), TokenTally()
     with StateWriter(spool) as writer:
 
         def frame(text: str) -> None:
@@ -109,7 +109,10 @@ def _add_records(texts: Iterator[str], add: Callable[[str], None]) -> int:
 
 
 def _texts(
-    view: View, section: Section[Any], pending: Collection[TransactionId], observers: tuple[Loadability, Tally]
+    view: View,
+    section: SnapshotSection[Any],
+    pending: Collection[TransactionId],
+    observers: tuple[Loadability, TokenTally],
 ) -> Iterator[str]:
     loadability, tally = observers
     for entity in view.scan(section.table):

@@ -14,9 +14,9 @@ from ledgerd.snapshot.frames import (
     DataRequest,
     InfoReply,
     InfoRequest,
-    Message,
-    NotAvailable,
+    NoSnapshot,
     ProtocolFault,
+    SnapshotMessage,
 )
 
 LARGEST_FILE = 2 << 30
@@ -32,7 +32,7 @@ class Unavailable(Exception):
 class DownloadAction(NamedTuple):
     """The next request, and the bytes to write."""
 
-    request: Message | None
+    request: SnapshotMessage | None
     """The request to send; `None` when the file is complete."""
     part: bytes = b""
     """The bytes to append to the file."""
@@ -48,7 +48,7 @@ class Download:
         self._connections = 0
         self._before = 0
 
-    def connect(self) -> Message:
+    def connect(self) -> SnapshotMessage:
         """A connection is established: the first request on it."""
         self._connections += 1
         self._before = self.received
@@ -60,7 +60,7 @@ class Download:
         """Whether to connect again after a connection broke: if it brought bytes."""
         return self.received > self._before and self._connections < MOST_CONNECTIONS
 
-    def take(self, message: Message) -> DownloadAction:
+    def take(self, message: SnapshotMessage) -> DownloadAction:
         """Handle an answer."""
         match message:
             case InfoReply() if not self._asked:
@@ -103,10 +103,10 @@ def check(info: InfoReply) -> None:
         raise ProtocolFault("it announces a snapshot of block 0")
 
 
-def refusal(message: Message) -> Exception:
+def refusal(message: SnapshotMessage) -> Exception:
     """The error for an answer without content."""
     match message:
-        case NotAvailable():
+        case NoSnapshot():
             return Unavailable("it has no snapshot")
         case AccessDenied():
             return Unavailable(f"it denies access: {message.text}")

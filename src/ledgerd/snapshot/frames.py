@@ -119,7 +119,7 @@ class DataReply(msgspec.Struct, frozen=True):
         return cls(offset, payload[start:end], payload[end] == 1)
 
 
-class NotAvailable(msgspec.Struct, frozen=True):
+class NoSnapshot(msgspec.Struct, frozen=True):
     """There is no snapshot."""
 
     TYPE: ClassVar[int] = 5
@@ -128,7 +128,7 @@ class NotAvailable(msgspec.Struct, frozen=True):
         return b""
 
     @classmethod
-    def parse(cls, _payload: bytes) -> NotAvailable:
+    def parse(cls, _payload: bytes) -> NoSnapshot:
         return cls()
 
 
@@ -160,14 +160,14 @@ _REASONS: dict[int, str] = {
     Denial.TOO_OFTEN: "too many connections from this address within an hour",
 }
 
-Message = InfoRequest | InfoReply | DataRequest | DataReply | NotAvailable | AccessDenied
+SnapshotMessage = InfoRequest | InfoReply | DataRequest | DataReply | NoSnapshot | AccessDenied
 
-KINDS: dict[int, type[Message]] = {
-    kind.TYPE: kind for kind in (InfoRequest, InfoReply, DataRequest, DataReply, NotAvailable, AccessDenied)
+KINDS: dict[int, type[SnapshotMessage]] = {
+    kind.TYPE: kind for kind in (InfoRequest, InfoReply, DataRequest, DataReply, NoSnapshot, AccessDenied)
 }
 
 
-def packed(message: Message) -> bytes:
+def packed(message: SnapshotMessage) -> bytes:
     """A message as its frame."""
     payload = message.payload()
     return HEADER.pack(len(payload), message.TYPE) + payload
@@ -184,7 +184,7 @@ class MessageReader:
         """Add bytes to the buffer."""
         self._buffer += data
 
-    def next(self) -> Message | None:
+    def next(self) -> SnapshotMessage | None:
         """The next complete message, or `None`; raises `ProtocolFault`.
 
         Payload bytes after the last field are ignored, as by the reference.

@@ -68,11 +68,11 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-Order = Export | Import
+JobOrder = Export | Import
 Told = Progress | Done | Failed
 
 
-def carry_out(order: Order, tell: Callable[[Told], None]) -> Done:
+def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
     """Carry an order out."""
     network = parameters_of(order.chain)
     path = Path(order.path)
@@ -93,7 +93,7 @@ def main() -> None:
     # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     give_way(NICENESS)
-    order: Order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
+    order: JobOrder = msgspec.json.decode(sys.stdin.buffer.readline(), type=JobOrder)
     begin_thread("end of input", _read_to_the_end, lambda _: os._exit(1))
     try:
         _tell(carry_out(order, _tell))

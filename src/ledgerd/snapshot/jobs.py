@@ -9,7 +9,7 @@ import socket
 import msgspec
 
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Done, Failed, Order, Progress, Told
+from ledgerd.snapshot.job import Done, Failed, JobOrder, Progress, Told
 from ledgerd.supervision.processes import Child, module_command
 
 log = logging.getLogger(__name__)
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 COMMAND = module_command("ledgerd.snapshot.job")
 
 
-async def done(order: Order) -> Done:
+async def done(order: JobOrder) -> Done:
     """Wait until an order is carried out; `SnapshotError` says why it cannot be. Cancelling ends the process."""
     try:
         ours, theirs = socket.socketpair()
@@ -39,7 +39,7 @@ def _not_started(problem: OSError) -> SnapshotError:
     return SnapshotError(f"the process for the snapshot cannot be started: {problem.strerror or problem}")
 
 
-async def _outcome(child: Child, plug: socket.socket, order: Order) -> Done:
+async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
     plug.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=plug)
     try:

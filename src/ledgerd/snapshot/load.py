@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.offline.audit import accept_discrepancies
-from ledgerd.chain.offline.tokens import Tally
+from ledgerd.chain.offline.tokens import TokenTally
 from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
@@ -56,7 +56,7 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: i
         raise SnapshotError(
             f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()}, this node of {network.chain_id.hex()}"
         )
-    tally = Tally()
+    tally = TokenTally()
     with json_defaults_of(network):
         head_block = fill(store, snapshot, tally)
     _require_whole(store, network)
@@ -77,10 +77,10 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: i
     return head_block
 
 
-def fill(store: Store, snapshot: Snapshot, tally: Tally | None = None) -> Block | None:
+def fill(store: Store, snapshot: Snapshot, tally: TokenTally | None = None) -> Block | None:
     """Put the records of a snapshot into a store as they are, and count their tokens."""
     head_block = None
-    tally = tally or Tally()
+    tally = tally or TokenTally()
     met: set[str] = set()
     for count, (name, record) in enumerate(snapshot.records(), 1):
         met.add(name)

@@ -11,7 +11,7 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
 from ledgerd.snapshot.client import SnapshotConnection, connected, reason_of
 from ledgerd.snapshot.fetching import Download, Unavailable
-from ledgerd.snapshot.frames import AccessDenied, InfoReply, NotAvailable, ProtocolFault
+from ledgerd.snapshot.frames import AccessDenied, InfoReply, NoSnapshot, ProtocolFault
 from ledgerd.supervision.main_loop import on_a_loop
 
 PART_SECONDS = 60.0
@@ -60,7 +60,7 @@ async def _ask(connection: SnapshotConnection, result: Result, clock: Callable[[
     download, began = Download(), clock()
     answer = await connection.ask(download.connect(), client.ANSWER_SECONDS)
     result = result._replace(answering=clock() - began)
-    if isinstance(answer, NotAvailable):
+    if isinstance(answer, NoSnapshot):
         return result._replace(status=Status.NO_SNAPSHOT)
     if isinstance(answer, AccessDenied):
         return result._replace(status=Status.DENIED, remark=answer.text)

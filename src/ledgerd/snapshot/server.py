@@ -12,12 +12,12 @@ from ledgerd.snapshot.frames import (
     LARGEST_REQUEST,
     AccessDenied,
     DataReply,
-    Message,
     MessageReader,
     ProtocolFault,
+    SnapshotMessage,
     packed,
 )
-from ledgerd.snapshot.serving import Answer, Doorkeeper, Part, ServerSession
+from ledgerd.snapshot.serving import Answer, Doorkeeper, FileRange, ServerSession
 from ledgerd.snapshot.shelf import Shelf
 from ledgerd.supervision.tasks import Tasks, stream_server
 from ledgerd.supervision.threads import in_thread
@@ -115,7 +115,7 @@ class SnapshotServer:
     ) -> bool:
         """Send an answer; `False` when it is the last."""
         message = answer.message
-        if isinstance(message, Part):
+        if isinstance(message, FileRange):
             message = None if file is None else await in_thread(_read, file, message)
         if message is None:
             return False
@@ -131,14 +131,14 @@ def _tell_fault(problem: BaseException) -> None:
     log.error("a snapshot connection was closed after an error of this program", exc_info=problem)
 
 
-def _read(file: BinaryIO, part: Part) -> DataReply | None:
+def _read(file: BinaryIO, part: FileRange) -> DataReply | None:
     """The bytes of a part; nothing where the file has become shorter."""
     file.seek(part.offset)
     read = file.read(part.size)
     return DataReply(part.offset, read, part.is_last) if len(read) == part.size else None
 
 
-async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: ServerSession) -> Message | None:
+async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: ServerSession) -> SnapshotMessage | None:
     """The next request; nothing when there will be none."""
     async with asyncio.timeout_at(session.deadline):
         while (message := frames.next()) is None:

@@ -9,7 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
-from ledgerd.snapshot.directory import Kept, newest_in
+from ledgerd.snapshot.directory import StoredSnapshot, newest_in
 from ledgerd.snapshot.serving import Offer
 from ledgerd.supervision.threads import in_thread
 
@@ -50,7 +50,7 @@ class Shelf:
             file.close()
             raise
 
-    def _offer(self, kept: Kept, file: BufferedReader) -> Offer:
+    def _offer(self, kept: StoredSnapshot, file: BufferedReader) -> Offer:
         about = os.fstat(file.fileno())
         state = _State(kept.path, about.st_ino, about.st_size, about.st_mtime_ns)
         if self._known is None or self._known[0] != state:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-OwnSlot = Callable[[], int | None]
+NextOwnSlot = Callable[[], int | None]
 """When the next slot of our own is, in seconds since 1970, if it is near."""
 
 BEHIND_SECONDS = 60
@@ -33,7 +33,7 @@ class Triggers:
         self.wants_fresh = False
         """Whether one is due as soon as the chain is caught up with."""
 
-    def applied(self, number: int, time: int, now: int, own_slot: OwnSlot) -> int | None:
+    def applied(self, number: int, time: int, now: int, own_slot: NextOwnSlot) -> int | None:
         """A block is the head now; the number to name a snapshot by, if one is to be written at once."""
         due = self._due(number, is_behind=now - time > BEHIND_SECONDS)
         if due:

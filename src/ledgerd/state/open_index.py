@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ledgerd.state.disk import Database, Disk, Transaction, put_all
+from ledgerd.state.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.keys import INT64, integer_of
-from ledgerd.state.ranges import Entry, Range, entries, first_entry
+from ledgerd.state.ranges import KeyValue, Range, entries, first_entry
 from ledgerd.state.tables import RANK_BYTES, E, Index, Key, Ranks
 from ledgerd.state.view import searched_key
 
@@ -103,7 +103,7 @@ class OpenIndex(Generic[E]):
         if not self._pending:
             return
         removed: list[bytes] = []
-        added: list[Entry] = []
+        added: list[KeyValue] = []
         for object_id in self._pending:
             entity = self.cache.objects[object_id]
             before = self._written[object_id] if object_id in self._written else self._committed_entry(object_id)
@@ -123,7 +123,7 @@ class OpenIndex(Generic[E]):
             added.sort()
             self._disk.put_all(self._database, removed, added)
 
-    def write_again(self, transaction: Transaction) -> None:
+    def write_again(self, transaction: LmdbTransaction) -> None:
         """Write into a new transaction what an abandoned one has lost."""
         if not self._written:
             return
@@ -174,7 +174,7 @@ class OpenIndex(Generic[E]):
         if len(self.hints) > count:
             self.hints.clear()
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[KeyValue]:
         """All entries, up to date."""
         self.flush()
         return entries(self._disk.transaction, self._database, Range())

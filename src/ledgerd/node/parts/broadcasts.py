@@ -14,7 +14,7 @@ from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.chain_thread import Rank
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.p2p.shared.budget import Budget
+from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.transaction import Transaction
@@ -44,8 +44,8 @@ class Broadcasts:
         self._time = time
         self._patience = patience
         now = time.wall() / MICRO
-        self._signatures = Budget(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, now)
-        self._unproven = Budget(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, now)
+        self._signatures = TokenBucket(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, now)
+        self._unproven = TokenBucket(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, now)
         self.after_transaction: list[Callable[[Chain, Transaction], None]] = []
         """Called on the chain's thread after a transaction was accepted."""
         self.after_block: list[Callable[[Chain, Block], None]] = []
@@ -71,7 +71,7 @@ class Broadcasts:
         await self._in_time(partial(self._push_block, block), Rank.BLOCK)
         return b""
 
-    def _charge(self, budget: Budget, cost: int) -> None:
+    def _charge(self, budget: TokenBucket, cost: int) -> None:
         if not budget.take(cost, self._time.wall() / MICRO):
             raise PlainError(LOCKED)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-from ledgerd.p2p.shared.budget import Budget
+from ledgerd.p2p.shared.budget import TokenBucket
 
 REMEMBERED = 4096
 """Addresses that are kept; who has spoken least lately goes first."""
@@ -28,13 +28,13 @@ class Allowance:
     __slots__ = ("pushed", "service", "signatures", "spent", "standing", "unproven")
 
     def __init__(self, now: float) -> None:
-        self.service = Budget(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
+        self.service = TokenBucket(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
         """Bytes of blocks that it may ask for: far above what anybody can apply."""
-        self.signatures = Budget(SIGNATURES, SIGNATURES_A_SECOND, now)
+        self.signatures = TokenBucket(SIGNATURES, SIGNATURES_A_SECOND, now)
         """Signatures of transactions, each a key to recover."""
-        self.unproven = Budget(UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND, now)
+        self.unproven = TokenBucket(UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND, now)
         """Blocks of other branches that nobody is known to have signed: kept, but few."""
-        self.pushed = Budget(PUSHED_BYTES, PUSHED_BYTES_A_SECOND, now)
+        self.pushed = TokenBucket(PUSHED_BYTES, PUSHED_BYTES_A_SECOND, now)
         """Bytes of such blocks that are decoded."""
         self.standing = 0
         """How many of its transactions were accepted lately, less some for each that was refused."""

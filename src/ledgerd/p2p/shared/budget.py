@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Budget:
+class TokenBucket:
     """A token bucket: a burst, and a rate per second."""
 
     __slots__ = ("_at", "_burst", "_left", "_rate")

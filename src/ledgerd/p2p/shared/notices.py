@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from ledgerd.p2p.shared.budget import Budget
+from ledgerd.p2p.shared.budget import TokenBucket
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ class Notices:
     """Tells the operator of what peers do, within bounds."""
 
     def __init__(self, now: float) -> None:
-        self._budget = Budget(BURST, A_SECOND, now)
+        self._budget = TokenBucket(BURST, A_SECOND, now)
         self._left_out = 0
         self._told_at = now
 

@@ -20,7 +20,7 @@ from ledgerd.p2p.sync.fork_tracking import ForkTracking
 from ledgerd.p2p.sync.gap_fill import GapFill
 from ledgerd.p2p.sync.range_sync import RangeSync
 from ledgerd.p2p.sync.report import SyncReport
-from ledgerd.p2p.sync.watch import Watch
+from ledgerd.p2p.sync.watch import SyncWatchdog
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
 from ledgerd.p2p.talk.relay import push_block
@@ -48,7 +48,7 @@ class Intake:
         self.ranges = RangeSync(core)
         self.gaps = GapFill(core, self.admission)
         self.mempool = Mempool(core.settings, core.chain.is_anchored)
-        self.watch = Watch(core)
+        self.watch = SyncWatchdog(core)
         self.fork_tracking = ForkTracking(core)
         self._batch: Batch | None = None
         self._batches: deque[Batch] = deque()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ledgerd.p2p.shared.batches import Batch
 
 
-class Piece(NamedTuple):
+class RequestedRange(NamedTuple):
     """A range of blocks that one peer was asked for."""
 
     start: int
@@ -21,11 +21,11 @@ class Piece(NamedTuple):
     """Whether another peer has delivered it: this one's reply is dropped."""
 
 
-class Pieces:
+class SyncRanges:
     """The pieces of one sync."""
 
     def __init__(self) -> None:
-        self.asked: dict[int, Piece] = {}
+        self.asked: dict[int, RequestedRange] = {}
         """The requested pieces by peer, one each."""
         self.holes: list[tuple[int, int]] = []
         """Ranges that were requested and did not arrive, in order."""
@@ -77,13 +77,13 @@ class Pieces:
         if not any(other[:2] == piece[:2] for other in self.asked.values()):
             self.hole(piece.start, piece.end)
 
-    def delivered(self, piece: Piece) -> None:
+    def delivered(self, piece: RequestedRange) -> None:
         """A piece has arrived: mark the requests of it to other peers."""
         for peer, other in self.asked.items():
             if other[:2] == piece[:2]:
                 self.asked[peer] = other._replace(is_delivered=True)
 
-    def overdue(self, now: float, patience: float) -> Piece | None:
+    def overdue(self, now: float, patience: float) -> RequestedRange | None:
         """The lowest piece, if one peer alone was asked for it and has taken longer than this."""
         waited = [piece for piece in self.asked.values() if not piece.is_delivered]
         lowest = min(waited, key=lambda piece: piece.start, default=None)

@@ -14,7 +14,7 @@ from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import LifeEvent, Peer
-from ledgerd.p2p.sync.pieces import Piece, Pieces
+from ledgerd.p2p.sync.pieces import RequestedRange, SyncRanges
 from ledgerd.p2p.wire.messages import BlockRangeReply, GetBlockRange
 from ledgerd.protocol.block import Block
 
@@ -33,7 +33,7 @@ class RangeSync:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._pieces = Pieces()
+        self._pieces = SyncRanges()
         self._applying: Batch | None = None
         self._turn = 0
         """The number whose batch is applied next."""
@@ -102,7 +102,7 @@ class RangeSync:
                 continue
             piece = self._piece_for(peer)
             if piece is not None:
-                self._pieces.asked[peer.id] = Piece(*piece, core.now)
+                self._pieces.asked[peer.id] = RequestedRange(*piece, core.now)
                 peer.advance(LifeEvent.ASKED, core.now)
                 core.send(peer, GetBlockRange(*piece, core.chain.head_id))
 
@@ -213,7 +213,7 @@ class RangeSync:
         self._take(peer, piece, reply)
         return True
 
-    def _take(self, peer: Peer, piece: Piece, reply: BlockRangeReply) -> None:
+    def _take(self, peer: Peer, piece: RequestedRange, reply: BlockRangeReply) -> None:
         """Use the blocks that follow one another; the rest of the piece is asked for again."""
         pieces = self._pieces
         run = linked_run(reply.blocks)
@@ -244,7 +244,7 @@ class RangeSync:
             self._passed[peer.id] = start
             self._pieces.hole(start, end)
 
-    def _came_short(self, peer: Peer, last: int, piece: Piece) -> None:
+    def _came_short(self, peer: Peer, last: int, piece: RequestedRange) -> None:
         """It serves no more by ranges; what it claims above comes by pushes and gap fills."""
         self._ends[peer.id] = (peer.reach, last)
         if self._pieces.next == piece.end + 1:

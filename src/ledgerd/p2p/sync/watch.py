@@ -11,7 +11,7 @@ BEHIND_BLOCKS = 2
 ISOLATION_SECONDS = 60
 
 
-class Watch:
+class SyncWatchdog:
     """Timers that run while nothing arrives."""
 
     def __init__(self, core: Core) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MAX_TITLE_LENGTH = 256
 MAX_MEMO_LENGTH = 4_096
 
-Names = Annotated[tuple[AccountName, ...], sorted_by(word_order)]
-Keys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
+SortedNames = Annotated[tuple[AccountName, ...], sorted_by(word_order)]
+SortedKeys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
 
 
 class OperationWrapper(msgspec.Struct, frozen=True):
@@ -66,14 +66,14 @@ class ProposalUpdate(Operation, frozen=True, tag=23):
 
     author: AccountName
     title: str
-    active_approvals_to_add: Names
-    active_approvals_to_remove: Names
-    master_approvals_to_add: Names
-    master_approvals_to_remove: Names
-    regular_approvals_to_add: Names
-    regular_approvals_to_remove: Names
-    key_approvals_to_add: Keys
-    key_approvals_to_remove: Keys
+    active_approvals_to_add: SortedNames
+    active_approvals_to_remove: SortedNames
+    master_approvals_to_add: SortedNames
+    master_approvals_to_remove: SortedNames
+    regular_approvals_to_add: SortedNames
+    regular_approvals_to_remove: SortedNames
+    key_approvals_to_add: SortedKeys
+    key_approvals_to_remove: SortedKeys
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002

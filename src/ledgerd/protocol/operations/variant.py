@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from ledgerd.codec import declare, kind_of, record_kind
-from ledgerd.codec.variants import NamedVariant, Record
+from ledgerd.codec.variants import NamedVariant, RecordType
 from ledgerd.protocol.operations.base import Operation, name_of, tag_of
 
 OLD_NAMES = {
@@ -49,7 +49,7 @@ def names_that_can_be_sent() -> frozenset[str]:
     return frozenset(name_of(each) for each in records if issubclass(each, Operation) and not each.VIRTUAL)
 
 
-def _name_of(record: Record) -> str:
+def _name_of(record: RecordType) -> str:
     if not issubclass(record, Operation):
         raise TypeError(f"{record.__name__} is not an operation")
     return name_of(record)

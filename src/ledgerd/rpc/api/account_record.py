@@ -119,7 +119,7 @@ _AUTHORITY_FIELDS = {
 
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
-Pieces = tuple[str, ...]
+TextPieces = tuple[str, ...]
 
 
 def _runs(names: Callable[[str], bool]) -> list[list[str]]:
@@ -153,7 +153,7 @@ class _PrintedAccount(NamedTuple):
 
     id: int
     votes: int
-    pieces: Pieces
+    pieces: TextPieces
 
 
 def _print_account(account: Account) -> _PrintedAccount:
@@ -161,7 +161,7 @@ def _print_account(account: Account) -> _PrintedAccount:
     return _PrintedAccount(account.id, account.validators_voted_for, pieces)
 
 
-def _print_authority(authority: AccountAuthority) -> Pieces:
+def _print_authority(authority: AccountAuthority) -> TextPieces:
     return tuple(printer(authority)[1:-1] for printer in _authority_printers())
 
 

@@ -23,7 +23,7 @@ class Head(msgspec.Struct, frozen=True):
     """Seconds since 1970, by the chain's own clock."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class TakenSnapshot(msgspec.Struct, frozen=True):
     """A state that can be gone back to."""
 
     snapshot: UInt32
@@ -49,9 +49,9 @@ async def move_time(node: Node, seconds: UInt32) -> Head:
 
 
 @DEV_API.method(args=exactly(0), cached=False, examples=[[]])
-async def snapshot(node: Node) -> Kept:
+async def snapshot(node: Node) -> TakenSnapshot:
     """Keep the chain as it is now."""
-    return msgspec.msgpack.decode(await node.main.ask(SNAPSHOT, b""), type=Kept)
+    return msgspec.msgpack.decode(await node.main.ask(SNAPSHOT, b""), type=TakenSnapshot)
 
 
 @DEV_API.method(args=exactly(1), cached=False)
@@ -77,7 +77,7 @@ MOVE_TIME = "move time"
 """A question: by how many seconds. The answer is a `Head`."""
 
 SNAPSHOT = "keep a snapshot"
-"""A question without words. The answer is a `Kept`."""
+"""A question without words. The answer is a `TakenSnapshot`."""
 
 REVERT = "revert to a snapshot"
 """A question: to which. The answer is a `Head`."""
@@ -99,6 +99,6 @@ def number_of(payload: bytes) -> int:
     return msgspec.msgpack.decode(payload, type=int)
 
 
-def packed_answer(answer: Head | Kept) -> bytes:
+def packed_answer(answer: Head | TakenSnapshot) -> bytes:
     """The bytes of an answer."""
     return msgspec.msgpack.encode(answer)

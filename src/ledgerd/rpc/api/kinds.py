@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Annotated
 
-from ledgerd.codec import kind_of, sorted_by
+from ledgerd.codec import kind_of
 from ledgerd.codec.errors import BAD_CAST, DecodeError
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_scalars import as_int64, parse_int64
@@ -13,15 +12,10 @@ from ledgerd.codec.json_text import dumps
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.lazy import lazy
 from ledgerd.codec.source import Source
-from ledgerd.protocol.authority import key_order
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 
 Names = tuple[AccountName, ...]
-
-Keys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
-"""A set of keys."""
 
 
 class Printed(Kind):

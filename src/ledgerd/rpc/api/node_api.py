@@ -15,7 +15,7 @@ from ledgerd.rpc.call.view import Node
 NODE_API = Api("node_api", "How the node itself is: for whoever watches it.")
 
 
-class Network(msgspec.Struct, frozen=True):
+class PeerNetwork(msgspec.Struct, frozen=True):
     """Where the node stands among its peers."""
 
     mode: str
@@ -29,10 +29,10 @@ class Network(msgspec.Struct, frozen=True):
 
 
 @NODE_API.method(args=exactly(0), cached=False, examples=[[]])
-async def network(node: Node) -> Network:
+async def network(node: Node) -> PeerNetwork:
     """Where the node stands among its peers."""
-    return msgspec.msgpack.decode(await node.main.ask(STANDING, b""), type=Network)
+    return msgspec.msgpack.decode(await node.main.ask(STANDING, b""), type=PeerNetwork)
 
 
 STANDING = "where the node stands among its peers"
-"""A question without words. The answer is a `Network`."""
+"""A question without words. The answer is a `PeerNetwork`."""

@@ -27,7 +27,7 @@ class BoundReached(PlainError):
         super().__init__(f"{message} ({option})", INVALID_REQUEST)
 
 
-class Budget:
+class RequestBudget:
     """What is left of the bounds for one request, or for all requests of a batch together."""
 
     def __init__(self, limits: Limits, note: Callable[[str], None] = lambda _: None) -> None:

@@ -19,7 +19,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.legacy_json import parse
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
-from ledgerd.rpc.call.bounds import BoundsMet, Budget, names_in
+from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
 from ledgerd.rpc.call.envelope import (
@@ -32,7 +32,7 @@ from ledgerd.rpc.call.envelope import (
     result_opening,
     result_text,
 )
-from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, Fault, PlainError, Unresolved, fault_of
+from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.supervision.threads import in_thread
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 REFUSALS = (PlainError, RuleViolation, DecodeError)
 """Exceptions that a client gets with the reference's text. Any other is an internal error."""
 
-INTERNAL = Fault(OTHER, "Internal error: the node's log says more")
+INTERNAL = ErrorObject(OTHER, "Internal error: the node's log says more")
 
 LARGE = 256 * 1024
 """Bodies of more bytes than that take so long to read that other requests should not wait for it."""
@@ -91,7 +91,7 @@ class Later:
 
     def refused(self, reason: str) -> bytes:
         """The answer where the connection cannot wait for later ones."""
-        return answer_bytes(error_text(Fault(OTHER, reason), self._identity))
+        return answer_bytes(error_text(ErrorObject(OTHER, reason), self._identity))
 
 
 class Dispatcher:
@@ -135,7 +135,7 @@ class Dispatcher:
             yield answered
 
     def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: str) -> str | Later:
-        budget = Budget(self._limits, lambda option: self.bounds.note(option, asker))
+        budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker))
         try:
             request = parsed()
             if isinstance(request, list):
@@ -147,10 +147,10 @@ class Dispatcher:
             return error_text(self._fault(error)._replace(code=OTHER), NO_ID)
         return self._single(request, budget, body)
 
-    def _fault(self, error: PlainError | RuleViolation | DecodeError) -> Fault:
-        return fault_of(error, int(self._clock()))
+    def _fault(self, error: PlainError | RuleViolation | DecodeError) -> ErrorObject:
+        return error_object(error, int(self._clock()))
 
-    def _single(self, request: Json, budget: Budget, body: bytes = b"") -> str | Later:
+    def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> str | Later:
         """Answer one request; `body` where it came alone, so that the answer can be kept."""
         identity = NO_ID
         try:
@@ -175,7 +175,7 @@ class Dispatcher:
             self.cache.keep(body, identity, answer_bytes(opening))
         return f"{opening}{identity}}}"
 
-    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: Budget) -> str:
+    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: RequestBudget) -> str:
         """The error, which counts as an answer does."""
         text = error_text(self._fault(error), identity)
         try:
@@ -196,7 +196,7 @@ class Dispatcher:
             raise Unresolved(layout, {"method": name})
         return method
 
-    def _result(self, method: Method, arguments: list[object], budget: Budget) -> str:
+    def _result(self, method: Method, arguments: list[object], budget: RequestBudget) -> str:
         """The JSON text of what a method answers at once, from one state."""
         view = ApiView(self.node, budget)
         try:
@@ -217,7 +217,7 @@ class Dispatcher:
                 yield value
 
     async def _answers(
-        self, method: Method, arguments: list[object], identity: str, budget: Budget
+        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget
     ) -> AsyncGenerator[str, None]:
         try:
             async with aclosing(self._values(method, arguments)) as values:
@@ -232,7 +232,7 @@ class Dispatcher:
             log.exception("%s.%s failed", method.api, method.name)
             yield error_text(INTERNAL, identity)
 
-    def _batched(self, requests: list[Json], budget: Budget, asker: str) -> Later:
+    def _batched(self, requests: list[Json], budget: RequestBudget, asker: str) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
         if 0 < self._limits.batch < len(requests):
@@ -240,7 +240,7 @@ class Dispatcher:
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
         return Later(self._batch_answer(requests, budget))
 
-    async def _batch_answer(self, requests: list[Json], budget: Budget) -> AsyncGenerator[str, None]:
+    async def _batch_answer(self, requests: list[Json], budget: RequestBudget) -> AsyncGenerator[str, None]:
         """One array of all answers, in the order of the requests, each begun when the one before has answered."""
         texts = []
         for request in requests:

@@ -11,7 +11,7 @@ from ledgerd.codec.errors import PARSE_ERROR
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_scalars import as_array, as_string
 from ledgerd.codec.json_text import Json, dumps
-from ledgerd.rpc.call.errors import INVALID_REQUEST, NO_PARAMETERS, Fault, PlainError, Unresolved
+from ledgerd.rpc.call.errors import INVALID_REQUEST, NO_PARAMETERS, ErrorObject, PlainError, Unresolved
 
 VERSION = "2.0"
 NO_ID = "null"
@@ -85,7 +85,7 @@ def result_text(result: str, identity: str) -> str:
     return f"{result_opening(result)}{identity}}}"
 
 
-def error_text(fault: Fault, identity: str) -> str:
+def error_text(fault: ErrorObject, identity: str) -> str:
     """The answer with an error."""
     return f'{{"jsonrpc":"2.0","error":{fault.text},"id":{identity}}}'
 

@@ -83,7 +83,7 @@ def missing_argument(index: int, count: int) -> PlainError:
     return PlainError(f"vector::_M_range_check: __n (which is {index}) >= this->size() (which is {count})")
 
 
-class Fault(NamedTuple):
+class ErrorObject(NamedTuple):
     """The error object of an answer; `data` is JSON text, or empty."""
 
     code: int
@@ -97,17 +97,17 @@ class Fault(NamedTuple):
         return f'{{"code":{self.code},"message":{quote(self.message)}{data}}}'
 
 
-def fault_of(error: PlainError | RuleViolation | DecodeError, now: int) -> Fault:
+def error_object(error: PlainError | RuleViolation | DecodeError, now: int) -> ErrorObject:
     """What a client is told of an exception, at a time in seconds since 1970."""
     if isinstance(error, PlainError):
-        return Fault(error.code, error.message[:MOST_SHOWN])
+        return ErrorObject(error.code, error.message[:MOST_SHOWN])
     name, what = _words(error)
     room = _Room(MOST_SHOWN)
     layers = [Layer(room.taken(each.format), room.shown(each.data)) for each in _layers(error)]
     message = f"{what} ({error.code})\n" + "".join(f"{layer.text}\n" for layer in layers)
     entries = ",".join(_entry(layer, place == 0, now) for place, layer in enumerate(layers))
     data = f'{{"code":{error.code},"name":{quote(name)},"message":{quote(what)},"stack":[{entries}]}}'
-    return Fault(_answered_code(error), message, data)
+    return ErrorObject(_answered_code(error), message, data)
 
 
 class _Room:

@@ -10,18 +10,18 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Protocol, TypeVar
 
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.rpc.call.bounds import Budget
+from ledgerd.rpc.call.bounds import RequestBudget
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.view import View
 
 S = TypeVar("S")
 
-Reading = Callable[[], AbstractContextManager[View]]
+OpenView = Callable[[], AbstractContextManager[View]]
 """Opens the state of the last commit, for as long as the block lasts."""
 
 
 def nothing_to_read() -> AbstractContextManager[View]:
-    """The `Reading` of a worker without a state."""
+    """The `OpenView` of a worker without a state."""
     raise PlainError("The node has no state")
 
 
@@ -46,7 +46,7 @@ class Node:
     def __init__(
         self,
         network: ChainParameters,
-        reading: Reading,
+        reading: OpenView,
         main: MainProcess,
         services: Mapping[type, object] | None = None,
     ) -> None:
@@ -68,7 +68,7 @@ class ApiView:
 
     __slots__ = ("_budget", "_grown", "_opened", "_state", "node")
 
-    def __init__(self, node: Node, budget: Budget) -> None:
+    def __init__(self, node: Node, budget: RequestBudget) -> None:
         self.node = node
         self._budget = budget
         self._grown = 0

@@ -151,7 +151,7 @@ class HttpConnection(Connection):
             self._show(request, responses.TOO_MANY)
         elif not request.body:
             self._show(request, self._page(request))
-        elif service.is_recovering:
+        elif service.is_starting:
             self._show(request, Page(RECOVERING, status=503))
         else:
             self._give(request, service.dispatcher.answer(request.body, self._client(request)))

@@ -14,7 +14,7 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.describe.openrpc import PLUGIN, document_of
 from ledgerd.rpc.http.responses import Page
-from ledgerd.rpc.http.service import Routes
+from ledgerd.rpc.http.service import PageRoutes
 from ledgerd.rpc.link.topics import health_of
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 
@@ -44,7 +44,7 @@ class PartsDown:
         self.reasons = health_of(payload)
 
 
-def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown | None = None) -> Routes:
+def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown | None = None) -> PageRoutes:
     """The pages of a worker; `clock` is that of the network."""
     shown = Pages(apis, node, clock, down or PartsDown())
     return {

@@ -23,7 +23,7 @@ from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
-Routes = Mapping[bytes, Callable[[], Page]]
+PageRoutes = Mapping[bytes, Callable[[], Page]]
 """The page of each path for GET."""
 
 LONGEST_ROUND = 1.0
@@ -136,12 +136,12 @@ class Connection(asyncio.Protocol):
 class Service:
     """One worker's side of all its connections."""
 
-    def __init__(self, dispatcher: Dispatcher, limits: Limits, routes: Routes | None = None) -> None:
+    def __init__(self, dispatcher: Dispatcher, limits: Limits, routes: PageRoutes | None = None) -> None:
         self.dispatcher = dispatcher
         self.limits = limits
-        self.routes: Routes = dict(routes or {})
-        self.is_recovering = False
-        """The state is being rebuilt: every request is put off (spec 05, section 2.2)."""
+        self.routes: PageRoutes = dict(routes or {})
+        self.is_starting = False
+        """Whether the state is being opened or rebuilt: every request is answered with 503 (spec 05, section 2.2)."""
         self.is_stopping = False
         self.is_private = False
         """Whoever asks can do more than read: no page of the web may, unless it is allowed to."""
@@ -228,7 +228,7 @@ class Service:
     @property
     def is_open(self) -> bool:
         """Whether every request is answered, without a check of rate or state."""
-        return not (self.is_recovering or self.is_stopping or self.limits.address_rate)
+        return not (self.is_starting or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
         """Whether an address may have another request answered."""

@@ -146,7 +146,7 @@ class WebSocketConnection(Connection):
         if not service.may_ask(self.address):
             self._end(CloseCode.POLICY_VIOLATION, "too many requests from this address")
             return
-        if service.is_recovering:
+        if service.is_starting:
             self._send(RECOVERING)
             return
         answer = service.dispatcher.answer(message, self.address)

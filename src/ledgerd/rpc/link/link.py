@@ -19,12 +19,12 @@ from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
     ErrorReply,
-    Event,
     LinkFault,
+    LinkMessage,
     LinkReader,
-    Message,
     Reply,
     Subscribe,
+    TopicEvent,
     Unsubscribe,
     frame,
 )
@@ -181,7 +181,7 @@ class Link(asyncio.Protocol):
 
     # -- messages
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: LinkMessage) -> None:
         match message:
             case Reply(number, payload):
                 answer = self._questions.get(number)
@@ -191,7 +191,7 @@ class Link(asyncio.Protocol):
                 answer = self._questions.get(number)
                 if answer is not None and not answer.done():
                     answer.set_exception(_refusal(message))
-            case Event(topic, payload):
+            case TopicEvent(topic, payload):
                 if topic in self._callbacks:
                     self._callbacks[topic](payload)
                 self._queue(topic, payload)
@@ -206,7 +206,7 @@ class Link(asyncio.Protocol):
             else:
                 queue.put_nowait(payload)
 
-    def _send(self, message: Message) -> None:
+    def _send(self, message: LinkMessage) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(frame(message))
 

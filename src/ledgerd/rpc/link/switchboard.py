@@ -17,12 +17,12 @@ from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
     ErrorReply,
-    Event,
     LinkFault,
+    LinkMessage,
     LinkReader,
-    Message,
     Reply,
     Subscribe,
+    TopicEvent,
     Unsubscribe,
     frame,
 )
@@ -75,7 +75,7 @@ class WorkerLink(asyncio.Protocol):
             log.error("the link to an API worker is cut: %s", fault)  # noqa: TRY400 - a traceback does not help the operator
             self.close()
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: LinkMessage) -> None:
         match message:
             case Ask():
                 self._tasks.begin(self._work(message)).add_done_callback(self._worked)
@@ -93,7 +93,7 @@ class WorkerLink(asyncio.Protocol):
 
     async def _work(self, ask: Ask) -> None:
         try:
-            answer: Message = Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
+            answer: LinkMessage = Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
         except PlainError as error:
             answer = ErrorReply(ask.number, error.code, "", "", error.message)
         except RuleViolation as error:
@@ -146,7 +146,7 @@ class Switchboard:
         """Register a worker, and send it the present state of each topic."""
         self._links.add(link)
         for topic, payload in self._standing.items():
-            link.send(frame(Event(topic, payload)))
+            link.send(frame(TopicEvent(topic, payload)))
         if self._waiting_bytes <= MAX_ADDED_UP:
             for framed in self._waiting:
                 link.send(framed)
@@ -164,7 +164,7 @@ class Switchboard:
         listeners = [link for link in self._links if topic in link.topics]
         if not listeners and topic != WAITING:
             return
-        framed = frame(Event(topic, payload))
+        framed = frame(TopicEvent(topic, payload))
         if topic == WAITING:
             self._add_up(framed, is_last=not payload)
         for link in listeners:

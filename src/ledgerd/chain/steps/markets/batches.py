@@ -22,10 +22,10 @@ from ledgerd.state.objects.markets import BEING_PAID, PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
-def carry_out_batches(ledger: Ledger, budget: Budget) -> None:
+def carry_out_batches(ledger: Ledger, budget: MarketBudget) -> None:
     """Go through the markets with queued bets at the end of an epoch, and where the last pass was cut.
 
     Quirk: a pass that was cut between two markets waits for the end of the next epoch, and leaves out the markets
@@ -45,7 +45,7 @@ def _queued_from(ledger: Ledger, market: int, bet: int = 0) -> PmBet | None:
     return ledger.store.first(BET_BY_STATUS_MARKET, lower=(QUEUED, market, bet), upper=(QUEUED,))
 
 
-def _pass(ledger: Ledger, budget: Budget, bet: PmBet | None) -> tuple[int, int]:
+def _pass(ledger: Ledger, budget: MarketBudget, bet: PmBet | None) -> tuple[int, int]:
     """Returns the market, and within it the bet, at which the next pass begins; both 0 for the first there is."""
     while bet is not None and budget.turns > 0 and budget.rows:
         market = ledger.store.find(PM_MARKETS, bet.market)
@@ -62,7 +62,7 @@ def _takes_batches(market: PmMarket) -> bool:
     return market.status == markets.ACTIVE and market.allow_batch and market.payout_status != BEING_PAID
 
 
-def _carry_out(ledger: Ledger, market: PmMarket, first: PmBet, budget: Budget) -> PmBet | None:
+def _carry_out(ledger: Ledger, market: PmMarket, first: PmBet, budget: MarketBudget) -> PmBet | None:
     """Carry out a market's queued bets as far as the rows go; returns the first that is left."""
     span = ledger.store.scan(BET_BY_STATUS_MARKET, lower=(QUEUED, market.id, first.id), upper=(QUEUED, market.id))
     queue = list(islice(span, budget.rows + 1))

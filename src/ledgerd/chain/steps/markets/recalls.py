@@ -24,7 +24,7 @@ from ledgerd.state.objects.markets import DELETED, PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
     from ledgerd.state.store import Store
 
 STEPS = 10
@@ -44,7 +44,7 @@ class Front(NamedTuple):
     """When the time for a step comes for the first of them."""
 
 
-def recall_idle(ledger: Ledger, budget: Budget) -> None:
+def recall_idle(ledger: Ledger, budget: MarketBudget) -> None:
     """Look at allocations, those first that were looked at longest ago.
 
     Quirk: a look takes a turn, whatever comes of it. One that was dealt with is of now, and stands behind the others:

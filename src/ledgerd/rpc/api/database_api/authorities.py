@@ -27,10 +27,10 @@ from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operation_authority import AgentKeys, verify_operations
 from ledgerd.protocol.operations import Authorities, Operation
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.operations.proposals import SortedKeys
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import Keys
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.errors import INVALID_REQUEST, Layered, PlainError
 from ledgerd.rpc.call.view import ApiView
@@ -56,7 +56,7 @@ def get_transaction_hex(view: ApiView, transaction: Transaction) -> str:  # noqa
 
 
 @DATABASE_API.method(args=exactly(2))
-def get_required_signatures(view: ApiView, transaction: Transaction, available_keys: Keys) -> Keys:
+def get_required_signatures(view: ApiView, transaction: Transaction, available_keys: SortedKeys) -> SortedKeys:
     """Which of the keys that a signer has must sign a transaction."""
     available = set(available_keys)
     if _has_agents(view.state):
@@ -87,7 +87,7 @@ def _used(
 
 
 @DATABASE_API.method(args=exactly(1))
-def get_potential_signatures(view: ApiView, transaction: Transaction) -> Keys:
+def get_potential_signatures(view: ApiView, transaction: Transaction) -> SortedKeys:
     """All keys that might sign a transaction: those of every authority that is asked for, and of its members."""
     accounts = _accounts(view.state)
     found: set[PublicKey] = set()
@@ -151,7 +151,7 @@ def verify_authority(view: ApiView, transaction: Transaction) -> bool:
 
 
 @DATABASE_API.method(args=exactly(2))
-def verify_account_authority(view: ApiView, account: AccountName, signers: Keys) -> bool:  # noqa: ARG001
+def verify_account_authority(view: ApiView, account: AccountName, signers: SortedKeys) -> bool:  # noqa: ARG001
     """True for an account that needs no signature at all. The keys are not looked at."""
     require(account, "name.size() > 0: ")
     require(view.state.lookup(ACCOUNT_BY_NAME, account), "account: no such account")
