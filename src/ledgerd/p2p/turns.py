@@ -1,6 +1,6 @@
-"""Whose message is heard next: those that wait take turns by the time that their addresses have cost so far.
+"""Which peer's message is handled next: the one whose address has cost the least time so far.
 
-A flood delays those who send it. Among equals, blocks come before everything else.
+So a flood of messages delays only its senders. Among addresses of equal cost, blocks come first.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ if TYPE_CHECKING:
     from ledgerd.p2p.shared.allowances import Allowance
 
 SHARE_SECONDS = 0.02
-"""Addresses whose costs differ by less than this are equals."""
+"""Addresses whose costs differ by less than this count as equal."""
 
 BLOCKS = frozenset({BlockReply.NUMBER, BlockRangeReply.NUMBER, GapFillReply.NUMBER})
 
 
 class Turns:
-    """The peers that have something to say."""
+    """The peers with a whole message."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[Allowance, int]] = {}
         self._level = 0.0
-        """What the last one that was heard had cost: who comes anew begins there, and has saved nothing up."""
+        """The cost of the address that was handled last; a new address begins with it, so that idle time gives no
+        advantage.
+        """
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -33,17 +35,17 @@ class Turns:
         return peer in self._waiting
 
     def wait(self, peer: int, allowance: Allowance, number: int) -> None:
-        """A peer has a message of a number; it keeps its place if it was waiting already."""
+        """Add a peer with a message of a number; it keeps its position if it is waiting already."""
         if peer not in self._waiting:
             allowance.spent = max(allowance.spent, self._level)
         self._waiting[peer] = allowance, number
 
     def leave(self, peer: int) -> None:
-        """A peer has nothing more to say."""
+        """Remove a peer without a message."""
         self._waiting.pop(peer, None)
 
     def next(self) -> int | None:
-        """Whom to hear, if anybody waits."""
+        """The peer to handle next, if any waits."""
         if not self._waiting:
             return None
         peer = min(self._waiting, key=self._place)
@@ -51,7 +53,7 @@ class Turns:
         return peer
 
     def charge(self, peer: int, seconds: float) -> None:
-        """What hearing a peer has cost; the next time it stands behind its equals."""
+        """Add the time spent on a peer; next time it comes after its equals."""
         allowance, number = self._waiting.pop(peer)
         allowance.spent += seconds
         self._waiting[peer] = allowance, number

@@ -1,6 +1,7 @@
-"""What one address may cost, over all its connections and over those that it begins anew (spec 04, section 27).
+"""Rate limits of an address, over all of its connections, past ones included (spec 04, section 27).
 
-An IPv6 address is its /64: that much everybody has. Addresses that the operator exempts are charged by connection.
+An IPv6 address counts as its /64, which is the usual size of one customer's network. Addresses that the operator
+exempts are limited by connection.
 """
 
 from __future__ import annotations
@@ -10,40 +11,40 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from ledgerd.p2p.shared.budget import TokenBucket
 
 REMEMBERED = 4096
-"""Addresses that are kept; who has spoken least lately goes first."""
+"""The number of addresses that are remembered; the least recently active is dropped first."""
 
 SERVED_BYTES, SERVED_BYTES_A_SECOND = 16 << 20, 8 << 20
 SIGNATURES, SIGNATURES_A_SECOND = 2_000, 200
 UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND = 32, 0.05
 PUSHED_BYTES, PUSHED_BYTES_A_SECOND = 1 << 20, 16 << 10
-"""What an address may cost at once, and in the long run."""
+"""A burst, and a rate per second."""
 
 OWN_NETWORK = 64
 PRIVATE, NONE = "private", "none"
 
 
 class Allowance:
-    """The budgets of one address."""
+    """The rate limits of one address."""
 
     __slots__ = ("pushed", "service", "signatures", "spent", "standing", "unproven")
 
     def __init__(self, now: float) -> None:
         self.service = TokenBucket(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
-        """Bytes of blocks that it may ask for: far above what anybody can apply."""
+        """Bytes of blocks that it may request: far more than a node can apply."""
         self.signatures = TokenBucket(SIGNATURES, SIGNATURES_A_SECOND, now)
-        """Signatures of transactions, each a key to recover."""
+        """Signatures of transactions: for each a key is recovered."""
         self.unproven = TokenBucket(UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND, now)
-        """Blocks of other branches that nobody is known to have signed: kept, but few."""
+        """Blocks of other branches whose signature could not be verified; few of them are kept."""
         self.pushed = TokenBucket(PUSHED_BYTES, PUSHED_BYTES_A_SECOND, now)
         """Bytes of such blocks that are decoded."""
         self.standing = 0
-        """How many of its transactions were accepted lately, less some for each that was refused."""
+        """Its recently accepted transactions, less some for each refused one."""
         self.spent = 0.0
-        """Seconds that hearing it has taken, for its place among others (`p2p.turns`)."""
+        """Seconds spent on its messages, by which `p2p.turns` orders the addresses."""
 
 
 class Exemption:
-    """Addresses that many nodes may rightly share, so that no limit goes by them."""
+    """Addresses that many nodes may share, so that no limit by address holds for them."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self._is_private = PRIVATE in words
@@ -74,7 +75,7 @@ def charged_as(host: str) -> str:
 
 
 class Allowances:
-    """The allowances of all addresses that have been here lately."""
+    """The allowances of all recently active addresses."""
 
     def __init__(self, exemption: Exemption) -> None:
         self._exemption = exemption

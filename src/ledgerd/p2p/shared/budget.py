@@ -1,4 +1,4 @@
-"""Rate limits: what a peer may cost (spec 04, section 27)."""
+"""Rate limits of peers: token buckets and windows (spec 04, section 27)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TokenBucket:
         self._at = now
 
     def take(self, cost: float, now: float) -> bool:
-        """Take an amount, if any is left: the last one may overdraw, and is then waited for."""
+        """Take an amount, if the bucket is not empty. It may become negative, and then has to fill up first."""
         self._left = min(self._burst, self._left + max(0.0, now - self._at) * self._rate)
         self._at = now
         if self._left <= 0:

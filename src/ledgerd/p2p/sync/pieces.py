@@ -1,7 +1,7 @@
-"""The pieces of a sync: which are requested from whom, which must be requested again, which have arrived.
+"""The ranges of a sync: those that are requested from a peer, those to be requested again, and those that have arrived.
 
-Pieces never overlap, except that an overdue piece may be requested from a second peer; who is asked for what is decided
-in `range_sync`.
+Ranges never overlap, except that an overdue one may be requested from a second peer. `range_sync` decides which peer is
+asked for which range.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ledgerd.p2p.shared.batches import Batch
 
 
 class RequestedRange(NamedTuple):
-    """A range of blocks that one peer was asked for."""
+    """A range of blocks that is requested from a peer."""
 
     start: int
     end: int
@@ -22,11 +22,11 @@ class RequestedRange(NamedTuple):
 
 
 class SyncRanges:
-    """The pieces of one sync."""
+    """The ranges of one sync."""
 
     def __init__(self) -> None:
         self.asked: dict[int, RequestedRange] = {}
-        """The requested pieces by peer, one each."""
+        """The requested range of each peer."""
         self.holes: list[tuple[int, int]] = []
         """Ranges that were requested and did not arrive, in order."""
         self.ready: dict[int, Batch] = {}
@@ -39,16 +39,16 @@ class SyncRanges:
 
     @property
     def waiting_bytes(self) -> int:
-        """The size of the batches that arrived before their turn."""
+        """The size of the batches that wait for earlier ones."""
         return sum(batch.size for batch in self.ready.values())
 
     @property
     def outstanding(self) -> int:
-        """The number of requested pieces that have not arrived."""
+        """The number of requested ranges that have not arrived."""
         return sum(not piece.is_delivered for piece in self.asked.values())
 
     def clear(self) -> None:
-        """Start over with no pieces."""
+        """Drop all ranges."""
         self.asked.clear()
         self.holes.clear()
         self.ready.clear()
@@ -70,7 +70,7 @@ class SyncRanges:
         self.hole(last + 1, end)
 
     def unanswered(self, peer: int) -> None:
-        """Make a peer's piece a hole, unless a second peer was asked for it too."""
+        """Make a peer's range a hole, unless it is requested from a second peer too."""
         piece = self.asked.pop(peer, None)
         if piece is None or piece.is_delivered:
             return
@@ -78,13 +78,13 @@ class SyncRanges:
             self.hole(piece.start, piece.end)
 
     def delivered(self, piece: RequestedRange) -> None:
-        """A piece has arrived: mark the requests of it to other peers."""
+        """A range has arrived: mark the requests for it to other peers."""
         for peer, other in self.asked.items():
             if other[:2] == piece[:2]:
                 self.asked[peer] = other._replace(is_delivered=True)
 
     def overdue(self, now: float, patience: float) -> RequestedRange | None:
-        """The lowest piece, if one peer alone was asked for it and has taken longer than this."""
+        """The lowest range, if it is requested from one peer only and has taken longer than this."""
         waited = [piece for piece in self.asked.values() if not piece.is_delivered]
         lowest = min(waited, key=lambda piece: piece.start, default=None)
         if lowest is None or now - lowest.asked_at <= patience:

@@ -1,8 +1,8 @@
-"""Ranges of blocks, asked from several peers at once, each a piece of its own, and applied in order (spec 04, 10).
+"""Requests ranges of blocks from several peers at once, and has them applied in order (spec 04, section 10).
 
-The reference asks every peer for the same range, and begins again at the irreversible block each time; here a range
-begins where the last ended, and goes back to the irreversible block only when it turns out not to link. Who is slow,
-stalls or lies costs its own pieces: they are asked of others.
+The reference asks every peer for the same range, and begins at the irreversible block each time. Here a range begins
+where the one before ended, and at the irreversible block only after a block did not link. The range of a peer that is
+slow, stalls or lies is requested from another one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ PIECES_AHEAD = 16
 BYTES_AHEAD = 8 << 20
 ANSWER_SECONDS = 30
 IMPATIENT_SECONDS, IMPATIENT_TIMES = 3, 3
-"""The lowest piece is requested from a second peer after this time, or after this multiple of the usual time."""
+"""The lowest range is requested from a second peer after this time, or this multiple of the average time."""
 
 
 class RangeSync:
-    """Requests pieces, and hands the batches on in order."""
+    """Requests ranges, and returns their batches in order."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -38,39 +38,39 @@ class RangeSync:
         self._turn = 0
         """The number whose batch is applied next."""
         self._is_back = False
-        """Whether blocks below the head are wanted: another branch may be better."""
+        """Whether blocks below the head are requested, since another branch may be better."""
         self._goes_back = False
         self._ends: dict[int, tuple[int, int]] = {}
-        """Up to where a peer serves ranges, as long as it claims the same height."""
+        """The last block that a peer serves by ranges, as long as it claims the same height."""
         self._passed: dict[int, int] = {}
-        """Who has sent something for a number that was of no use: others are asked for that."""
+        """Peers whose reply for a number was useless: that number is requested from others."""
         self._disputed = 0
-        """The number for which somebody sent a block that did not link, or that broke a rule."""
+        """The number for which a peer sent a block that did not link, or that broke a rule."""
         self._piece_bytes = BYTES_AHEAD // PIECES_AHEAD
-        """The average size of recent pieces."""
+        """The average size of recent ranges."""
         self._piece_seconds = 0.0
-        """The average time of recent pieces."""
+        """The average time of recent ranges."""
 
     def __len__(self) -> int:
         return len(self._pieces)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is asked for, waits or is being applied."""
+        """Whether no range is requested, waiting or being applied."""
         return not self._pieces.outstanding and not self._pieces.ready and self._applying is None
 
     @property
     def waiting_bytes(self) -> int:
-        """Bytes of blocks that have come before their turn."""
+        """Bytes of blocks that wait for earlier ones."""
         return self._pieces.waiting_bytes
 
     @property
     def has_more(self) -> bool:
-        """Whether the batch whose turn is next is here already."""
+        """Whether the next batch has arrived."""
         return bool(self._pieces.ready) and min(self._pieces.ready) <= self._next_turn
 
     def stop(self) -> None:
-        """Stop requesting, and drop the batches that are not next."""
+        """Stop requesting, and drop all batches but the next one."""
         for number in self._pieces.asked:
             peer = self._core.find(number)
             if peer is not None:
@@ -79,12 +79,12 @@ class RangeSync:
         self._is_back = False
 
     def go_back(self) -> None:
-        """A batch did not link to our head: start again at the irreversible block."""
+        """A batch did not link to our head: start at the irreversible block."""
         self.stop()
         self._goes_back = True
 
     def forget(self, peer: Peer) -> None:
-        """A peer has disconnected: its piece is requested from others."""
+        """A peer has disconnected: its range is requested from others."""
         self._ends.pop(peer.id, None)
         self._passed.pop(peer.id, None)
         self._pieces.unanswered(peer.id)
@@ -92,7 +92,7 @@ class RangeSync:
     # -- asking
 
     def plan(self) -> None:
-        """Ask every idle peer for the lowest piece that it has."""
+        """Ask every idle peer for the lowest range that it has."""
         core = self._core
         if core.mode is not Mode.SYNC:
             return
@@ -111,7 +111,7 @@ class RangeSync:
         return self._turn if self._is_back else max(self._turn, self._core.chain.head_number + 1)
 
     def _begin(self) -> None:
-        """The own head is asked for once more, to notice a block beside it."""
+        """The range begins at our head, to detect another block of its number."""
         head, lib = self._core.chain.head_number, self._core.chain.lib_number
         if not self._is_back:
             self._pieces.forget_below(head + 1)
@@ -145,7 +145,7 @@ class RangeSync:
         return start, end
 
     def _second_of(self, peer: Peer) -> tuple[int, int] | None:
-        """What another peer was asked for, and everything waits for by now."""
+        """The overdue range of another peer, which delays all later ones."""
         patience = max(IMPATIENT_SECONDS, IMPATIENT_TIMES * self._piece_seconds)
         piece = self._pieces.overdue(self._core.now, patience)
         if piece is None or not self._may_ask(peer, piece.start) or self._reach(peer) < piece.end:
@@ -153,14 +153,14 @@ class RangeSync:
         return piece.start, piece.end
 
     def _is_full(self) -> bool:
-        """Whether as much is under way as may be: by numbers, and by the bytes that are to be expected."""
+        """Whether the limit on requested ranges or on their expected bytes is reached."""
         pieces = self._pieces
         expected = pieces.waiting_bytes + pieces.outstanding * self._piece_bytes
         is_far = pieces.next > self._next_turn + PIECE * PIECES_AHEAD
         return is_far or (expected > BYTES_AHEAD and not self.is_idle)
 
     def _may_ask(self, peer: Peer, number: int) -> bool:
-        """Whether a peer has a number, and what it sent for it before was of use, or nobody else has it."""
+        """Whether a peer has a number, and has not sent a useless reply for it, unless no other peer has it."""
         if not self._can_send(peer, number):
             return False
         return self._passed.get(peer.id) != number or not any(
@@ -179,7 +179,7 @@ class RangeSync:
         return peer.earliest == 0 or peer.earliest <= number
 
     def needs_snapshot(self) -> bool:
-        """Whether somebody is ahead, and nobody has what comes next."""
+        """Whether a peer is ahead, but no peer has the next block."""
         head = self._core.chain.head_number
         ahead = [peer for peer in self._core.trusted() if self._core.reach_of(peer) > head]
         return bool(ahead) and not any(self._has(peer, head + 1) for peer in ahead)
@@ -187,11 +187,11 @@ class RangeSync:
     # -- answers
 
     def awaits(self, peer: Peer) -> bool:
-        """Whether a peer was asked for something and has not answered."""
+        """Whether a peer has an unanswered request."""
         return peer.id in self._pieces.asked
 
     def receive(self, peer: Peer, reply: BlockRangeReply) -> bool:
-        """Take in a reply; whether it answers what was asked."""
+        """Take a reply; whether it answers the request."""
         core, pieces = self._core, self._pieces
         piece = pieces.asked.pop(peer.id, None)
         if piece is None:
@@ -214,7 +214,7 @@ class RangeSync:
         return True
 
     def _take(self, peer: Peer, piece: RequestedRange, reply: BlockRangeReply) -> None:
-        """Use the blocks that follow one another; the rest of the piece is asked for again."""
+        """Keep the blocks that follow one another; request the rest of the range again."""
         pieces = self._pieces
         run = linked_run(reply.blocks)
         batch = Batch(Origin.RANGE, peer.id, run, is_last=reply.is_last and len(run) == len(reply.blocks))
@@ -245,7 +245,7 @@ class RangeSync:
             self._pieces.hole(start, end)
 
     def _came_short(self, peer: Peer, last: int, piece: RequestedRange) -> None:
-        """It serves no more by ranges; what it claims above comes by pushes and gap fills."""
+        """It serves no more by ranges; higher blocks come by pushes and gap fills."""
         self._ends[peer.id] = (peer.reach, last)
         if self._pieces.next == piece.end + 1:
             self._pieces.next = last + 1
@@ -253,7 +253,7 @@ class RangeSync:
             self._pieces.hole(last + 1, piece.end)
 
     def take_ready(self) -> Batch | None:
-        """The batch whose turn it is."""
+        """The next batch, if it has arrived."""
         ready = self._pieces.ready
         first = min(ready, default=None)
         if first is None or first > self._next_turn or not ready[first].are_keys_recovered:
@@ -263,9 +263,9 @@ class RangeSync:
         return batch
 
     def ended(self, batch: Batch, peer: Peer | None) -> None:
-        """A batch has been applied. If the head did not move, it is another branch's: is there more of it?
+        """A batch has been applied. If the head did not move, it belongs to another branch: request more of that.
 
-        What links, and still does not win when all of it is here, has lost: its peer is not ahead of us. (The
+        A branch that is complete and links, but does not become the best, has lost: its peer is not ahead of us. (The
         reference bans such a peer.)
         """
         self._applying = None
@@ -286,8 +286,8 @@ class RangeSync:
             peer.lose(self._core.now)
 
     def _dispute(self, number: int, batch: Batch, peer: Peer | None) -> None:
-        """A block does not follow our head: another peer is asked what does. If it says the same, ours is the branch
-        that is left, and what is wanted begins at the irreversible block.
+        """A block does not follow our head: ask another peer. If its block does not follow either, our branch was
+        abandoned, and the range begins at the irreversible block.
         """
         others = (other for other in self._core.trusted() if other is not peer and self._can_send(other, number))
         if self._disputed == number or self._is_back or peer is None or not any(others):
@@ -317,9 +317,9 @@ class RangeSync:
 
 
 def linked_run(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The blocks at the front that continue one another.
+    """The first blocks of a reply that follow one another.
 
-    A reference node leaves out what it lacks, and may hold blocks of several branches.
+    A reference node leaves out blocks that it lacks, and may send blocks of several branches.
     """
     for place in range(1, len(blocks)):
         if blocks[place].previous != blocks[place - 1].id:
