@@ -14,7 +14,7 @@ from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import LifeEvent, Peer
-from ledgerd.p2p.sync.pieces import RequestedRange, SyncRanges
+from ledgerd.p2p.sync.sync_ranges import RequestedRange, SyncRanges
 from ledgerd.p2p.wire.messages import BlockRangeReply, GetBlockRange
 from ledgerd.protocol.block import Block
 
