@@ -45,7 +45,7 @@ class SyncRanges:
     @property
     def outstanding(self) -> int:
         """The number of requested ranges that have not arrived."""
-        return sum(not piece.is_delivered for piece in self.asked.values())
+        return sum(not requested.is_delivered for requested in self.asked.values())
 
     def clear(self) -> None:
         """Drop all ranges."""
@@ -71,22 +71,22 @@ class SyncRanges:
 
     def unanswered(self, peer: int) -> None:
         """Make a peer's range a hole, unless it is requested from a second peer too."""
-        piece = self.asked.pop(peer, None)
-        if piece is None or piece.is_delivered:
+        requested = self.asked.pop(peer, None)
+        if requested is None or requested.is_delivered:
             return
-        if not any(other[:2] == piece[:2] for other in self.asked.values()):
-            self.hole(piece.start, piece.end)
+        if not any(other[:2] == requested[:2] for other in self.asked.values()):
+            self.hole(requested.start, requested.end)
 
-    def delivered(self, piece: RequestedRange) -> None:
+    def delivered(self, requested: RequestedRange) -> None:
         """A range has arrived: mark the requests for it to other peers."""
         for peer, other in self.asked.items():
-            if other[:2] == piece[:2]:
+            if other[:2] == requested[:2]:
                 self.asked[peer] = other._replace(is_delivered=True)
 
     def overdue(self, now: float, patience: float) -> RequestedRange | None:
         """The lowest range, if it is requested from one peer only and has taken longer than this."""
-        waited = [piece for piece in self.asked.values() if not piece.is_delivered]
-        lowest = min(waited, key=lambda piece: piece.start, default=None)
+        waited = [requested for requested in self.asked.values() if not requested.is_delivered]
+        lowest = min(waited, key=lambda requested: requested.start, default=None)
         if lowest is None or now - lowest.asked_at <= patience:
             return None
-        return lowest if sum(piece.start == lowest.start for piece in waited) == 1 else None
+        return lowest if sum(requested.start == lowest.start for requested in waited) == 1 else None
