@@ -1,4 +1,4 @@
-"""The operations of rows, from the bytes of their blocks: as values for who looks into them, as texts for clients."""
+"""The operations of rows, from the bytes of their blocks: decoded, or as JSON text for clients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Transcriber = Callable[[bytes, int, Reading], tuple[str, int]]
 
 
 class BlockPart:
-    """Some of the bytes of a block, from a place on."""
+    """A part of the bytes of a block."""
 
     __slots__ = ("begin", "data", "number")
 
@@ -43,14 +43,14 @@ class BlockPart:
         return found
 
     def damaged(self, where: int, problem: str) -> HistoryDamaged:
-        """What is told of an operation that is not what it should be."""
+        """The error for an operation that does not match its row."""
         return HistoryDamaged(f"the operation at {self.begin + where} of block {self.number} cannot be read: {problem}")
 
 
 def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> list[str]:
-    """What clients are shown of operations (spec 05, section 12.3): the text of each `RecordedOperation`.
+    """The JSON text of operations for clients (spec 05, section 12.3), each a `RecordedOperation`.
 
-    Most requests for a history spend their time here, so nothing is done twice, and little is called.
+    Most of the time of a request is spent here, so the code repeats no work and calls few functions.
     """
     transcribers, reading = _transcribers(), Reading()
     found: list[str] = []
@@ -70,7 +70,7 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
                 virtual, where = piece.virtual(place)
             name, transcribe = transcribers[tag]
             try:
-                text, end = transcribe(data, where + 1, reading)  # behind the tag, which takes one byte
+                text, end = transcribe(data, where + 1, reading)  # after the tag, which has one byte
             except DecodeError as problem:
                 raise bytes_.damaged(where, str(problem)) from problem
             if end - where != size and stored_size(end - where) != size:
@@ -82,7 +82,7 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
 
 
 def extent(rows: Sequence[OperationRow]) -> tuple[int, int]:
-    """From where to where in the bytes of their block some operations stand; nowhere when all are virtual."""
+    """The range of some operations in the bytes of their block; empty if all are virtual."""
     if (rows[0][3] | rows[-1][3]) & VIRTUAL:
         rows = [row for row in rows if not row[3] & VIRTUAL]
     return (rows[0][3] & PLACE, (rows[-1][3] & PLACE) + most_bytes(rows[-1][4])) if rows else (0, 0)

@@ -1,4 +1,4 @@
-"""Which accounts an operation touches, and so in whose history it stands (spec 05, 13.1; spec 07, 13)."""
+"""The accounts that an operation touches, whose histories have it (spec 05, section 13.1; spec 07, section 13)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _of_proposal_update(operation: proposals.ProposalUpdate) -> AccountNames:
 
 
 def _of_any_other(operation: Operation) -> AccountNames:
-    """Those whose authority it asks for."""
+    """The accounts whose authority it requires."""
     asked = operation.authorities()
     return (*asked.active, *asked.master, *asked.regular)
 

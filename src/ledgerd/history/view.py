@@ -1,4 +1,4 @@
-"""The embedded history at one commit: blocks, transactions and accounts as clients ask for them."""
+"""The embedded history at one commit: queries for blocks, transactions and accounts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import LmdbTransaction
 
 MARK_BYTES = 96
-"""No block is shorter, and these hold whom it follows, its time, its transactions and the start of its signature."""
+"""The first bytes of a block: previous id, time, merkle root and the start of the signature. No block is shorter."""
 
 
 class Shown:
@@ -43,7 +43,7 @@ class Shown:
 
 
 PieceRows = tuple[int, Piece, list[OperationRow]]
-"""Some operations of one piece, one at least, and the block that they are of."""
+"""A block, one of its pieces, and at least one row of that."""
 
 
 class EmbeddedView(HistoryView):
@@ -58,7 +58,7 @@ class EmbeddedView(HistoryView):
         self._accounts = AccountRows(transaction, tables.ranges, tables.chunks)
         cursor = transaction.cursor(tables.blocks)
         self._kept_from = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else self._watermarks.head + 1
-        """The first block whose bytes are here, and not in the log alone."""
+        """The first block whose bytes are in this store."""
 
     @property
     def head_number(self) -> int:
@@ -111,7 +111,7 @@ class EmbeddedView(HistoryView):
         read = iter(texts)
         return [next(read) if text is None else text for text in known]
 
-    # -- looking for some among many
+    # -- queries with a filter
 
     def first_block_since(self, time: int) -> int:
         low, high = 1, self._watermarks.head + 1
@@ -181,7 +181,7 @@ class EmbeddedView(HistoryView):
     # -- pieces, and the bytes that they refer to
 
     def _parts(self, references: Sequence[Reference]) -> list[PieceRows]:
-        """Operations by where they are stored, those of one piece together as long as they follow one another."""
+        """The rows of operations, consecutive ones of one piece together."""
         keys, blocks, places = [], [], []
         last, inside = (0, 0), [0]
         for block, high, low in references:
@@ -206,7 +206,7 @@ class EmbeddedView(HistoryView):
         return parts
 
     def _bytes(self, parts: Sequence[PieceRows]) -> list[BlockPart]:
-        """The bytes of the blocks that operations stand in; all that the log has of them is read together."""
+        """The bytes of the blocks of operations; those from the log are read together."""
         found: list[BlockPart] = []
         from_log: list[tuple[BlockPart, Span]] = []
         for block, _, rows in parts:
@@ -232,11 +232,11 @@ class EmbeddedView(HistoryView):
         return found
 
     def _texts(self, parts: Sequence[PieceRows]) -> list[str]:
-        """What clients are shown of operations."""
+        """The JSON texts of operations."""
         return shown((bytes_, part[1], part[2]) for part, bytes_ in zip(parts, self._bytes(parts), strict=True))
 
 
 def _thinned(parts: list[PieceRows], is_wanted: Callable[[Piece, OperationRow], bool]) -> list[PieceRows]:
-    """Only the rows that are wanted; parts of which nothing is left are left out."""
+    """Only the selected rows; groups without any are left out."""
     thinned = ((block, piece, [row for row in rows if is_wanted(piece, row)]) for block, piece, rows in parts)
     return [part for part in thinned if part[2]]

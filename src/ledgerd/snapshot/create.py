@@ -1,4 +1,4 @@
-"""Writing a snapshot of the last commit of a state, while a node goes on writing to it."""
+"""Writes a snapshot of the last commit of a state, while a node writes to that state."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 
 
 class Written(NamedTuple):
-    """A snapshot that is on the disk."""
+    """A written snapshot."""
 
     number: int
-    """The head block of its state, which may be later than the one that it was asked for at."""
+    """The head block of its state, which may be later than the block of the request."""
     size: int
     exported: Exported
 
 
 def create(state: Path, logs: Path, network: ChainParameters, path: Path, created: int) -> Written:
-    """Write the state of a folder into a file, which has its name only when it is whole."""
+    """Write the state of a folder into a file, which gets its name when it is complete."""
     partial = path.with_name(path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def create(state: Path, logs: Path, network: ChainParameters, path: Path, create
 
 
 def _block(view: View, logs: Path, number: int) -> Block | None:
-    """The block at which the state stands: reversible, or in one of the logs."""
+    """The head block of the state, from the reversible blocks or a log."""
     kept = view.lookup(REVERSIBLE_BY_NUMBER, number)
     packed = None if kept is None else kept.packed
     for kind in (RollingBlockLogReader, BlockLogReader):

@@ -1,7 +1,7 @@
 """The download of a snapshot, without sockets: the requests, and the checks of answers (spec 06, section 14.3).
 
-Nothing that a server announces is trusted, nor the offset of a part. A connection that breaks is resumed, since a
-reference node ends each after a minute; the caller verifies the checksum of the whole file.
+Announcements and offsets of a server are checked. After a lost connection the download continues over a new one, since
+a reference node closes each after a minute. The caller verifies the checksum of the whole file.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ledgerd.snapshot.frames import (
 LARGEST_FILE = 2 << 30
 PART = 1 << 20
 MOST_CONNECTIONS = 9
-"""Connections for one file; a reference node accepts ten an hour, and one was needed to ask."""
+"""Connections for one file; a reference node accepts ten an hour, one of which was used for the request."""
 
 
 class Unavailable(Exception):
-    """The server has no snapshot for us, or not now."""
+    """The server has no snapshot, or does not serve us now."""
 
 
 class DownloadAction(NamedTuple):
@@ -49,7 +49,7 @@ class Download:
         self._before = 0
 
     def connect(self) -> SnapshotMessage:
-        """A connection is established: the first request on it."""
+        """The first request on a new connection."""
         self._connections += 1
         self._before = self.received
         self._asked = 0
@@ -57,7 +57,7 @@ class Download:
 
     @property
     def may_resume(self) -> bool:
-        """Whether to connect again after a connection broke: if it brought bytes."""
+        """Whether to connect again after a connection broke: if it has delivered bytes."""
         return self.received > self._before and self._connections < MOST_CONNECTIONS
 
     def take(self, message: SnapshotMessage) -> DownloadAction:

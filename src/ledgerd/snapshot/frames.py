@@ -1,6 +1,6 @@
 """The frames of the snapshot protocol: a length, a type and a payload, all little endian (spec 06, section 14.1).
 
-Only bytes and messages; their order is in `serving` and `fetching`.
+The order of messages is in `serving` and `fetching`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ledgerd.codec.varint import pack_varint, read_varint
 
 HEADER = struct.Struct("<II")
 NOTHING = bytes(20)
-"""The field of a block id, which no implementation fills in."""
+"""The field of a block id, which no implementation sets."""
 
 LARGEST_REQUEST = 262_144
 """Bytes of payload that a server reads (spec 06, section 14.2)."""
@@ -65,7 +65,7 @@ class InfoReply(msgspec.Struct, frozen=True):
     number: int
     """The block in the name of the file."""
     checksum: bytes
-    """Of the file as it lies on the disk."""
+    """The checksum of the file, not of the state in it."""
     size: int
 
     def payload(self) -> bytes:
@@ -138,7 +138,7 @@ class AccessDenied(msgspec.Struct, frozen=True):
     TYPE: ClassVar[int] = 6
 
     reason: int
-    """One of `Denial`, from those who know no others."""
+    """A `Denial`, or a number that a later version may send."""
 
     def payload(self) -> bytes:
         return _REASON.pack(self.reason)
@@ -149,7 +149,7 @@ class AccessDenied(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The reason in words."""
+        """The reason as text."""
         return _REASONS.get(self.reason, f"reason {self.reason}")
 
 

@@ -1,4 +1,4 @@
-"""Starts a process that writes or imports a snapshot, and reads its result; what that process does is in `job`."""
+"""Starts the process of `job`, which writes or imports a snapshot, and reads its result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMAND = module_command("ledgerd.snapshot.job")
 
 
 async def done(order: JobOrder) -> Done:
-    """Wait until an order is carried out; `SnapshotError` says why it cannot be. Cancelling ends the process."""
+    """Wait until an order is carried out; raises `SnapshotError` if it cannot be. Cancelling ends the process."""
     try:
         ours, theirs = socket.socketpair()
     except OSError as problem:

@@ -1,4 +1,4 @@
-"""A test of the trusted peers: each is asked, and sends a part of its snapshot (spec 06, section 14.5)."""
+"""A test of the trusted peers: each is asked for a part of its snapshot (spec 06, section 14.5)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Status(Enum):
 
 
 class Result(NamedTuple):
-    """What came of trying a peer; times in seconds."""
+    """The result of testing a peer; times in seconds."""
 
     peer: Endpoint
     status: Status
@@ -79,7 +79,7 @@ async def probe_all(peers: Sequence[Endpoint], clock: Callable[[], float]) -> li
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results for people."""
+    """The results as a table of text."""
     rows = [COLUMNS, *(_row(each) for each in results)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -107,7 +107,7 @@ def _number(value: float | None) -> str:
 
 
 def run_probe(peers: Sequence[Endpoint]) -> str:
-    """Try all peers, and give the table."""
+    """Test all peers, and return the table."""
 
     async def tried() -> list[Result]:
         return await probe_all(peers, asyncio.get_running_loop().time)

@@ -1,7 +1,7 @@
 """The sections of a snapshot: which table each holds, and how its objects are written (spec 03, sections 27.2, 27.3).
 
-An object is written as in the JSON of its record, but without the fields that the reference leaves out, and with a
-`null` where an optional one is not set. Older nodes used other names, which are read too.
+An object is written as the JSON of its record, without the fields that the reference leaves out, and with `null` for an
+optional one that is not set. The names of older nodes are read too.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ from ledgerd.state.objects.vesting import (
 from ledgerd.state.tables import E, Table
 
 HEAD_BLOCK = "fork_db_head_block"
-"""The last member of the state, which is no section but a block."""
+"""The last member of the state: a block, not a section."""
 
 METADATA = "pm_market_meta"
-"""What clients say of markets: no rule reads it, and a node that keeps it not leaves it out (spec 11, section 8.5)."""
+"""Metadata of markets: no rule reads it, and nodes may leave it out (spec 11, section 8.5)."""
 
 OLD_SECTIONS = {
     "witness_schedule": "validator_schedule",
@@ -90,7 +90,7 @@ OLD_FIELDS = {
     "witness_miss_penalty_duration": "validator_miss_penalty_duration",
     "witness_declaration_fee": "validator_declaration_fee",
 }
-"""No name means two things, so one table does for all sections, and for the properties inside them."""
+"""Former names of fields, in all sections and in chain properties."""
 
 LATER_FIELDS = frozenset(
     {
@@ -110,7 +110,7 @@ LATER_FIELDS = frozenset(
         "pm_batch_settle_bet_cursor",
     }
 )
-"""Fields that older files lack; zero then."""
+"""Fields that older files do not have; they are zero then."""
 
 
 LATER_OF_ORACLES = (
@@ -126,7 +126,9 @@ LATER_OF_ORACLES = (
     "resolved_late_count",
     "resolution_time_hist",
 )
-"""The reference drops `banned_by` and `active_markets`, and then refuses valid transactions: they are read here."""
+"""The reference does not import `banned_by` and `active_markets`, and then refuses valid transactions; here they are
+read.
+"""
 
 LATER_OF_MARKETS = (
     "finalized_time",
@@ -151,7 +153,7 @@ class Nullable(Kind):
         return self._optional.text(source, value)
 
     def parse(self, value: object) -> Any:  # noqa: ANN401 - of whatever type the value is
-        """Null is absence."""
+        """Null means absent."""
         return self._optional.parse(value)
 
     def default(self) -> None:
@@ -170,7 +172,7 @@ class SnapshotSection(Generic[E]):
 
     @cached_property
     def fields(self) -> list[Field]:
-        """What is written of an object; what is not stands behind it in the record."""
+        """The written fields of an object; the other ones come last in its record."""
         left_out = getattr(self.table.record, "UNREFLECTED", ())
         return [
             field._replace(kind=Nullable(field.kind)) if isinstance(field.kind, Optional) else field
@@ -180,11 +182,11 @@ class SnapshotSection(Generic[E]):
 
     @cached_property
     def text(self) -> Callable[[E], str]:
-        """From an object to its JSON text."""
+        """The JSON text of an object."""
         return RecordKind(self.table.record, lambda: self.fields).printer
 
     def parse(self, value: Json) -> E:
-        """The object of parsed JSON; what may be missing has the record's own default (spec 11, section 8.5)."""
+        """The object of parsed JSON; missing fields get the default of the record (spec 11, section 8.5)."""
         given = renamed(as_object(value))
         made: dict[str, Any] = {}
         for field in self.fields:

@@ -48,7 +48,7 @@ class Offer(NamedTuple):
 
 
 class FileRange(NamedTuple):
-    """A stretch of the file, to be read and sent."""
+    """A range of the file, to be read and sent."""
 
     offset: int
     size: int
@@ -56,7 +56,7 @@ class FileRange(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What to send, and whether the connection ends with it."""
+    """The message to send, and whether the connection is closed afterwards."""
 
     message: SnapshotMessage | FileRange | None
     ends: bool = False
@@ -70,7 +70,7 @@ class Doorkeeper:
         self._is_limited = is_limited
         self._present: dict[str, int] = {}
         self._visits: dict[str, deque[float]] = {}
-        """When each address came, those that came last at the end."""
+        """The times of each address's connections, ordered by the latest."""
 
     def admit(self, address: str, now: float) -> Denial | None:
         """Admit a client, or return the denial. An admitted client has to `leave`."""

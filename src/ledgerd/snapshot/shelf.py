@@ -1,4 +1,4 @@
-"""What there is to serve: the newest snapshot of the directory, with its checksum, which is counted once."""
+"""The snapshot to serve: the newest one of the directory, with its checksum, which is computed once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ledgerd.supervision.threads import in_thread
 
 
 class _State(NamedTuple):
-    """What a file was when its checksum was counted."""
+    """Size and time of a file when its checksum was computed."""
 
     path: Path
     inode: int
@@ -24,7 +24,7 @@ class _State(NamedTuple):
 
 
 class Shelf:
-    """The snapshots of a directory, for those who serve them."""
+    """The snapshots of a directory, for the server."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -32,7 +32,7 @@ class Shelf:
         self._known: tuple[_State, bytes] | None = None
 
     async def take(self) -> tuple[Offer, BufferedReader] | None:
-        """The newest snapshot, open: it can be read to its end even when its name is gone meanwhile."""
+        """The newest snapshot, as an open file, which stays readable if it is deleted."""
         async with self._counting:
             return await in_thread(self._take)
 

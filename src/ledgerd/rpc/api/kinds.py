@@ -19,22 +19,22 @@ Names = tuple[AccountName, ...]
 
 
 class Printed(Kind):
-    """JSON text that was printed before; `of` says what it shows."""
+    """JSON text that is printed already; `of` is the type of its value."""
 
     def __init__(self, shown: type) -> None:
         self.shown = shown
 
     @lazy
     def of(self) -> Kind:
-        """The kind of what is shown."""
+        """The kind of the value."""
         return kind_of(self.shown)
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
-        """It is there already."""
+        """The text itself."""
         return value
 
     def parse(self, value: object) -> str:
-        """Texts are answers alone."""
+        """Refused: such texts are only in answers."""
         return dumps(self.of.parse(value))
 
     def default(self) -> str:
@@ -43,7 +43,7 @@ class Printed(Kind):
 
 
 class EnumKind(Kind):
-    """One of a few words; their numbers do as well. Clients know the list by the name it has in the reference."""
+    """One of a few words, or its number. Errors have the reference's name of the enumeration."""
 
     def __init__(self, choices: type[IntEnum], list_name: str) -> None:
         self.choices = choices
@@ -81,5 +81,5 @@ class EnumKind(Kind):
 
 
 def require_limit(limit: int, most: int) -> None:
-    """A page has so many entries at most."""
+    """Refuse a limit above the largest one."""
     require(limit <= most, f"limit <= {most}: ")

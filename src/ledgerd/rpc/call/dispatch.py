@@ -1,7 +1,7 @@
-"""From the bytes of a request to the bytes of its answer (spec 05, section 5). Knows no connection.
+"""From the bytes of a request to the bytes of its answer (spec 05, section 5), without connections.
 
-What can be answered at once is; the rest is handed back as `Later`, an iterator that whoever holds the connection
-runs, and closes when the client has gone.
+What cannot be answered at once is returned as `Later`, an iterator that the connection runs, and closes when the client
+disconnects.
 """
 
 from __future__ import annotations
@@ -45,57 +45,57 @@ REFUSALS = (PlainError, RuleViolation, DecodeError)
 INTERNAL = ErrorObject(OTHER, "Internal error: the node's log says more")
 
 LARGE = 256 * 1024
-"""Bodies of more bytes than that take so long to read that other requests should not wait for it."""
+"""Larger bodies are parsed in a thread, so that other requests need not wait for them."""
 
 MOST_ODD_VALUES = 20_000
-"""Values of a request that is not ordinary JSON, which is read slowly: a tenth of a second's work."""
+"""The most values of a request that is not standard JSON, whose parser is slow: a tenth of a second of work."""
 
 MOST_VALUES = 1_000_000
-"""Values of a request, each of which takes many times its bytes in memory."""
+"""The most values of a request: each needs many times its bytes in memory."""
 
 Clock = Callable[[], float]
 
 
 def _read(body: bytes) -> Json:
-    """The JSON of a request, within bounds of time and memory."""
+    """The JSON of a request, within limits of time and memory."""
     if len(body) > LARGE and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise PlainError(f"A request holds at most {MOST_VALUES} values", INVALID_REQUEST)
     return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES)
 
 
 class Later:
-    """Answers that are not there yet: one, or, to a subscription, one after the other."""
+    """Answers that are still to come: one, or several of a subscription."""
 
     def __init__(
         self, answers: AsyncGenerator[str, None], identity: str = NO_ID, *, is_endless: bool = False, held: int = 0
     ) -> None:
         self.held = held
-        """Bytes of a request that are kept until the answer is there."""
+        """Bytes of the request that are kept until the answer is ready."""
         self._answers = answers
         self._identity = identity
         self.is_endless = is_endless
-        """A subscription: a node that stops does not wait for it."""
+        """Whether it is a subscription, which a stopping node does not wait for."""
 
     async def answers(self) -> AsyncGenerator[bytes, None]:
-        """Each answer when it is there. Close the iterator to end what makes them."""
+        """Each answer when it is ready. Closing the iterator cancels the rest."""
         async with aclosing(self._answers) as answers:
             async for text in answers:
                 yield answer_bytes(text)
 
     async def first(self) -> bytes:
-        """The first answer; what would come after it is not waited for."""
+        """The first answer; later ones are cancelled."""
         async with aclosing(self.answers()) as answers:
             async for answer in answers:
                 return answer
         return self.refused("The node stops before there is an answer")
 
     def refused(self, reason: str) -> bytes:
-        """The answer where the connection cannot wait for later ones."""
+        """The answer on a connection that may not wait for further ones."""
         return answer_bytes(error_text(ErrorObject(OTHER, reason), self._identity))
 
 
 class Dispatcher:
-    """The methods of the APIs that are switched on, and the answers to requests for them."""
+    """Answers requests with the methods of the APIs that are switched on."""
 
     def __init__(
         self, apis: Iterable[Api], node: Node, clock: Clock, *, cache: AnswerCache | None = None, limits: Limits
@@ -109,7 +109,7 @@ class Dispatcher:
         self._reading = asyncio.Lock()
 
     def answer(self, body: bytes, asker: str = "") -> bytes | Later:
-        """Answer a request, which is not empty; `asker` is the address that the operator is told of."""
+        """Answer a request, which is not empty; `asker` is the address for log lines about limits."""
         known = self.cache.find(body)
         if known is not None:
             return known
@@ -119,9 +119,9 @@ class Dispatcher:
         return answered if isinstance(answered, Later) else answer_bytes(answered)
 
     async def _large_answer(self, body: bytes, asker: str) -> AsyncGenerator[str, None]:
-        """The answer to a body that takes long to read: in a thread, while others have their turns here.
+        """The answer to a large body, which is parsed in a thread.
 
-        What is read takes many times the room of the body, so one is read after the other.
+        The parsed value needs many times the memory of the body, so only one is parsed at a time.
         """
         async with self._reading:
             reading = in_thread(_read, body)
@@ -143,7 +143,7 @@ class Dispatcher:
         except PlainError as error:
             return error_text(self._fault(error), NO_ID)
         except REFUSALS as error:
-            # What is no request at all has one code, whatever is wrong with it.
+            # Whatever is not a request gets the same code.
             return error_text(self._fault(error)._replace(code=OTHER), NO_ID)
         return self._single(request, budget, body)
 
@@ -151,7 +151,7 @@ class Dispatcher:
         return error_object(error, int(self._clock()))
 
     def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> str | Later:
-        """Answer one request; `body` where it came alone, so that the answer can be kept."""
+        """Answer one request; `body` if it came outside of a batch, so that the answer can be cached."""
         identity = NO_ID
         try:
             members = as_object(request)
@@ -176,7 +176,7 @@ class Dispatcher:
         return f"{opening}{identity}}}"
 
     def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: RequestBudget) -> str:
-        """The error, which counts as an answer does."""
+        """The error, whose bytes count as those of an answer."""
         text = error_text(self._fault(error), identity)
         try:
             budget.take_bytes(len(text))
@@ -185,7 +185,7 @@ class Dispatcher:
         return text
 
     def method(self, api: str, name: str) -> Method:
-        """The method of two names."""
+        """The method by the names of API and method."""
         known = self.apis.get(api)
         if known is None:
             layout = "api_itr != _registered_apis.end(): Could not find API ${api}"
@@ -197,7 +197,7 @@ class Dispatcher:
         return method
 
     def _result(self, method: Method, arguments: list[object], budget: RequestBudget) -> str:
-        """The JSON text of what a method answers at once, from one state."""
+        """The JSON text of a method's result, from one state."""
         view = ApiView(self.node, budget)
         try:
             text = method.codec.to_json(method.function(view, *arguments))
@@ -207,7 +207,7 @@ class Dispatcher:
             view.close()
 
     async def _values(self, method: Method, arguments: list[object]) -> AsyncGenerator[object, None]:
-        """What a method that does not answer at once answers, one after the other."""
+        """The results of a method that answers later."""
         made = method.function(self.node, *arguments)
         if method.answering is Answering.LATER:
             yield await cast("Awaitable[object]", made)
@@ -241,13 +241,13 @@ class Dispatcher:
         return Later(self._batch_answer(requests, budget))
 
     async def _batch_answer(self, requests: list[Json], budget: RequestBudget) -> AsyncGenerator[str, None]:
-        """One array of all answers, in the order of the requests, each begun when the one before has answered."""
+        """One array of all answers, in the order of the requests, which are answered one after the other."""
         texts = []
         for request in requests:
             answered = self._single(request, budget)
             if isinstance(answered, Later):
                 answered = (await answered.first()).decode("utf-8", "surrogateescape")
             texts.append(answered)
-            # A batch may be long: between two of its requests, those of other connections have their turn.
+            # A batch may be long: other connections are served between its requests.
             await asyncio.sleep(0)
         yield f"[{','.join(texts)}]"

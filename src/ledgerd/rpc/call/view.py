@@ -1,6 +1,6 @@
-"""What an API method sees of the node: the state of the last commit, the network, and whom to ask for the rest.
+"""What API methods use of the node: the state of the last commit, the network, and the main process.
 
-Method modules get everything through these two classes, so they can be tested with a store in memory's place.
+Methods get everything through these two classes, so that tests can replace the node.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ledgerd.state.view import View
 S = TypeVar("S")
 
 OpenView = Callable[[], AbstractContextManager[View]]
-"""Opens the state of the last commit, for as long as the block lasts."""
+"""Opens the state of the last commit, within a `with` block."""
 
 
 def nothing_to_read() -> AbstractContextManager[View]:
@@ -26,22 +26,22 @@ def nothing_to_read() -> AbstractContextManager[View]:
 
 
 class MainProcess(Protocol):
-    """The process that writes the chain, as an API method reaches it; topics are agreed on with the node."""
+    """The main process, as API methods use it. `rpc.link.topics` lists the topics."""
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """Send a request. Raises the `RuleViolation` that it was refused with, or `Unreachable`."""
+        """Send a request. A refusal raises its `RuleViolation`, a failed link `Unreachable`."""
         ...
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
-        """Everything that happens under a topic from this call on, also because of what is asked after it.
+        """The events of a topic from this call on.
 
-        Use it with `aclosing`. The events end early for who takes them too slowly, and when the node stops.
+        Use it with `aclosing`. The events end when the subscriber reads too slowly, and when the node stops.
         """
         ...
 
 
 class Node:
-    """The node as long as the worker runs; what methods that answer later are given."""
+    """The node, for the life of the worker; the argument of methods that answer later."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Node:
         self._services = dict(services or {})
 
     def service(self, kind: type[S]) -> S:
-        """What the node was started with besides its state: a history, a log of blocks."""
+        """Something that the node has besides its state, such as a history or a block log, by its type."""
         service = self._services.get(kind)
         if not isinstance(service, kind):
             raise LookupError(f"the node was started without a {kind.__name__}")
@@ -64,7 +64,7 @@ class Node:
 
 
 class ApiView:
-    """The node during one call. The state is opened when it is first looked at, and stays as it was then."""
+    """The node during one call. The state is opened at its first use, and does not change then."""
 
     __slots__ = ("_budget", "_grown", "_opened", "_state", "node")
 
@@ -89,7 +89,7 @@ class ApiView:
         return self._state
 
     def grow(self, size: int) -> None:
-        """So many bytes more will be in the answer; one that grows too large is refused before it is whole."""
+        """Count bytes of the answer; too large an answer is refused before it is finished."""
         self._grown += size
         self._budget.require_room(self._grown)
 

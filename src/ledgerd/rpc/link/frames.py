@@ -1,7 +1,7 @@
 """Messages between an API worker and the main process, and their frames on a stream socket. No I/O.
 
-A frame is a length of four bytes and a message in MessagePack. Both ends run the same version, but neither trusts the
-other: sizes are bounded, and invalid data closes the link.
+A frame is a length of four bytes and a message in MessagePack. Both ends run the same version, and still limit sizes;
+invalid data closes the link.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Reply(msgspec.Struct, frozen=True, tag="reply", array_like=True):
 
 
 class ErrorReply(msgspec.Struct, frozen=True, tag="error", array_like=True):
-    """A request was refused: the violation, as the client sees it. Without a name it is a plain error."""
+    """A refused request, with the violation for the client. Without a name it is a `PlainError`."""
 
     number: int
     code: int

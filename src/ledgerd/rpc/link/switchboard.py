@@ -1,7 +1,7 @@
 """The main process's end of the links to its workers: requests go to the handler of their topic, events to the workers
 that subscribed. The other end is `link`.
 
-All of this runs on the main thread's loop, never on the chain's thread.
+It runs on the event loop of the main thread.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Handler = Callable[[bytes], Awaitable[bytes]]
 HEARD_BY_ALL = frozenset((HEAD, HEALTH, STOP, WAITING))
 
 MAX_RUNNING = 256
-"""Requests of one worker in work at a time; then its socket is not read (back-pressure)."""
+"""Unanswered requests of one worker; with more, its socket is not read (back-pressure)."""
 
 MAX_ADDED_UP = 16 * 1024 * 1024
 """Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
 MAX_UNREAD = 64 * 1024 * 1024
-"""The largest send buffer of a worker's link; a worker that reads too little is disconnected, and so restarted."""
+"""The largest send buffer of a worker's link; a worker that reads too slowly is disconnected, and so restarted."""
 
 
 class WorkerLink(asyncio.Protocol):
@@ -182,6 +182,6 @@ class Switchboard:
             self._waiting.clear()
 
     def stand(self, topic: str, payload: bytes) -> None:
-        """Publish a value that holds from now on: to present workers, and to later ones at their start."""
+        """Publish a value to all workers, and to later ones at their start."""
         self._standing[topic] = payload
         self.publish(topic, payload)

@@ -34,7 +34,7 @@ Operations = tuple[Operation, ...]
 
 
 class ProposalRecord(msgspec.Struct, frozen=True):
-    """Operations that wait, with whose agreement they need and whose they have."""
+    """A proposal: its operations, the required approvals and the given ones."""
 
     author: AccountName
     title: str
@@ -55,7 +55,7 @@ class ProposalRecord(msgspec.Struct, frozen=True):
 def get_proposed_transactions(
     view: ApiView, account: AccountName, start: UInt32, limit: UInt32
 ) -> tuple[ProposalRecord, ...]:
-    """Those that an account has made, by title, then the others that need its approval; counted from one."""
+    """Proposals of an account by title, then others that need its approval; the first has number 1."""
     require_limit(limit, MOST_PROPOSALS)
     found: list[ProposalRecord] = []
     if limit:
