@@ -1,7 +1,7 @@
-"""Records: a class of annotated fields becomes one function a direction, compiled when it is first needed.
+"""Records: a class of annotated fields becomes one function for each direction, compiled at its first use.
 
-Neighbouring fields of fixed size are packed together, and a failure costs nothing until it happens: the number
-of the line that raised it tells which field it was.
+Neighbouring fields of fixed size are packed together. An error finds its field by the number of the line that raised
+it, so valid input has no cost for errors.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class RecordKind(Kind):
 
     @lazy
     def memory(self) -> int:
-        """What the class says, or what its fields take."""
+        """The number of the class, or the sum over its fields."""
         return getattr(self.record, "MEMORY", 0) or max(1, sum(field.kind.memory for field in self.fields))
 
     # -- inside other records

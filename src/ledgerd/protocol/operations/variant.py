@@ -16,7 +16,7 @@ OLD_NAMES = {
     "shutdown_witness": "shutdown_validator",
     "witness_reward": "validator_reward",
 }
-"""Names of before validators were called so."""
+"""Former names, from when validators were called witnesses."""
 
 OPERATION_MEMORY = 572
 """Bytes that an operation takes in the memory of the reference's latest version (spec 07, section 2).
