@@ -134,4 +134,3 @@ def survive_request(served: Dispatcher, body: bytes) -> bool:
         if "error" in each and each["error"]["message"].startswith("Internal error"):
             raise Broken(f"an error of ours: {answer!r:.300}")
     return "result" in every[-1]
-

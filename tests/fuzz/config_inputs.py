@@ -1,4 +1,4 @@
-"""Damaged configuration files: every fault is told together, no private key is told, and what is read stays the same."""
+"""Damaged configuration files: faults are told together, no private key is told, and what is read stays the same."""
 
 from __future__ import annotations
 

@@ -25,7 +25,21 @@ MAX_HEADER, MAX_BODY = 1_000, 400
 STATUSES = frozenset((400, 413, 431))
 
 WORDS = (
-    *(b"\r\n", b"\r", b"\n", b"\r\n\r\n", b": ", b":", b" ", b"\t", b"\x00", b"\xff", b"0\r\n\r\n", b"HTTP/1.0", b"HTTP/1.1"),
+    *(
+        b"\r\n",
+        b"\r",
+        b"\n",
+        b"\r\n\r\n",
+        b": ",
+        b":",
+        b" ",
+        b"\t",
+        b"\x00",
+        b"\xff",
+        b"0\r\n\r\n",
+        b"HTTP/1.0",
+        b"HTTP/1.1",
+    ),
     *(b"Content-Length: 3\r\n", b"Content-Length: 99999999999999999999\r\n", b"Content-Length: -1\r\n", b"Host: b\r\n"),
     *(b"Transfer-Encoding: chunked\r\n", b"Transfer-Encoding: gzip, chunked\r\n", b"Connection: close\r\n"),
     *(b"Connection: Upgrade\r\n", b"Upgrade: websocket\r\n", b"Expect: 100-continue\r\n", b"GET", b"CONNECT", b"POST"),

@@ -1,4 +1,4 @@
-"""Cheap damage to bytes: what a disk, a wire or a stranger may make of something sound. The generator decides it all."""
+"""Cheap damage to bytes: what a disk, a wire or a stranger may make of something sound. The generator decides all."""
 
 from __future__ import annotations
 

@@ -17,7 +17,22 @@ from tests.fuzz.mutations import damaged
 from tests.fuzz.target import Broken
 from tests.recorded import recorded_blocks
 
-WORDS = (b'"', b",", b":", b"{", b"}", b"1", b"2", b"0", b"null", b"-1", b'"checksum":""', b'"format":1,', b"\x00", b"9" * 30)
+WORDS = (
+    b'"',
+    b",",
+    b":",
+    b"{",
+    b"}",
+    b"1",
+    b"2",
+    b"0",
+    b"null",
+    b"-1",
+    b'"checksum":""',
+    b'"format":1,',
+    b"\x00",
+    b"9" * 30,
+)
 
 
 class SigningRecords:

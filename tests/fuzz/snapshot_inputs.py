@@ -6,7 +6,6 @@ What is taken in is written out again, and read as the same.
 from __future__ import annotations
 
 import copy
-import json
 import shutil
 from functools import cache
 from io import BytesIO
@@ -38,7 +37,7 @@ from ledgerd.state import Space, Store
 from ledgerd.state.objects import STORED_TABLES
 from tests.fuzz.mutations import damaged
 from tests.fuzz.target import Broken
-from tests.snapshot.recorded import packed, recorded_file, small_state
+from tests.snapshot.recorded import packed, small_state
 
 SMALL = Space(initial=1 << 24, min_free=0, increment=1 << 22)
 WORDS = (
