@@ -123,7 +123,8 @@ def log_agrees(chain: Chain) -> Problems:
     last = chain.block_log.head_number
     if last < chain.irreversible:
         yield f"the block log ends at {last}, below the irreversible block {chain.irreversible}"
-    for number in range(max(1, last - 99), min(last, chain.head_number) + 1):
+    first = max(1, chain.block_log.first_number, last - 99)  # a rolling log begins where the state began
+    for number in range(first, min(last, chain.head_number) + 1):
         packed = chain.block_log.read(number)
         if packed is None:
             yield f"block {number} is missing from the block log"

@@ -195,6 +195,8 @@ class RequestReader:
     # -- called by the parser
 
     def on_message_begin(self) -> None:
+        if self.place is ENDED:
+            return
         self.place = HEAD
         self.steps += 1
         self._head_bytes = self._unended_bytes = self._body_bytes = 0
