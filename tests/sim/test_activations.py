@@ -1,7 +1,7 @@
 """Networks whose nodes stand at hardfork 13, each in its own way, go on together past 14 and 15 (spec 10, section 8.3).
 
-One has a data directory that the version before wrote, one begins with a snapshot, one with nothing. In the end all have
-the same blocks and the same records.
+One has a data directory that the version before wrote, one begins with a snapshot, one with nothing. In the end all
+have the same blocks and the same records.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def create(name: AccountName) -> tuple[Operation, Operation]:
 
 def play(world: World, names: tuple[str, ...]) -> None:
     """Bets, an agent's too, and a deposit, through several nodes."""
-    turns = [
+    turns: list[list[Operation]] = [
         [STAKE, *(operation for name in (ORACLE, CREATOR, PLAYER) for operation in create(name))],
         [
             PmOracleRegister(ORACLE, INSURANCE, 50, tokens(100), "", NO_NAME, NO_NAME, True, ()),
