@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -89,6 +89,13 @@ class Network:
             blocks.append(self.make(skipped))
             assert self.chain.push_block(blocks[-1]).has_moved
         return blocks
+
+    def blocks(self) -> Iterator[Block]:
+        """Those of the chain, from the first on."""
+        for number in range(1, self.chain.head_number + 1):
+            block = self.chain.block_at(number)
+            assert block is not None
+            yield block
 
     def follow(self, blocks: Iterable[Block]) -> None:
         """Take in the blocks of others."""
