@@ -23,16 +23,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, process_time, thread_time
 from typing import NamedTuple
 
 from bench.bench_chain import GROWTH, verdict
-from bench.bench_node import WORKERS, dev, processor_seconds, start_of, tree
-from bench.market_rows import member, write_state
-from bench.market_plan import Scale, scatter
+from bench.bench_node import dev, processor_seconds, start_of, tree
+from bench.market_plan import Scale
+from bench.market_rows import write_state
 from bench.market_traffic import Traffic
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
@@ -134,7 +132,10 @@ def show_snapshot(folder: Path, taken: Path) -> None:
     began, processor = monotonic(), process_time()
     net.chain.push_block(codec_of(Block).decode(packed)).or_raise()
     processor, seconds = process_time() - processor, monotonic() - began
-    print(f"  the first block after the import     {processor * 1e3:.0f} ms ({verdict(processor, FIRST_BLOCK_SECONDS)}", end="")
+    print(
+        f"  the first block after the import     {processor * 1e3:.0f} ms ({verdict(processor, FIRST_BLOCK_SECONDS)}",
+        end="",
+    )
     print(f" s of processor time), {seconds * 1e3:.0f} ms in all")
     net.chain.close()
 

@@ -117,10 +117,8 @@ def stake_of(number: int, scale: Scale) -> Stake:
     One of the markets that are to be settled has so many that it takes several blocks.
     """
     chance, count = scatter(number, 1), scale.markets + scale.due
-    if chance % 200 == 0:
-        market = 0
-    else:
-        market = chance // 200 % (count // 50 + 1 if chance % 5 == 0 else count)
+    known = count // 50 + 1
+    market = 0 if chance % 200 == 0 else chance // 200 % (known if chance % 5 == 0 else count)
     return Stake(
         market=market,
         account=scatter(number, 2) % scale.accounts,

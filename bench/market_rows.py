@@ -157,7 +157,7 @@ class Writer:
         return market
 
     def _set_times(self, market: PmMarket, number: int, kind: Kind) -> None:
-        """Open markets end within three months, a few of them within the next hour; the others one by one after a calm."""
+        """Open markets end within three months, a few within the next hour; the others one by one after a calm."""
         now, median = self.now, self.ledger.median
         market.created_time = now - 30 * DAY - scatter(number, 13) % DAY
         if kind.stage is Stage.OPEN:

@@ -56,7 +56,8 @@ class Traffic:
     def block(self, number: int) -> None:
         """Transactions and questions, then the block that takes them in."""
         head = self._ask("database_api", "get_dynamic_global_properties")
-        head_id, now = BlockId(bytes.fromhex(head["head_block_id"])), timegm(strptime(head["time"], "%Y-%m-%dT%H:%M:%S"))
+        head_id = BlockId(bytes.fromhex(head["head_block_id"]))
+        now = timegm(strptime(head["time"], "%Y-%m-%dT%H:%M:%S"))
         for place in range(OPERATIONS_A_BLOCK):
             turn = number * OPERATIONS_A_BLOCK + place
             self._send(head_id, now, self._operation(turn, place, now))
@@ -99,7 +100,7 @@ class Traffic:
                 number = scatter(turn, 34) % scale.bets
                 return PmCancelBet(member(stake_of(number, scale).account), number, 0, ())
             case 2:
-                ends = {"betting_expiration": now + DAY, "result_expiration": now + 2 * DAY}
+                ends: dict[str, Any] = {"betting_expiration": now + DAY, "result_expiration": now + 2 * DAY}
                 return open_market(account, account, now, 2 + turn // OPERATIONS_A_BLOCK % 2, **ends)
             case 3:
                 return _fourth(turn, account, market, scale)

@@ -125,7 +125,7 @@ def test_a_front_is_always_what_a_scan_begins_with(changes: list[Change]) -> Non
 
 
 @given(st.lists(st.integers(0, 100), unique=True), st.data())
-def test_entries_behind_those_that_are_known_are_read_when_they_are_needed(times: list[int], data: st.DataObject) -> None:
+def test_entries_behind_the_known_ones_are_read_when_needed(times: list[int], data: st.DataObject) -> None:
     """Without the spare ones: a front of two is asked for again and again while the first entries go."""
     entries = sorted((INT64.encode(time), INT64.encode(time)) for time in times)
     front = Front[int](b"", None)
