@@ -42,18 +42,21 @@ class Clock:
 class Network:
     """A chain, and the keys of all validators of it."""
 
-    def __init__(self, folder: Path, network: ChainParameters = TESTNET, genesis: int = GENESIS) -> None:
+    def __init__(
+        self, folder: Path, network: ChainParameters = TESTNET, genesis: int = GENESIS, space: Space = SMALL
+    ) -> None:
         self.clock = Clock()
         self.folder = folder
         self.genesis = genesis
-        self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=genesis, space=SMALL)
+        self.space = space
+        self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=genesis, space=space)
         self.keys = {VIZ: VIZ_KEY, COMMITTEE: COMMITTEE_KEY}
         self._salt = 0
 
     def reopen(self) -> None:
         """As after a restart."""
         self.chain.close()
-        self.chain = Chain.open(self.folder, self.chain.network, clock=self.clock, space=SMALL)
+        self.chain = Chain.open(self.folder, self.chain.network, clock=self.clock, space=self.space)
 
     # -- transactions
 

@@ -169,14 +169,14 @@ class Store(View):
         return opened.walk(Range(low, high, reverse), position)
 
     def front(
-        self, source: TableOrIndex[E], count: int, derive: Callable[[list[E]], T], *, lower: Key = (), upper: Key = ()
-    ) -> T:
-        """What a function makes of the first objects of a scan, so many at most.
+        self, index: Index[E], count: int, derive: Callable[[E], T], *, lower: Key = (), upper: Key = ()
+    ) -> list[T]:
+        """What a function makes of each of the first objects of a scan, so many at most.
 
-        It is remembered until an entry of the index changes, so it may depend on nothing of these objects that
-        changes while their keys stay, and must be the same function each time.
+        It is remembered until the entry of the object changes, so it may depend on nothing that changes while the
+        object's key stays, and must be the same function each time.
         """
-        opened: OpenIndex[E] = self._indexes[source]
+        opened: OpenIndex[E] = self._indexes[index]
         return opened.front(*span(opened.index, lower, upper), count, derive)
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:

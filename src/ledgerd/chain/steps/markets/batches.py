@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint128
 from ledgerd.chain.rules.markets.curve import find_outcome, priced
+from ledgerd.chain.rules.markets.market import count_stake
 from ledgerd.chain.steps.markets.refunding import give_stake_back
 from ledgerd.pricing.constant_product import queued_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
@@ -89,7 +90,6 @@ def _fill_all(ledger: Ledger, market: PmMarket, queue: list[PmBet]) -> int:
         for bet in queue:
             is_filled = _buy_outcome(ledger, market, sold, bet) if sold else _buy_side(ledger, market, bet)
             if is_filled:
-                market.bets_sum = fits_int64(market.bets_sum + bet.amount)
                 filled += 1
             else:
                 give_stake_back(ledger, bet)
@@ -102,10 +102,7 @@ def _buy_side(ledger: Ledger, market: PmMarket, bet: PmBet) -> bool:
         return False
     market.reserve_a, market.reserve_b = fits_int64(fill.reserve_a), fits_int64(fill.reserve_b)
     market.k = uint128(market.reserve_a * market.reserve_b)
-    if bet.side == 0:
-        market.a_bets_sum = fits_int64(market.a_bets_sum + bet.amount)
-    else:
-        market.b_bets_sum = fits_int64(market.b_bets_sum + bet.amount)
+    count_stake(market, bet.side, bet.amount)
     with ledger.editing(bet):
         bet.status, bet.weight, bet.entry_liquidity = ACTIVE, fill.tokens, market.liquidity_sum
     return True
@@ -127,6 +124,7 @@ def _buy_outcome(ledger: Ledger, market: PmMarket, sold: list[int], bet: PmBet) 
             outcome.q = sold[place]
             outcome.bets_sum = fits_int64(outcome.bets_sum + bet.amount)
             outcome.bets_count = uint32(outcome.bets_count + 1)
+    market.bets_sum = fits_int64(market.bets_sum + bet.amount)
     with ledger.editing(bet):
         bet.status, bet.weight = ACTIVE, found
     return True
