@@ -116,8 +116,8 @@ SNAPSHOT = OptionSection(
         Option(
             "snapshot-pm-legacy-residual",
             INT64,
-            "Thousandths of a VIZ by which the tokens in an imported snapshot exceed its supply, exactly; 0 if they are "
-            "equal.",
+            "Thousandths of a VIZ by which the tokens in an imported snapshot exceed its supply, exactly; 0 if they "
+            "are equal.",
             default="0",
         ),
     ),
