@@ -27,7 +27,7 @@ from ledgerd.snapshot.frames import (
 )
 from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import Doorkeeper
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.served_file import Shelf
 
 HOST = "127.0.0.1"
 DATA = bytes(range(251)) * (2 * PART // 251) + bytes(777)

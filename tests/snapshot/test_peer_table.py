@@ -13,7 +13,7 @@ from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.peer_table import Status, probe, probe_all, table
 from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import Doorkeeper
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.served_file import Shelf
 
 HOST = "127.0.0.1"
 

@@ -10,7 +10,7 @@ from ledgerd.history.block_rows import BlockPart, extent, shown
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes, Span
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, OperationRow, Piece
-from ledgerd.history.remembered import Remembered
+from ledgerd.history.text_cache import Remembered
 from ledgerd.history.selection import Selection
 from ledgerd.history.tables import (
     BLOCK_KEY,

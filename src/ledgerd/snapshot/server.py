@@ -18,7 +18,7 @@ from ledgerd.snapshot.frames import (
     packed,
 )
 from ledgerd.snapshot.serving import Answer, Doorkeeper, FileRange, ServerSession
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.served_file import Shelf
 from ledgerd.supervision.tasks import Tasks, stream_server
 from ledgerd.supervision.threads import in_thread
 

@@ -31,7 +31,7 @@ from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import Doorkeeper
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.served_file import Shelf
 from ledgerd.supervision.work import Sleep
 from tests.chain.networks import SMALL, Network
 

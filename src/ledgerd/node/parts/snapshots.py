@@ -31,7 +31,7 @@ from ledgerd.snapshot.job import Done, Export
 from ledgerd.snapshot.jobs import done
 from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import Doorkeeper
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.served_file import Shelf
 from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.triggers import Triggers
 from ledgerd.supervision.part import Part

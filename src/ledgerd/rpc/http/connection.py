@@ -13,7 +13,7 @@ from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
 from ledgerd.rpc.http.gate import Gate
-from ledgerd.rpc.http.places import Doing
+from ledgerd.rpc.http.connection_table import Doing
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, Handshake, Invitation, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service

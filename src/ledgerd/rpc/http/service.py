@@ -17,7 +17,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.addresses import Addresses
 from ledgerd.rpc.http.gate import Gate, Proxies, charged_address, is_loopback
-from ledgerd.rpc.http.places import Doing, Places
+from ledgerd.rpc.http.connection_table import Doing, Places
 from ledgerd.rpc.http.responses import Page
 from ledgerd.supervision.tasks import Tasks
 

@@ -19,7 +19,7 @@ from websockets.utils import accept_key as accepted
 
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
-from ledgerd.rpc.http.places import Doing
+from ledgerd.rpc.http.connection_table import Doing
 from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 
 VERSIONS = frozenset((b"7", b"8", b"13"))

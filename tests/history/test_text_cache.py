@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.history.remembered import Remembered
+from ledgerd.history.text_cache import Remembered
 
 
 def test_a_cached_text_is_found_for_two_generations() -> None:

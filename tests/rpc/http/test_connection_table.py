@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.rpc.http.places import Doing, Places, Room
+from ledgerd.rpc.http.connection_table import Doing, Places, Room
 
 
 @dataclass(eq=False)
