@@ -1,7 +1,7 @@
-"""Who has a place among the connections of one worker, and who gives way to whom when there are too many. No I/O.
+"""The connections of one worker, and which of them is closed for a new one at the limits. No I/O.
 
-An address that has as many as it may makes room by the oldest of its own that does nothing. When the worker is full,
-the address with the most gives way: first what does nothing, then, to an address with fewer, what is busy.
+At the limit of an address, its oldest idle connection is closed. At the limit of the worker, one of the address with
+the most is closed: an idle one, or, for an address with fewer, a busy one.
 """
 
 from __future__ import annotations
@@ -11,39 +11,39 @@ from enum import IntEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 
-class Doing(IntEnum):
-    """What a client does, as far as it matters when somebody has to leave."""
+class Activity(IntEnum):
+    """What a client does, which decides on the connection to close."""
 
-    NOTHING = 0
+    IDLE = 0
     SENDING = 1
-    """A request has begun and is not whole."""
+    """A request has begun and has not arrived whole."""
     WAITING = 2
-    """An answer is being made, or taken."""
+    """An answer is being made, or read by the client."""
 
 
-class Sitting(Protocol):
+class LimitedConnection(Protocol):
     """A connection."""
 
     charged: str
-    """The address that its place counts for; empty where many clients share it."""
+    """The address that it counts for; empty if many clients share it."""
 
     @property
-    def doing(self) -> Doing: ...
+    def activity(self) -> Activity: ...
 
 
-S = TypeVar("S", bound=Sitting)
+S = TypeVar("S", bound=LimitedConnection)
 
 
-class Room(NamedTuple, Generic[S]):
-    """Whether there is a place, who has to leave for it, and the option that would be reached without that."""
+class PlaceCheck(NamedTuple, Generic[S]):
+    """Whether a connection is within the limits, which one is closed for it, and the option of the reached limit."""
 
-    is_there: bool
-    leaving: S | None = None
+    is_within: bool
+    evicted: S | None = None
     option: str = ""
 
 
-class Places(Generic[S]):
-    """The connections of one worker, in the order in which they came."""
+class ConnectionTable(Generic[S]):
+    """The connections of one worker, in the order of their arrival."""
 
     def __init__(self, most: int, most_each: int) -> None:
         self._most = most
@@ -51,28 +51,28 @@ class Places(Generic[S]):
         self.all: dict[S, None] = {}
         self._by_address: dict[str, dict[S, None]] = {}
 
-    def room_for(self, address: str) -> Room[S]:
-        """Whether one more may come from an address."""
+    def check(self, address: str) -> PlaceCheck[S]:
+        """Whether one more connection of an address is within the limits."""
         own = self._by_address.get(address, {})
         if address and 0 < self._most_each <= len(own):
-            leaving = _idlest(own)
-            return Room(leaving is not None, leaving, "webserver-max-connections-per-address")
+            evicted = _most_idle(own)
+            return PlaceCheck(evicted is not None, evicted, "webserver-max-connections-per-address")
         if not 0 < self._most <= len(self.all):
-            return Room(is_there=True)
+            return PlaceCheck(is_within=True)
         largest = max(self._by_address.values(), key=len)
-        leaving = _idlest(largest) or _idlest(self.all)
+        evicted = _most_idle(largest) or _most_idle(self.all)
         oldest = next(iter(largest))
-        if leaving is None and oldest.charged and len(largest) > len(own) + 1:
-            leaving = oldest
-        return Room(leaving is not None, leaving, "webserver-max-connections")
+        if evicted is None and oldest.charged and len(largest) > len(own) + 1:
+            evicted = oldest
+        return PlaceCheck(evicted is not None, evicted, "webserver-max-connections")
 
-    def enter(self, connection: S) -> None:
-        """Give a place."""
+    def add(self, connection: S) -> None:
+        """Add a connection."""
         self.all[connection] = None
         self._by_address.setdefault(connection.charged, {})[connection] = None
 
-    def leave(self, connection: S) -> bool:
-        """Take a place back; whether there was one."""
+    def remove(self, connection: S) -> bool:
+        """Remove a connection; whether it was there."""
         if connection not in self.all:
             return False
         del self.all[connection]
@@ -82,19 +82,19 @@ class Places(Generic[S]):
             del self._by_address[connection.charged]
         return True
 
-    def crowdest(self) -> S:
-        """The oldest connection of the address with the most."""
+    def oldest_of_largest(self) -> S:
+        """The oldest connection of the address with the most connections."""
         largest = max(self._by_address.values(), key=len)
         return next(iter(largest))
 
 
-def _idlest(connections: Iterable[S]) -> S | None:
-    """The oldest that does nothing, or else the oldest that has not sent its request whole."""
+def _most_idle(connections: Iterable[S]) -> S | None:
+    """The oldest idle connection, or else the oldest one whose request has not arrived whole."""
     sending: S | None = None
     for each in connections:
-        doing = each.doing
-        if doing is Doing.NOTHING:
+        activity = each.activity
+        if activity is Activity.IDLE:
             return each
-        if doing is Doing.SENDING and sending is None:
+        if activity is Activity.SENDING and sending is None:
             sending = each
     return sending
