@@ -12,7 +12,6 @@ import msgspec
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.pricing.constant_product import opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.markets import MULTI
@@ -45,7 +44,6 @@ from tests.chain.ledgers import (
     refuses,
     set_median,
 )
-from tests.chain.whole_state import first_change, whole_state
 
 ORACLE, NOBODY = AccountName("oracle"), AccountName("nobody")
 
@@ -182,16 +180,6 @@ def bet_of(ledger: Ledger, bet_id: int = 0) -> PmBet:
     return ledger.store.get(PM_BETS, bet_id)
 
 
-def refuses_without_trace(ledger: Ledger, operation: Operation, message: str) -> RuleViolation:
-    """Nothing at all is left of an operation that was refused: no object, no id, no place in an order."""
-    before, reported = whole_state(ledger.store), len(ledger.operations)
-    refusal = refuses(ledger, operation, message)
-    changed = first_change(before, whole_state(ledger.store))
-    assert changed is None, changed
-    del ledger.operations[reported:]
-    return refusal
-
-
 Changes = Mapping[str, Mapping[str, object]]
 """Fields of objects, by the names that a scene gives them; `operation` and `median` have their names already."""
 
@@ -234,7 +222,7 @@ class Scene:
                 self.change(kept.kept)
             for broken in reversed(rules[place:]):
                 self.change(broken.broken)
-            refuses_without_trace(self.ledger, self.operation, rule.message)
+            refuses(self.ledger, self.operation, rule.message)
         for kept in rules:
             self.change(kept.kept)
         return carry_out(self.ledger, self.operation)
