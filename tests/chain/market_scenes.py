@@ -16,6 +16,8 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.markets import MULTI
 from ledgerd.state import Entity
+from ledgerd.state.objects import bets
+from ledgerd.state.objects import liquidity as liquidity_rows
 from ledgerd.state.objects.bets import PM_BETS, PmBet
 from ledgerd.state.objects.disputes import PM_DISPUTES, PmDispute
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
@@ -117,7 +119,7 @@ def create_position(ledger: Ledger, market: PmMarket, **fields: Any) -> PmLevera
 def create_bet(
     ledger: Ledger, market: PmMarket, account: AccountName, amount: int, side: int = 0, **fields: Any
 ) -> PmBet:
-    """A bet that stands, on a side or, in a market of several outcomes, on an outcome; it is counted as frozen."""
+    """A bet, on a side or, in a market of several outcomes, on an outcome; while it stands it is counted as frozen."""
     bet = PmBet(market=market.id, account=account, amount=amount, weight=amount)
     if market.market_type == MULTI:
         bet.outcome_index = side
@@ -126,16 +128,17 @@ def create_bet(
     for field, value in fields.items():
         setattr(bet, field, value)
     owner = ledger.account(account)
-    change(ledger, owner, pm_bets_staked=owner.pm_bets_staked + amount)
+    if bet.status in {bets.ACTIVE, bets.QUEUED, bets.REVEALED}:
+        change(ledger, owner, pm_bets_staked=owner.pm_bets_staked + amount)
     return ledger.store.create(PM_BETS, bet)
 
 
 def create_liquidity(ledger: Ledger, market: PmMarket, provider: str, amount: int, **fields: Any) -> PmLiquidity:
-    """Liquidity of an account, or of the pool, which has no name; it is counted as frozen."""
+    """Liquidity of an account, or of the pool, which has no name; an account's is counted as frozen while it stands."""
     row = PmLiquidity(market=market.id, provider=AccountName(provider), amount=amount, deposit_time=NOW - 1_000)
     for field, value in fields.items():
         setattr(row, field, value)
-    if provider:
+    if provider and row.status == liquidity_rows.ACTIVE:
         owner = ledger.account(row.provider)
         change(ledger, owner, pm_liquidity_committed=owner.pm_liquidity_committed + amount)
     return ledger.store.create(PM_LIQUIDITY, row)

@@ -136,7 +136,7 @@ def seen_by(path: Path, root: Path) -> Seen:
 
 
 def _imported_constants(tree: ast.Module, root: Path) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests."):
             path = root / f"{(node.module or '').replace('.', '/')}.py"
