@@ -251,7 +251,7 @@ def test_a_vote_is_kept_and_replaced(electorate: Ledger) -> None:
         replace(VOTE, voter=BOB),
         "dit->ballots < mp.pm_dispute_votes_per_market: Dispute ballot cap reached",
     )
-    carry_out(electorate, replace(VOTE, vote_outcome=-1, vote_percent=0))
+    carry_out(electorate, replace(VOTE, vote_outcome=0, vote_percent=-10_000))
     carry_out(electorate, replace(VOTE, vote_outcome=-1, vote_percent=0))
 
     (vote,) = electorate.store.scan(PM_DISPUTE_VOTES)

@@ -133,6 +133,15 @@ def test_what_is_lent_counts_twice(markets: Ledger) -> None:
     carry_out(markets, OPEN)
 
 
+def test_the_least_liquidity_of_all_is_enough(markets: Ledger) -> None:
+    """For a position as large as a twentieth of it."""
+    create_deep_market(markets, liquidity_sum=5_000_000)
+    pool_of(markets, free_balance=LENDABLE)
+
+    refuses(markets, OPEN, "total_bet <= pos_cap: Position exceeds market size limit")
+    carry_out(markets, replace(OPEN, collateral=tokens(50_000)))
+
+
 def test_a_position_of_one_token_is_unsafe_not_empty(markets: Ledger) -> None:
     create_deep_market(markets, k=50_000_000 * 50_700_000 - 1)
     pool_of(markets, free_balance=LENDABLE)
