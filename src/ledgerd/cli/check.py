@@ -16,8 +16,8 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     arguments = commands.add_parser(
         "check",
-        help="prove that a state is sound",
-        description="Proves that sums add up, counters and indexes agree with the objects, and the log with the state.",
+        help="check that a state is consistent",
+        description="Checks that sums add up, that counters and indexes match the objects, and the log the state.",
     )
     add_data_directory(arguments)
     arguments.set_defaults(run=run)

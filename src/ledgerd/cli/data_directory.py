@@ -29,7 +29,7 @@ def add_data_directory(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--chain",
         metavar="mainnet|testnet|FILE",
-        help="the network: one that everybody knows, or the TOML file of a private one (default: as configured)",
+        help="the network: mainnet, testnet, or the TOML file of a private one (default: as configured)",
     )
 
 

@@ -17,7 +17,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments = commands.add_parser(
         "snapshot",
         help="write the state as a snapshot, or begin a data directory with one",
-        description="Snapshots have the reference's format (.vizjson), so either program reads the other's.",
+        description="Snapshots have the reference's format (.vizjson), so each program reads those of the other.",
     )
     directions = arguments.add_subparsers(title="directions", metavar="DIRECTION", required=True)
     writing = directions.add_parser("export", help="write the state of a data directory into a file")

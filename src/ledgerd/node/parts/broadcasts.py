@@ -27,10 +27,10 @@ FUTURE_SECONDS = 5
 
 CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND = 5_000, 1_000
 FREE_SIGNATURES = 2
-"""Who sends no more than this is not held up by what others have used up."""
+"""Transactions with at most so many signatures are accepted even when the common limit is used up."""
 CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND = 1 << 20, 16 << 10
-"""What all clients together may have recovered, and in bytes, which blocks that nobody signed they may leave here: the
-chain is not told which client asks.
+"""The limit, in bytes, on blocks of all clients without a proven signature: the chain does not know which client
+sent a block.
 """
 
 LOCKED = "Unable to acquire WRITE lock"
