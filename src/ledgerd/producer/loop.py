@@ -40,11 +40,11 @@ HEADS_REMEMBERED = 64
 WAIT_AFTER_LAG = 3 * SECOND
 
 RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
-"""Runs a function on the thread of the chain, before what others have to do there."""
+"""Runs a function on the chain's thread, before other work there."""
 
 
 NetworkSleep = Callable[[float], Awaitable[None]]
-"""Waits so many seconds by the clock that blocks are made by."""
+"""Waits a number of seconds by the network's clock."""
 
 
 class Producer:
