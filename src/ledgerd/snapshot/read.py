@@ -131,7 +131,7 @@ class _Cursor:
             return self._taken(value, end)
 
     def _taken(self, value: Any, end: int) -> Any:  # noqa: ANN401 - (the same)
-        """Step over a value. An escape such as `\\ud800` can stand for what no text holds, and nothing could write."""
+        """Step over a value. An escape can stand for half of a character, which nothing could write again."""
         if self._text.find("\\u", self._place, end) >= 0:
             try:
                 json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape")
