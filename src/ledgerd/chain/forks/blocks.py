@@ -5,7 +5,6 @@ from __future__ import annotations
 from ledgerd.chain.forks.database import ForkDatabase
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
@@ -33,7 +32,7 @@ class Blocks:
         """The trunk's block of a number."""
         if number > self._trunk.head_number:
             return None
-        return self._trunk.reversible(number) or self._logged(number)
+        return self._trunk.reversible(number) or self._log.block(number)
 
     def fetch(self, block_id: BlockId) -> Block | None:
         """A block of any branch."""
@@ -46,7 +45,3 @@ class Blocks:
     def is_on_trunk(self, block_id: BlockId) -> bool:
         """Whether a block is one of the applied ones."""
         return block_id != NO_BLOCK and self.id_at(block_number_of(block_id)) == block_id
-
-    def _logged(self, number: int) -> Block | None:
-        packed = self._log.read(number)
-        return None if packed is None else codec_of(Block).decode_exactly(packed)

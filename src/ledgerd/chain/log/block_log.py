@@ -26,6 +26,8 @@ from ledgerd.chain.log.files import (
     write_at,
 )
 from ledgerd.chain.log.repair import Repaired, repair
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_SIZE
 from ledgerd.protocol.errors import OperatorError
 
@@ -60,6 +62,11 @@ class BlockLogReader:
         log = cls(folder)
         log._refresh()
         return log
+
+    @property
+    def path(self) -> Path:
+        """The file of the blocks."""
+        return self._folder / self.KIND.name
 
     @property
     def head_number(self) -> int:
@@ -107,6 +114,11 @@ class BlockLogReader:
                     raise self.damaged(number, ELSEWHERE)
                 yield number, entry[: -OFFSET.size]
                 number += 1
+
+    def block(self, number: int) -> Block | None:
+        """A block; nothing if the log does not hold it."""
+        packed = self.read(number)
+        return None if packed is None else codec_of(Block).decode_exactly(packed)
 
     def close(self) -> None:
         """Let the files go."""
@@ -213,6 +225,17 @@ class BlockLog(BlockLogReader):
                 raise
         self._head = number
         self._end += len(packed) + OFFSET.size
+
+    def cut_after(self, number: int) -> None:
+        """Drop the blocks above one that the log has."""
+        files = self._opened()
+        end = files.start_of(number + 1)
+        if end is None:
+            return
+        with self._writing():
+            os.ftruncate(files.index, files.place_of(number + 1))
+            os.ftruncate(files.data, end)
+        self._head, self._end, self._is_synced = number, end, False
 
     def sync(self) -> None:
         """Bring what was appended to the disk: to be called before a state that relies on it is committed."""
