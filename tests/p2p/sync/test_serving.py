@@ -115,6 +115,13 @@ def test_a_peer_over_its_budget_gets_empty_answers_for_a_while(talk: Talk) -> No
     assert LOOKUP_COST > 0
 
 
+def forget_kept(talk: Talk) -> None:
+    """As when the blocks became irreversible long ago."""
+    store = talk.chain.parts.store
+    for kept in store.scan(REVERSIBLE_BY_NUMBER, upper=(talk.chain.irreversible,)):
+        store.remove(kept)
+
+
 def test_a_damaged_block_is_left_out_and_told_to_the_operator_once(
     talk: Talk, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -122,7 +129,9 @@ def test_a_damaged_block_is_left_out_and_told_to_the_operator_once(
     assert packed is not None
     path = tmp_path / "chain" / "state" / "block_log"
     data = path.read_bytes()
-    path.write_bytes(data.replace(packed[:24], b"\xff" * 24))
+    path.write_bytes(data.replace(packed, packed[:24] + bytes([packed[24] ^ 1]) + packed[25:]))
+    assert numbers(the_range(talk, 45, 55)) == [*range(45, 56)], "the state still has it"
+    forget_kept(talk)
     assert numbers(the_range(talk, 45, 55)) == [*range(45, 50), *range(51, 56)]
     peer = talk.meet()
     assert talk.say(peer, GetBlock(50, NO_BLOCK)) == [NotAvailable(50)]
