@@ -37,7 +37,7 @@ def run_export(chosen: argparse.Namespace) -> int:
 
     if chosen.file.exists():
         raise OperatorError(f"{chosen.file} exists already: choose another name, or remove it")
-    with opened_chain(chosen, must_exist=True) as chain:
+    with opened_chain(chosen, must_exist=True, needs_log=False) as chain:
         written = write_snapshot(chain, chosen.file, int(time.time()))
         sys.stdout.write(f"block {chain.head_number} written to {chosen.file}, checksum {written.checksum}\n")
     if written.excess:

@@ -140,6 +140,16 @@ def test_a_fault_of_ours_is_told_as_such_and_logged(caplog: pytest.LogCaptureFix
     assert "ZeroDivisionError" in caplog.text
 
 
+def test_damage_on_the_disk_is_told_to_the_operator_once(caplog: pytest.LogCaptureFixture) -> None:
+    serving = dispatcher()
+    for _ in range(3):
+        answer = answer_of(serving, encoded(request("read_damaged")))
+        assert answer["error"] == {"code": -32000, "message": "Internal error: the node's log says more"}
+
+    assert [record.getMessage() for record in caplog.records] == ["block 7 cannot be read"]
+    assert "Traceback" not in caplog.text
+
+
 def test_a_method_that_needs_a_state_says_that_there_is_none() -> None:
     error = answer_of(dispatcher(), encoded(request("read_state")))["error"]
 

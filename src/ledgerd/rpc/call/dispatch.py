@@ -13,11 +13,12 @@ from contextlib import aclosing
 from functools import partial
 from typing import cast
 
+from ledgerd.chain.log.files import DamageNotes
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.legacy_json import parse
-from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
@@ -106,6 +107,7 @@ class Dispatcher:
         self._clock = clock
         self._limits = limits
         self.bounds = BoundsMet()
+        self._damage = DamageNotes()
         self._reading = asyncio.Lock()
 
     def answer(self, body: bytes, asker: str = "") -> bytes | Later:
@@ -168,6 +170,9 @@ class Dispatcher:
             opening = result_opening(self._result(method, arguments, budget))
         except REFUSALS as error:
             return self._refused(error, identity, budget)
+        except OperatorError as damage:
+            self._damage.tell(damage)
+            return error_text(INTERNAL, identity)
         except Exception:
             log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
             return error_text(INTERNAL, identity)
@@ -228,6 +233,9 @@ class Dispatcher:
                     yield result_text(text, identity)
         except REFUSALS as error:
             yield error_text(self._fault(error), identity)
+        except OperatorError as damage:
+            self._damage.tell(damage)
+            yield error_text(INTERNAL, identity)
         except Exception:
             log.exception("%s.%s failed", method.api, method.name)
             yield error_text(INTERNAL, identity)
