@@ -1,6 +1,7 @@
 """A node with 130,000 open markets and 2,000,000 bets: blocks, an import, memory, starts.
 
-The state is written first (`market_rows`), in ten minutes at most and 2 GB of the folder for temporary files (`TMPDIR`).
+The state is written first (`market_rows`), in ten minutes at most. All of it takes 6 GB of the folder for temporary
+files (`TMPDIR`).
 What is measured, and how:
 
 - Cost of a block: processor time of the thread that decodes, applies and commits near-empty blocks, beside many
