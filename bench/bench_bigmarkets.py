@@ -4,8 +4,8 @@ The state is written first (`market_rows`), in ten minutes at most. All of it ta
 files (`TMPDIR`).
 What is measured, and how:
 
-- Cost of a block: processor time of the thread that decodes, applies and commits near-empty blocks, beside many
-  markets and beside ten, in turns of ten blocks; the median of the ratios of all turns. Accounts are the same.
+- Cost of a block: processor time of the thread that decodes and applies near-empty blocks, beside many markets and
+  beside ten, in turns, and a tenth of the commit of ten blocks: medians of a hundred blocks. Accounts are the same.
 - Snapshot: processor and wall time of the two commands, and the most memory of their own that they have had: pages of
   files do not count (`RssAnon`, looked at five times a second).
 - The first block after the import: processor and wall time, with its commit.
@@ -38,7 +38,8 @@ from ledgerd.protocol.block import Block
 from tests.chain.networks import Network
 
 FEW = 10
-TURNS, BLOCKS_A_TURN, WARM_UP = 11, 10, 45
+TURNS, BLOCKS_A_COMMIT, WARM_UP = 100, 10, 45
+"""All of these blocks are made in the calm of a fresh state, and after the first epochs."""
 GENERATION_SECONDS = 600
 FIRST_BLOCK_SECONDS = 0.100
 START_SECONDS = 1.5
@@ -51,27 +52,40 @@ PROGRAM = (sys.executable, "-c", "import sys; from ledgerd.cli import main; sys.
 # -- blocks
 
 
-def turn_seconds(net: Network) -> float:
-    """What applying and committing some near-empty blocks takes; making them does not count."""
-    seconds = 0.0
-    for number in range(BLOCKS_A_TURN):
-        packed = net.make().packed
-        began = thread_time()
-        net.chain.push_block(codec_of(Block).decode(packed), commit=number == BLOCKS_A_TURN - 1).or_raise()
-        seconds += thread_time() - began
-    return seconds / BLOCKS_A_TURN
+def block_seconds(net: Network) -> float:
+    """What decoding and applying a near-empty block takes; making it does not count."""
+    packed = net.make().packed
+    began = thread_time()
+    net.chain.push_block(codec_of(Block).decode(packed), commit=False).or_raise()
+    return thread_time() - began
+
+
+def commit_seconds(net: Network) -> float:
+    """What the commit of the blocks since the last one takes."""
+    began = thread_time()
+    net.chain.commit()
+    return thread_time() - began
 
 
 def show_blocks(few: Path, many: Path, markets: int) -> None:
-    """Blocks beside few markets and many, in turns."""
+    """Blocks beside few markets and beside many, in turns."""
     nets = [Network(few), Network(many)]
     for net in nets:
         net.produce(WARM_UP)
-    turns = [[turn_seconds(net) for net in nets] for _ in range(TURNS)]
-    for count, seconds in zip((FEW, markets), zip(*turns, strict=True), strict=True):
-        middle, least = statistics.median(seconds), min(seconds)
-        print(f"  a near-empty block beside {count:7,} open markets: {middle * 1e6:5.0f} us, least {least * 1e6:5.0f}")
-    growth = statistics.median(beside_many / beside_few for beside_few, beside_many in turns)
+    blocks: list[list[float]] = [[], []]
+    commits: list[list[float]] = [[], []]
+    for number in range(TURNS):
+        for which in (0, 1) if number % 2 else (1, 0):
+            blocks[which].append(block_seconds(nets[which]))
+            if number % BLOCKS_A_COMMIT == BLOCKS_A_COMMIT - 1:
+                commits[which].append(commit_seconds(nets[which]))
+    costs = []
+    for count, each, committed in zip((FEW, markets), blocks, commits, strict=True):
+        block, commit = statistics.median(each), statistics.median(committed) / BLOCKS_A_COMMIT
+        costs.append(block + commit)
+        print(f"  a near-empty block beside {count:7,} open markets: {costs[-1] * 1e6:5.0f} us, ", end="")
+        print(f"{commit * 1e6:.0f} us of them its part of a commit; least {min(each) * 1e6:.0f} us without")
+    growth = costs[1] / costs[0]
     print(f"  that is {growth:4.2f} times as much ({verdict(growth, GROWTH)})")
     for net in nets:
         net.chain.close()
