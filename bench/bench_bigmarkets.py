@@ -18,18 +18,18 @@ What is measured, and how:
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from time import monotonic, process_time, thread_time
+from time import monotonic, process_time
 from typing import NamedTuple
 
-from bench.bench_chain import GROWTH, verdict
+from bench.bench_chain import verdict
 from bench.bench_node import dev, processor_seconds, start_of, tree
+from bench.bench_settlement import FEW, show_growth
 from bench.market_plan import Scale
 from bench.market_rows import write_state
 from bench.market_traffic import Traffic
@@ -37,9 +37,8 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from tests.chain.networks import Network
 
-FEW = 10
-TURNS, BLOCKS_A_COMMIT, WARM_UP = 100, 10, 45
-"""All of these blocks are made in the calm of a fresh state, and after the first epochs."""
+WARM_UP = 45
+"""Blocks, so that bets which wait for the end of an epoch are done with; then a fresh state is calm for a while."""
 GENERATION_SECONDS = 600
 FIRST_BLOCK_SECONDS = 0.100
 START_SECONDS = 1.5
@@ -52,42 +51,13 @@ PROGRAM = (sys.executable, "-c", "import sys; from ledgerd.cli import main; sys.
 # -- blocks
 
 
-def block_seconds(net: Network) -> float:
-    """What decoding and applying a near-empty block takes; making it does not count."""
-    packed = net.make().packed
-    began = thread_time()
-    net.chain.push_block(codec_of(Block).decode(packed), commit=False).or_raise()
-    return thread_time() - began
-
-
-def commit_seconds(net: Network) -> float:
-    """What the commit of the blocks since the last one takes."""
-    began = thread_time()
-    net.chain.commit()
-    return thread_time() - began
-
-
 def show_blocks(few: Path, many: Path, markets: int) -> None:
-    """Blocks beside few markets and beside many, in turns."""
-    nets = [Network(few), Network(many)]
-    for net in nets:
+    """Blocks beside few markets and beside many, each with its bets."""
+    nets = {FEW: Network(few), markets: Network(many)}
+    for net in nets.values():
         net.produce(WARM_UP)
-    blocks: list[list[float]] = [[], []]
-    commits: list[list[float]] = [[], []]
-    for number in range(TURNS):
-        for which in (0, 1) if number % 2 else (1, 0):
-            blocks[which].append(block_seconds(nets[which]))
-            if number % BLOCKS_A_COMMIT == BLOCKS_A_COMMIT - 1:
-                commits[which].append(commit_seconds(nets[which]))
-    costs = []
-    for count, each, committed in zip((FEW, markets), blocks, commits, strict=True):
-        block, commit = statistics.median(each), statistics.median(committed) / BLOCKS_A_COMMIT
-        costs.append(block + commit)
-        print(f"  a near-empty block beside {count:7,} open markets: {costs[-1] * 1e6:5.0f} us, ", end="")
-        print(f"{commit * 1e6:.0f} us of them its part of a commit; least {min(each) * 1e6:.0f} us without")
-    growth = costs[1] / costs[0]
-    print(f"  that is {growth:4.2f} times as much ({verdict(growth, GROWTH)})")
-    for net in nets:
+    show_growth(nets)
+    for net in nets.values():
         net.chain.close()
 
 
