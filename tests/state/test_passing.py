@@ -40,11 +40,12 @@ def test_a_scan_keeps_nothing_in_memory(store: Store) -> None:
 
 @pytest.mark.parametrize("is_reverse", [False, True])
 def test_a_scan_is_the_one_of_the_store(store: Store, is_reverse: bool) -> None:
-    bounds = {"lower": (2,), "upper": (100,), "reverse": is_reverse}
+    passing, kept = (
+        [item.id for item in view.scan(ITEM_BY_TIME, lower=(2,), upper=(100,), reverse=is_reverse)]
+        for view in (store.passing, store)
+    )
 
-    passing = [item.id for item in store.passing.scan(ITEM_BY_TIME, **bounds)]
-
-    assert passing == [item.id for item in store.scan(ITEM_BY_TIME, **bounds)]
+    assert passing == kept
     assert (passing[0] if is_reverse else passing[-1]) == 3
 
 

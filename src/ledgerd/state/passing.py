@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledgerd.state.ranges import Range
 from ledgerd.state.tables import E, Index, Key, Table
-from ledgerd.state.view import Source, View, span
+from ledgerd.state.view import TableOrIndex, View, span
 
 if TYPE_CHECKING:
     from ledgerd.state.open_index import OpenIndex
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class PassingView(View):
     """Another view with scans of its own; single objects are those of the other, kept as it keeps them."""
 
-    def __init__(self, store: View, indexes: Mapping[Source[Any], OpenIndex[Any]]) -> None:
+    def __init__(self, store: View, indexes: Mapping[TableOrIndex[Any], OpenIndex[Any]]) -> None:
         self._store = store
         self._indexes = indexes
 
@@ -28,7 +28,7 @@ class PassingView(View):
 
     def scan(
         self,
-        source: Source[E],
+        source: TableOrIndex[E],
         *,
         lower: Key = (),
         upper: Key = (),
@@ -39,7 +39,7 @@ class PassingView(View):
         position = None if after is None else opened.entry(after)
         return opened.walk(Range(*span(opened.index, lower, upper), reverse), position, keeps=False)
 
-    def position(self, source: Source[E], entity: E) -> bytes:
+    def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         return self._store.position(source, entity)
 
     def meta(self, name: str) -> bytes | None:
