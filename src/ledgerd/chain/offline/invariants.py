@@ -35,7 +35,7 @@ def supply_adds_up(chain: Chain) -> Problems:
 
 def shares_add_up(chain: Chain) -> Problems:
     """The shares of all accounts are the total."""
-    found = sum(account.vesting_shares for account in chain.parts.store.scan(ACCOUNTS))
+    found = sum(account.vesting_shares for account in chain.parts.store.passing.scan(ACCOUNTS))
     total = chain.parts.ledger.globals.total_vesting_shares
     if found != total:
         yield f"there are {total} shares, but all accounts together have {found}"
@@ -47,12 +47,12 @@ def delegations_agree(chain: Chain) -> Problems:
         return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up anew
     delegated: Counter[str] = Counter()
     received: Counter[str] = Counter()
-    for delegation in chain.parts.store.scan(VESTING_DELEGATIONS):
+    for delegation in chain.parts.store.passing.scan(VESTING_DELEGATIONS):
         delegated[delegation.delegator] += delegation.vesting_shares
         received[delegation.delegatee] += delegation.vesting_shares
-    for returning in chain.parts.store.scan(VESTING_DELEGATION_EXPIRATIONS):
+    for returning in chain.parts.store.passing.scan(VESTING_DELEGATION_EXPIRATIONS):
         delegated[returning.delegator] += returning.vesting_shares
-    for account in chain.parts.store.scan(ACCOUNTS):
+    for account in chain.parts.store.passing.scan(ACCOUNTS):
         if account.delegated_vesting_shares != delegated[account.name]:
             yield f"{account.name} delegates {account.delegated_vesting_shares}, not {delegated[account.name]} shares"
         if account.received_vesting_shares != received[account.name]:
@@ -61,9 +61,9 @@ def delegations_agree(chain: Chain) -> Problems:
 
 def votes_agree(chain: Chain) -> Problems:
     """The counters of votes and routes at accounts are the numbers of their votes and routes."""
-    votes = Counter(vote.account for vote in chain.parts.store.scan(VALIDATOR_VOTES))
+    votes = Counter(vote.account for vote in chain.parts.store.passing.scan(VALIDATOR_VOTES))
     excess, by_right = excess_routes(chain.parts.ledger), noted(chain.parts.ledger, Sum.ROUTES)
-    for account in chain.parts.store.scan(ACCOUNTS):
+    for account in chain.parts.store.passing.scan(ACCOUNTS):
         if account.validators_voted_for != votes[account.id]:
             yield f"{account.name} votes for {votes[account.id]} validators, not {account.validators_voted_for}"
         wrong = excess.get(account.id, 0) - by_right.get(account.id, 0)
@@ -78,7 +78,7 @@ def vote_weights_agree(chain: Chain) -> Problems:
     if not ledger.hardfork(5):
         return
     excess, by_right = excess_votes(ledger), noted(ledger, Sum.VOTES)
-    for validator in ledger.store.scan(VALIDATORS):
+    for validator in ledger.store.passing.scan(VALIDATORS):
         wrong = excess.get(validator.id, 0) - by_right.get(validator.id, 0)
         if wrong:
             yield f"validator {validator.owner} has {validator.votes} votes, but should have {validator.votes - wrong}"
@@ -88,11 +88,11 @@ def proxied_votes_agree(chain: Chain) -> Problems:
     """An account votes with the shares of those whose proxy it is, and with what is proxied to them, hop by hop."""
     passed_on: dict[str, tuple[int, ...]] = {}
     nothing = (0,) * PROXY_DEPTH
-    for account in chain.parts.store.scan(ACCOUNTS):
+    for account in chain.parts.store.passing.scan(ACCOUNTS):
         if account.proxy:
             own = (account.vesting_shares, *account.proxied_vsf_votes[:-1])
             passed_on[account.proxy] = tuple(map(add, passed_on.get(account.proxy, nothing), own))
-    for account in chain.parts.store.scan(ACCOUNTS):
+    for account in chain.parts.store.passing.scan(ACCOUNTS):
         found = passed_on.get(account.name, nothing)
         if account.proxied_vsf_votes != found:
             yield f"{account.name} is proxied {list(found)} shares, not {list(account.proxied_vsf_votes)}"
@@ -101,7 +101,7 @@ def proxied_votes_agree(chain: Chain) -> Problems:
 def reward_shares_add_up(chain: Chain) -> Problems:
     """Since hardfork 4, the claims on the reward fund are those of the awards that have not expired."""
     total = chain.parts.ledger.globals.total_reward_shares
-    found = sum(award.rshares for award in chain.parts.store.scan(AWARD_SHARES_EXPIRE))
+    found = sum(award.rshares for award in chain.parts.store.passing.scan(AWARD_SHARES_EXPIRE))
     if found != total and chain.parts.ledger.hardfork(4):
         yield f"there are {total} reward shares, but all awards together have {found}"
 
@@ -109,7 +109,7 @@ def reward_shares_add_up(chain: Chain) -> Problems:
 def market_books_agree(chain: Chain) -> Problems:
     """Since hardfork 14, markets, their pool and the accounts in them say what their rows hold."""
     if chain.parts.ledger.hardfork(14):
-        yield from markets_agree(chain.parts.store)
+        yield from markets_agree(chain.parts.store.passing)
 
 
 def indexes_agree(chain: Chain) -> Problems:
