@@ -1,4 +1,4 @@
-"""The network under attack: two nodes as processes on loopback, the first with nearly all validators and API workers."""
+"""The network under attack: two nodes as processes on loopback, the first with most validators and API workers."""
 
 from __future__ import annotations
 
