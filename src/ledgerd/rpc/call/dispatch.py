@@ -123,11 +123,13 @@ class Dispatcher:
     async def _large_answer(self, body: bytes, asker: str) -> AsyncGenerator[str, None]:
         """The answer to a large body, which is parsed in a thread.
 
-        The parsed value needs many times the memory of the body, so only one is parsed at a time.
+        The parsed value needs many times the memory of the body, so only one is parsed at a time; a thread cannot be
+        interrupted, so the next one waits for its end even where the client has left.
         """
-        async with self._reading:
-            reading = in_thread(_read, body)
-            await asyncio.wait([reading])
+        await self._reading.acquire()
+        reading = in_thread(_read, body)
+        reading.add_done_callback(self._has_read)
+        await asyncio.wait([reading])
         answered = self._parsed(body, reading.result, asker)
         if isinstance(answered, Later):
             async with aclosing(answered.answers()) as answers:
@@ -135,6 +137,12 @@ class Dispatcher:
                     yield answer.decode("utf-8", "surrogateescape")
         else:
             yield answered
+
+    def _has_read(self, reading: asyncio.Future[Json]) -> None:
+        """Let the next large body be parsed; what was wrong with this one is told to its client, if it is still there."""
+        self._reading.release()
+        if not reading.cancelled():
+            reading.exception()
 
     def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: str) -> str | Later:
         budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker))

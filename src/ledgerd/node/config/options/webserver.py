@@ -67,7 +67,7 @@ WEBSERVER = OptionSection(
             "webserver-max-held-bytes",
             SIZE,
             "The most bytes of requests that a process buffers, unfinished and waiting ones; further ones are refused.",
-            default="256000000",
+            default="64000000",
             ours=True,
             field="limits.held_bytes",
         ),
