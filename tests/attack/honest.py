@@ -197,8 +197,6 @@ class Company:
             return LONGEST, b""
 
 
-
-
 async def _run(company: Company, time_servers: tuple[int, ...]) -> Heard:
     loop = asyncio.get_running_loop()
     for port in time_servers:

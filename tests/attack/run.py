@@ -149,9 +149,7 @@ class Play:
         """Make ready, begin together, measure, end together."""
         aim = str(self._ground.aim())
         honest = _start("tests.attack.honest", aim, msgspec.json.encode(self._load).decode())
-        attackers = [
-            _start("tests.attack.attacker", aim, str(group), *words) for group, words in _processes(wanted)
-        ]
+        attackers = [_start("tests.attack.attacker", aim, str(group), *words) for group, words in _processes(wanted)]
         try:
             for process in (*attackers, honest):
                 _await_ready(process)
@@ -243,7 +241,6 @@ class Play:
             ended=ended,
             attack_faults="; ".join(self._faults),
         )
-
 
 
 def _processes(wanted: Sequence[tuple[str, int]]) -> list[tuple[int, list[str]]]:

@@ -26,7 +26,7 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, trim
 from ledgerd.chain.log.opening import kept_of, open_log
-from ledgerd.chain.log.standing import LOG_KEPT, Standing
+from ledgerd.chain.log.standing import LOG_KEPT, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.pending.generation import generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
@@ -113,7 +113,7 @@ class Chain(ChainView):
         space = space or Space()
         store = Store.open(space.folder or folder, STORED_TABLES, space=space, formers=FORMERS)
         try:
-            block_log = open_log(folder, Standing.of(store), rolling_blocks)
+            block_log = open_log(folder, StateBlocks.of(store), rolling_blocks)
         except BaseException:
             store.close()
             raise

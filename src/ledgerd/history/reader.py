@@ -19,7 +19,7 @@ from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.soundness import BlockBytes, Soundness
+from ledgerd.history.soundness import LoggedBlocks, Soundness
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, ShownTexts
 from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, LmdbTransaction
@@ -78,7 +78,7 @@ class EmbeddedHistory(History):
         with self._begin() as transaction:
             yield EmbeddedView(transaction, self._tables, self._log, self._remembered)
 
-    def faults(self, logged: BlockBytes) -> Iterator[str]:
+    def faults(self, logged: LoggedBlocks) -> Iterator[str]:
         """What is wrong with all of it; the blocks that are not here are given by the log."""
         with self._begin() as transaction:
             yield from Soundness(transaction, self._tables, logged).faults()

@@ -18,7 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
 from ledgerd.state.disk import LmdbTransaction
 
-BlockBytes = Callable[[int], bytes | None]
+LoggedBlocks = Callable[[int], bytes | None]
 
 UNREADABLE = (OperatorError, struct.error, IndexError)
 """What comes of reading rows that have rotted."""
@@ -27,7 +27,7 @@ UNREADABLE = (OperatorError, struct.error, IndexError)
 class Soundness:
     """One walk over a history."""
 
-    def __init__(self, transaction: LmdbTransaction, tables: Tables, logged: BlockBytes) -> None:
+    def __init__(self, transaction: LmdbTransaction, tables: Tables, logged: LoggedBlocks) -> None:
         self._transaction = transaction
         self._tables = tables
         self._logged = logged

@@ -92,7 +92,9 @@ def large_requests(aim: Aim) -> list[bytes]:
     """A transaction that no block could hold; and 31 MB of nearly JSON."""
     signature = '"' + "1f" + "ab" * 64 + '"'
     draft = json_of(Transaction, overloaded(aim, 0, 1))
-    text = json.dumps(draft).replace('"signatures": []', f'"signatures": [{",".join([signature] * SIGNATURES_OF_BODY)}]')
+    text = json.dumps(draft).replace(
+        '"signatures": []', f'"signatures": [{",".join([signature] * SIGNATURES_OF_BODY)}]'
+    )
     head = b'{"jsonrpc":"2.0","id":1,"method":"call","params":["database_api","get_potential_signatures",['
     return [post(head + text.encode() + b"]]}"), post(b'{"jsonrpc":"2.0","id":1,"x":' + b"[1," * (BODY_BYTES // 3))]
 

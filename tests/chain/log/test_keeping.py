@@ -12,7 +12,7 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.keeping import append_irreversible, trim
 from ledgerd.chain.log.opening import open_log
 from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.chain.log.standing import LATEST, Standing
+from ledgerd.chain.log.standing import LATEST, StateBlocks
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.load import load
@@ -34,9 +34,9 @@ def source(tmp_path: Path) -> Iterator[Network]:
     network.chain.close()
 
 
-def standing(irreversible: int, head: int, head_id: BlockId) -> Standing:
+def standing(irreversible: int, head: int, head_id: BlockId) -> StateBlocks:
     """A state that began with a snapshot and knows one block by its id."""
-    return Standing(
+    return StateBlocks(
         irreversible, head, LATEST, 0, lambda _: None, lambda number: head_id if number == head else NO_BLOCK
     )
 

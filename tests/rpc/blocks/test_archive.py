@@ -74,7 +74,7 @@ def test_the_earliest_block_is_that_of_the_log_or_else_the_head(folder: Path, tm
     assert BlockArchive(ShortLog.open(folder)).earliest(50) == 50
 
 
-def test_a_block_that_has_rotted_is_an_error_and_not_served(folder: Path, state: Snapshot, tmp_path: Path) -> None:
+def test_a_block_that_has_rotted_is_an_error_and_not_served(folder: Path, state: CommitView, tmp_path: Path) -> None:
     for path in folder.glob("block_log*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     data, packed = (tmp_path / "block_log").read_bytes(), recorded_blocks("open-main")[19]

@@ -13,7 +13,7 @@ from pathlib import Path
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import LogDamaged, paths_of
 from ledgerd.chain.log.rolling import ROLLING_LOG, RollingBlockLog
-from ledgerd.chain.log.standing import IMPORTED, LATEST, WHOLE, Standing
+from ledgerd.chain.log.standing import IMPORTED, LATEST, WHOLE, StateBlocks
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK
 
@@ -33,7 +33,7 @@ class LogUnfit(OperatorError):
     """The log and the state do not belong together, or blocks of the log are lost; nothing was changed."""
 
 
-def open_log(folder: Path, standing: Standing, rolling_blocks: int) -> BlockLog:
+def open_log(folder: Path, standing: StateBlocks, rolling_blocks: int) -> BlockLog:
     """The log of a state; created if there were no irreversible blocks yet.
 
     Raises:
@@ -59,7 +59,7 @@ def kept_of(log_: BlockLog) -> bytes:
     return LATEST if isinstance(log_, RollingBlockLog) else WHOLE
 
 
-def _keeps_latest(folder: Path, standing: Standing) -> bool:
+def _keeps_latest(folder: Path, standing: StateBlocks) -> bool:
     """Whether a state without a whole log is one that began with a snapshot.
 
     States of earlier versions do not tell: a node that keeps the latest blocks has files of them, or has been given its
@@ -73,7 +73,7 @@ def _keeps_latest(folder: Path, standing: Standing) -> bool:
 # -- whether the blocks are those of the state
 
 
-def _matches(log_: BlockLog, standing: Standing, number: int) -> bool:
+def _matches(log_: BlockLog, standing: StateBlocks, number: int) -> bool:
     """Whether the log has the state's block of a number, as far as the state knows it."""
     expected = standing.id_at(number)
     if expected == NO_BLOCK:
@@ -85,7 +85,7 @@ def _matches(log_: BlockLog, standing: Standing, number: int) -> bool:
     return block is not None and block.id == expected
 
 
-def _is_own(log_: BlockLog, standing: Standing) -> bool:
+def _is_own(log_: BlockLog, standing: StateBlocks) -> bool:
     """Whether the log goes along with the state up to its last irreversible block, or as far as the log reaches.
 
     Above that block the state may stand on a branch that it has yet to leave: it was killed before a commit. A damaged
@@ -109,7 +109,7 @@ def _is_own(log_: BlockLog, standing: Standing) -> bool:
     return True
 
 
-def _require_own(log_: BlockLog, standing: Standing) -> None:
+def _require_own(log_: BlockLog, standing: StateBlocks) -> None:
     if not _is_own(log_, standing):
         number = min(log_.head_number, standing.irreversible or standing.head)
         raise LogUnfit(
@@ -123,7 +123,7 @@ def _require_own(log_: BlockLog, standing: Standing) -> None:
 # -- whether blocks are missing
 
 
-def _require_no_gap(log_: BlockLog, standing: Standing) -> None:
+def _require_no_gap(log_: BlockLog, standing: StateBlocks) -> None:
     """A whole log may end too early by the blocks that the state still has."""
     head, last = log_.head_number, standing.irreversible
     if 0 < standing.kept_from <= head + 1:
@@ -143,7 +143,7 @@ def _require_no_gap(log_: BlockLog, standing: Standing) -> None:
     )
 
 
-def _put_back(log_: BlockLog, standing: Standing) -> None:
+def _put_back(log_: BlockLog, standing: StateBlocks) -> None:
     """Write the blocks to the log that it has lost, and the state still has."""
     first, last = log_.head_number + 1, standing.irreversible
     for number in range(max(first, standing.kept_from), last + 1):
@@ -157,7 +157,7 @@ def _put_back(log_: BlockLog, standing: Standing) -> None:
 # -- the rolling log
 
 
-def _open_rolling(folder: Path, standing: Standing, rolling_blocks: int) -> RollingBlockLog:
+def _open_rolling(folder: Path, standing: StateBlocks, rolling_blocks: int) -> RollingBlockLog:
     """The rolling log. One that cannot be the state's, or lacks blocks that are lost, is set aside and begun anew."""
     rolling = RollingBlockLog.open(folder)
     head, last = rolling.head_number, standing.irreversible
@@ -180,7 +180,7 @@ def _open_rolling(folder: Path, standing: Standing, rolling_blocks: int) -> Roll
     return rolling
 
 
-def _begun_anew(rolling: RollingBlockLog, standing: Standing, reason: str) -> RollingBlockLog:
+def _begun_anew(rolling: RollingBlockLog, standing: StateBlocks, reason: str) -> RollingBlockLog:
     aside = rolling.set_aside()
     log.warning(
         "%s %s: it was moved to %s, which may be deleted, and the latest blocks are kept from block %d on",

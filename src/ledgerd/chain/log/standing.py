@@ -20,7 +20,7 @@ WHOLE, LATEST, IMPORTED = b"whole", b"latest", b"imported"
 """Every block from the first on; the latest ones; the state was imported, and no log was opened with it yet."""
 
 
-class Standing(NamedTuple):
+class StateBlocks(NamedTuple):
     """The blocks of a state."""
 
     irreversible: int
@@ -35,7 +35,7 @@ class Standing(NamedTuple):
     """The id of a block; zeros for one that the state does not know any more."""
 
     @classmethod
-    def of(cls, store: Store) -> Standing:
+    def of(cls, store: Store) -> StateBlocks:
         """What a state says now."""
         now = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0) or DynamicGlobalProperty()
         first = store.first(REVERSIBLE_BY_NUMBER)
