@@ -110,6 +110,7 @@ def test_an_accounts_entries_that_begin_with_a_virtual_one_are_read_from_all_pie
             for name in NAMES:
                 entries = view.range_of(name)
                 for first in range(entries.last + 1 if entries else 0):
+                    history.forget()
                     found = view.entries_of(name, first, min(first + 9, entries.last if entries else 0))
                     assert set(found) <= set(shown)
     log.close()

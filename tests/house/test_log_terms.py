@@ -22,13 +22,13 @@ REASONS = {"remark", "strike", "ban", "close", "tell"}
 """Calls whose text is logged: remarks on the configuration, and why a peer is charged or closed."""
 
 PASSED_ON: dict[str, tuple[str, ...]] = {
+    "chain/log/files.py": (),  # the text of an exception
     "node/datadir/opening.py": ("node/datadir/origin.py",),
     "node/lifecycle.py": (),  # remarks on the configuration: REASONS
     "node/parts/guard.py": ("producer/guard.py",),
     "node/parts/peers.py": ("p2p/report.py",),
     "node/parts/replaying.py": ("node/parts/replaying.py",),
     "p2p/network_state.py": ("p2p/network_state.py",),
-    "p2p/shared/chain_access.py": (),  # the text of an exception
     "p2p/shared/notices.py": (),  # why a peer is charged or closed: REASONS
     "p2p/sync/intake.py": ("p2p/sync/report.py",),
     "producer/loop.py": ("producer/decision.py", "producer/streaks.py"),

@@ -166,7 +166,12 @@ GROUPS = (
             "chain/log/test_repair.py",
             "chain/test_kills.py",
         ),
-        "chain/log/files",
+        "chain/log/files chain/log/places chain/log/sums",
+    ),
+    Group(
+        "what a state says of its log: proven by the logs that are opened with it",
+        ("chain/log/test_opening.py", "chain/log/test_keeping.py"),
+        "chain/log/standing",
     ),
     Group(
         "what a history can be asked: an interface, proven by the one that implements it",
