@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.node.config.options.webserver import WEBSERVER
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
 from ledgerd.node.testnet.files import write_configurations
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
@@ -134,6 +135,8 @@ def _target_options(chosen: Chosen, member: Member, ports: list[int]) -> list[st
         "ntp-retry-interval = 10",
         *(f"ntp-server = {HOST}:{port}" for port in time_servers),
     ]
+    if any(option.field == "limits.exempt" for option in WEBSERVER.options):
+        options.append("webserver-exempt = none")
     if chosen.max_connections is not None:
         options.append(f"p2p-max-connections = {chosen.max_connections}")
     return options
@@ -174,7 +177,8 @@ def _wait(made: Ground) -> None:
         dead = [process for process in made.network.processes if process.has_died]
         if dead:
             raise RuntimeError(f"{dead[0].member.name} has ended:\n{dead[0].last_words()}")
-        if all(each is not None and each.head > FOUNDING_BLOCKS + FIRST_SNAPSHOT_BLOCKS for each in sights) and any(snapshots.glob("*")):
+        heads = [0 if each is None else each.head for each in sights]
+        if min(heads) > FOUNDING_BLOCKS + FIRST_SNAPSHOT_BLOCKS and any(snapshots.glob("*")):
             return
         time.sleep(0.5)
     raise RuntimeError(f"the network does not come up:\n{made.network.processes[0].last_words()}")

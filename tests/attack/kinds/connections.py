@@ -50,11 +50,12 @@ class WebSocketKind(Kind):
         try:
             await self.write(writer, asked.encode())
             answer = await reader.readuntil(b"\r\n\r\n")
-            if b" 101 " not in answer.partition(b"\r\n")[0]:
-                raise EOFError("no WebSocket here")
         except BaseException:
             close(writer)
             raise
+        if b" 101 " not in answer.partition(b"\r\n")[0]:
+            close(writer)
+            raise EOFError("no WebSocket here")
         return reader, writer
 
 
