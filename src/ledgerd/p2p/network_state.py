@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from ledgerd.p2p.dialogue import Dialogue
 from ledgerd.p2p.shared.actions import Action
-from ledgerd.p2p.shared.allowances import charged_as
 from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.core import Core
@@ -25,6 +24,7 @@ from ledgerd.p2p.talk.relay import push_block, push_transaction
 from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
 from ledgerd.p2p.wire.messages import BlockReply, NodeId, TransactionMessage, block_frame
+from ledgerd.protocol.addresses import charged_as
 from ledgerd.protocol.endpoint import Endpoint
 
 if TYPE_CHECKING:

@@ -1,6 +1,12 @@
-"""Rate limits: what a peer may cost (spec 04, section 27)."""
+"""Rate limits: what a peer or a client may cost, and what all of them together (spec 04, section 27)."""
 
 from __future__ import annotations
+
+ACTIVE_SECONDS = 10
+"""Who has asked for nothing for so long has no part of what is shared."""
+MOST_ACTIVE = 4096
+PART_SECONDS = 5
+"""Seconds of its part that one may save up."""
 
 
 class Budget:
@@ -22,6 +28,41 @@ class Budget:
             return False
         self._left -= cost
         return True
+
+
+class SharedBudget:
+    """A token bucket for many. When others have emptied it, each one still has an equal part of its rate."""
+
+    def __init__(self, burst: float, rate: float, free: float, now: float) -> None:
+        self._all = Budget(burst, rate, now)
+        self._rate = rate
+        self._free = free
+        """What a newcomer has at once, whatever the others have used up."""
+        self._parts: dict[str, tuple[float, float]] = {}
+        """What is left of each one's part, and since when, who asked last at the end."""
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def take(self, name: str, cost: float, now: float) -> bool:
+        """Take an amount, of what is there for all or else of one's own part."""
+        left, since = self._parts.pop(name, (self._free, now))
+        self._forget(now)
+        part = self._rate / (len(self._parts) + 1)
+        most = max(self._free, part * PART_SECONDS)
+        left = min(most, left + max(0.0, now - since) * part)
+        is_there = self._all.take(cost, now)
+        if not is_there and left >= min(cost, most):
+            is_there, left = True, left - cost
+        self._parts[name] = left, now
+        return is_there
+
+    def _forget(self, now: float) -> None:
+        while self._parts:
+            name, (_, since) = next(iter(self._parts.items()))
+            if now - since <= ACTIVE_SECONDS and len(self._parts) < MOST_ACTIVE:
+                return
+            del self._parts[name]
 
 
 class Window:

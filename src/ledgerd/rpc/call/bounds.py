@@ -30,7 +30,9 @@ class BoundReached(PlainError):
 class Budget:
     """What is left of the bounds for one request, or for all requests of a batch together."""
 
-    def __init__(self, limits: Limits, note: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, limits: Limits, note: Callable[[str], None] = lambda _: None, share: str = "") -> None:
+        self.share = share
+        """What is charged for broadcasts (see `Asker`)."""
         self._limits = limits
         self._note = note
         self._names = 0

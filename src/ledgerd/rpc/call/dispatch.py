@@ -19,6 +19,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.legacy_json import parse
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
+from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.bounds import BoundsMet, Budget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
@@ -108,8 +109,8 @@ class Dispatcher:
         self.bounds = BoundsMet()
         self._reading = asyncio.Lock()
 
-    def answer(self, body: bytes, asker: str = "") -> bytes | Later:
-        """Answer a request, which is not empty; `asker` is the address that the operator is told of."""
+    def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
+        """Answer a request, which is not empty."""
         known = self.cache.find(body)
         if known is not None:
             return known
@@ -118,7 +119,7 @@ class Dispatcher:
         answered = self._parsed(body, partial(_read, body), asker)
         return answered if isinstance(answered, Later) else answer_bytes(answered)
 
-    async def _large_answer(self, body: bytes, asker: str) -> AsyncGenerator[str, None]:
+    async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[str, None]:
         """The answer to a body that takes long to read: in a thread, while others have their turns here.
 
         What is read takes many times the room of the body, so one is read after the other.
@@ -134,8 +135,8 @@ class Dispatcher:
         else:
             yield answered
 
-    def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: str) -> str | Later:
-        budget = Budget(self._limits, lambda option: self.bounds.note(option, asker))
+    def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: Asker) -> str | Later:
+        budget = Budget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
         try:
             request = parsed()
             if isinstance(request, list):
@@ -206,9 +207,9 @@ class Dispatcher:
         finally:
             view.close()
 
-    async def _values(self, method: Method, arguments: list[object]) -> AsyncGenerator[object, None]:
+    async def _values(self, method: Method, arguments: list[object], share: str) -> AsyncGenerator[object, None]:
         """What a method that does not answer at once answers, one after the other."""
-        made = method.function(self.node, *arguments)
+        made = method.function(self.node.asked_by(share), *arguments)
         if method.answering is Answering.LATER:
             yield await cast("Awaitable[object]", made)
             return
@@ -220,7 +221,7 @@ class Dispatcher:
         self, method: Method, arguments: list[object], identity: str, budget: Budget
     ) -> AsyncGenerator[str, None]:
         try:
-            async with aclosing(self._values(method, arguments)) as values:
+            async with aclosing(self._values(method, arguments, budget.share)) as values:
                 async for value in values:
                     text = method.codec.to_json(value)
                     if method.answering is Answering.LATER:
@@ -232,11 +233,11 @@ class Dispatcher:
             log.exception("%s.%s failed", method.api, method.name)
             yield error_text(INTERNAL, identity)
 
-    def _batched(self, requests: list[Json], budget: Budget, asker: str) -> Later:
+    def _batched(self, requests: list[Json], budget: Budget, asker: Asker) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
         if 0 < self._limits.batch < len(requests):
-            self.bounds.note("webserver-max-batch-size", asker)
+            self.bounds.note("webserver-max-batch-size", asker.address)
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
         return Later(self._batch_answer(requests, budget))
 

@@ -49,6 +49,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks whose `X-Forwarded-For` says who the client is."""
+    exempt: tuple[str, ...] = ("private",)
+    """Addresses that many clients share: their broadcasts are charged by connection."""
     allowed_origins: tuple[str, ...] = ()
     """Pages of the web that may ask where only this machine should."""
 

@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from enum import Enum
 
+from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
@@ -147,7 +148,7 @@ class HttpConnection(Connection):
             self._end_after(responses.UPGRADE_REQUIRED)
         elif request.method == b"OPTIONS":
             self._send(request, responses.PREFLIGHT % self._header(request))
-        elif not service.may_ask(self._client(request)):
+        elif not service.may_ask(self._client(request).address):
             self._show(request, responses.TOO_MANY)
         elif not request.body:
             self._show(request, self._page(request))
@@ -156,11 +157,12 @@ class HttpConnection(Connection):
         else:
             self._give(request, service.dispatcher.answer(request.body, self._client(request)))
 
-    def _client(self, request: Request | Handshake) -> str:
-        """The address that asks: that of the connection, unless it is a trusted proxy's."""
+    def _client(self, request: Request | Handshake) -> Asker:
+        """Who asks: the connection, unless it is a trusted proxy's that says who its client is."""
         if self.charged:
-            return self.address
-        return self.service.proxies.client_of(self.address, request.headers.get(b"x-forwarded-for", b""))
+            return self.asker
+        found = self.service.proxies.client_of(self.host, request.headers.get(b"x-forwarded-for", b""))
+        return self.asker if found == self.host else Asker(found, found)
 
     def _is_for_health(self, request: Request) -> bool:
         """Whether only the page is asked for that everybody is shown; not where nothing but WebSocket is spoken."""

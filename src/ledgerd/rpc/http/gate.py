@@ -11,6 +11,8 @@ from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
+from ledgerd.protocol.addresses import charged_as
+
 EVERYBODY = "*"
 Network = IPv4Network | IPv6Network
 
@@ -60,6 +62,14 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 class Proxies:
     """The proxies whose word is taken for the addresses of their clients."""
 
@@ -77,11 +87,11 @@ class Proxies:
 
     def _found(self, address: str, forwarded: bytes) -> str:
         for each in reversed(forwarded.decode("latin-1").split(",")):
-            named = charged_address(each.strip())
-            if not named:
+            named = each.strip()
+            if not _is_address(named):
                 return address
-            if not self._trusts(each.strip()):
-                return named
+            if not self._trusts(named):
+                return charged_as(named)
         return address
 
     def _trusts(self, address: str) -> bool:
@@ -90,14 +100,3 @@ class Proxies:
         except ValueError:
             return False
         return any(found.version == each.version and found in each for each in self._networks)
-
-
-def charged_address(address: str) -> str:
-    """What is charged for an address: itself, and of IPv6 its /64; nothing for what is no address."""
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return ""
-    if found.version == 4:
-        return str(found)
-    return str(found.ipv4_mapped or ip_network((int(found) >> 64 << 64, 64)))

@@ -13,10 +13,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import cast
 
+from ledgerd.protocol.addresses import Exemption, charged_as
+from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.addresses import Addresses
-from ledgerd.rpc.http.gate import Gate, Proxies, charged_address, is_loopback
+from ledgerd.rpc.http.gate import Gate, Proxies, is_loopback
 from ledgerd.rpc.http.places import Doing, Places
 from ledgerd.rpc.http.responses import Page
 from ledgerd.supervision.tasks import Tasks
@@ -47,10 +49,12 @@ class Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, service: Service, address: str = "") -> None:
+    def __init__(self, service: Service, asker: Asker = NOBODY) -> None:
         self.service = service
-        self.address = address
-        self.charged = address
+        self.asker = asker
+        self.host = ""
+        """The address itself, where limits go by its network."""
+        self.charged = asker.address
         """The address that the connection counts for; empty for one of a trusted proxy, which many clients share."""
         self.is_spare = False
         """There was no place for it."""
@@ -69,8 +73,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
-        self.address = charged_address(str(peer[0])) if isinstance(peer, tuple) else ""
-        self.charged = "" if self.service.proxies.are(self.address) else self.address
+        if isinstance(peer, tuple):
+            self._take_address(str(peer[0]), peer[1])
         if not self.service.admit(self):
             self.transport.abort()
             return
@@ -78,6 +82,20 @@ class Connection(asyncio.Protocol):
         if plug is not None and plug.family != socket.AF_UNIX:
             # A client that waits for an answer sends nothing: TCP keep-alive finds out if it is gone.
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+    def _take_address(self, host: str, port: int) -> None:
+        """Many clients share the address of a proxy: each of its connections has a share of its own."""
+        service, address = self.service, charged_as(host)
+        self.host = host if ":" in address else address
+        is_proxy = service.proxies.are(self.host)
+        is_shared = is_proxy or host in service.exemption or self.host in service.exemption
+        self.asker = Asker(address, f"{host} port {port}" if is_shared else address)
+        self.charged = "" if is_proxy else address
+
+    @property
+    def address(self) -> str:
+        """The address as it is charged."""
+        return self.asker.address
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
         self.hold(0)
@@ -147,6 +165,7 @@ class Service:
         """Whoever asks can do more than read: no page of the web may, unless it is allowed to."""
         self.addresses = Addresses(limits.address_rate)
         self.proxies = Proxies(limits.trusted_proxies)
+        self.exemption = Exemption(limits.exempt)
         self._places: Places[Connection] = Places(limits.connections, limits.address_connections)
         self._spare: Places[Connection] = Places(0, 0)
         self.held = 0

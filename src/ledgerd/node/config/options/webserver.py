@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ledgerd.node.config.options.declaration import Option, Section, Surroundings
-from ledgerd.node.config.values.endpoints import ENDPOINT, NETWORK, ORIGIN
+from ledgerd.node.config.values.endpoints import ENDPOINT, EXEMPT, NETWORK, ORIGIN
 from ledgerd.node.config.values.values import BOOL, SIZE, UINT32, UINT64, uint32
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.settings import WebserverSettings
@@ -130,6 +130,18 @@ WEBSERVER = Section(
             words=True,
             ours=True,
             field="limits.trusted_proxies",
+        ),
+        Option(
+            "webserver-exempt",
+            EXEMPT,
+            "Addresses that many clients share, such as that of a proxy which is not trusted: what they broadcast is "
+            "charged to each connection, and else to the address. Networks as 10.0.0.0/8; private for this machine and "
+            "private networks; none for no exemption.",
+            default="private",
+            repeatable=True,
+            words=True,
+            ours=True,
+            field="limits.exempt",
         ),
         Option(
             "webserver-allowed-origins",
