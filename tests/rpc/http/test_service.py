@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect
 
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.gate import Gate
-from ledgerd.rpc.http.service import SPARE_PLACES, SPARE_SECONDS
+from ledgerd.rpc.http.service import SPARE_PLACES, SPARE_SECONDS, Connection
 from tests.rpc.loopback import Client, Server, http_request, play, serving, until
 from tests.rpc.sample_api import Main, request, service
 
@@ -169,6 +169,38 @@ def test_broadcasts_are_charged_to_the_address_or_where_many_share_it_to_the_con
     port, (alone, batch) = play(scene)
     charged = {each["result"] for each in [json.loads(alone), *json.loads(batch)]}
     assert charged == {f"127.0.0.1 port {port}" if share == BY_CONNECTION else share}
+
+
+# -- answers that nobody takes
+
+
+def test_answers_that_nobody_takes_are_bounded_for_all_together_and_whoever_has_most_is_closed() -> None:
+    size, bound = 8_000_000, 20_000_000
+
+    async def scene() -> bytes:
+        serves = service(limits=Limits(held_answer_bytes=bound, exempt=("none",)))
+        wanted = http_request(json.dumps(request("long", size)).encode())
+        seen, clients = set[Connection](), list[Client]()
+
+        def are_answered() -> bool:
+            seen.update(serves.connections)
+            return len(seen) == len(clients) and all(each.untaken for each in serves.connections)
+
+        async with serving(serves) as server:
+            for place in range(9):
+                clients.append(client := await server.connect(f"127.0.0.{2 + (place > 0)}"))
+                client.writer.transport.pause_reading()  # type: ignore[attr-defined] # a stream's transport is one
+                await client.say(wanted)
+                await until(are_answered)
+            assert len(serves.connections) < len(clients)
+            assert serves.dispatcher.held.total <= bound
+            assert serves.dispatcher.bounds.line(0.0).startswith("webserver-max-held-answer-bytes")
+            clients[0].writer.transport.resume_reading()  # type: ignore[attr-defined] # as above
+            _, _, honest = await clients[0].answer()
+            await until(lambda: serves.dispatcher.held.total <= bound)
+            return honest
+
+    assert len(play(scene)) > size
 
 
 # -- pages of the web

@@ -34,6 +34,7 @@ from ledgerd.rpc.call.envelope import (
     result_text,
 )
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, Fault, PlainError, Unresolved, fault_of
+from ledgerd.rpc.call.held_answers import HeldAnswers
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.supervision.threads import in_thread
@@ -107,6 +108,7 @@ class Dispatcher:
         self._clock = clock
         self._limits = limits
         self.bounds = BoundsMet()
+        self.held = HeldAnswers(limits.held_answer_bytes)
         self._reading = asyncio.Lock()
 
     def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
@@ -243,12 +245,20 @@ class Dispatcher:
 
     async def _batch_answer(self, requests: list[Json], budget: Budget) -> AsyncGenerator[str, None]:
         """One array of all answers, in the order of the requests, each begun when the one before has answered."""
-        texts = []
-        for request in requests:
-            answered = self._single(request, budget)
-            if isinstance(answered, Later):
-                answered = (await answered.first()).decode("utf-8", "surrogateescape")
-            texts.append(answered)
-            # A batch may be long: between two of its requests, those of other connections have their turn.
-            await asyncio.sleep(0)
-        yield f"[{','.join(texts)}]"
+        texts, held = [], 0
+        try:
+            for request in requests:
+                answered = self._single(request, budget)
+                if isinstance(answered, Later):
+                    answered = (await answered.first()).decode("utf-8", "surrogateescape")
+                texts.append(answered)
+                held += len(answered)
+                self.held.change(budget.share, len(answered))
+                budget.require_held(self.held)
+                # A batch may be long: between two of its requests, those of other connections have their turn.
+                await asyncio.sleep(0)
+            yield f"[{','.join(texts)}]"
+        except PlainError as error:
+            yield error_text(self._fault(error), NO_ID)
+        finally:
+            self.held.change(budget.share, -held)

@@ -19,6 +19,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """A request, over HTTP as over WebSocket."""
     held_bytes: int = 256_000_000
     """Of requests of all clients that have not arrived whole, or wait for their turn."""
+    held_answer_bytes: int = 128_000_000
+    """Of batches that are not whole, and of answers that clients have not taken, together; zero for any size."""
     header_bytes: int = 16_000
     """Request line and headers."""
     batch: int = 1_000

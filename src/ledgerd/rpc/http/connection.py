@@ -234,6 +234,7 @@ class HttpConnection(Connection):
     def _send(self, request: Request, response: bytes) -> None:
         self.steps += 1
         self.transport.write(response)
+        self.keep_untaken()
         if not request.keeps_open or self.service.is_stopping or self.is_spare:
             self._close()
 
@@ -295,6 +296,7 @@ class HttpConnection(Connection):
             return
         self._is_ending = True
         self.hold(0)
+        self.keep(0)
         successor = WebSocketConnection(self.service, self.transport, self._client(handshake))
         if self.is_spare or not self.service.replace(self, successor):
             self._end_after(responses.refusal(503))

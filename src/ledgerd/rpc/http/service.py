@@ -63,7 +63,7 @@ class Connection(asyncio.Protocol):
         self.steps = 0
         """Counts the client's progress, so that the watch finds connections without any."""
         self.seen = (-1, 0.0)
-        self._held = 0
+        self._held = self._untaken = 0
         self._turn: asyncio.Handle | None = None
 
     def progress(self) -> int:
@@ -99,6 +99,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
         self.hold(0)
+        self.keep(0)
         self.service.leave(self)
 
     def go_on_later(self) -> None:
@@ -133,10 +134,28 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         self.is_congested = True
         self.steps += 1
+        self.keep_untaken()
 
     def resume_writing(self) -> None:
         self.is_congested = False
         self.steps += 1
+        self.keep(0)
+
+    @property
+    def untaken(self) -> int:
+        """Bytes of answers that the client has not taken, as far as they were counted."""
+        return self._untaken
+
+    def keep_untaken(self) -> None:
+        """Count the answers that the client does not take; when too many are kept, whoever has most is closed."""
+        if self.is_congested:
+            self.keep(self.transport.get_write_buffer_size())
+            self.service.relieve()
+
+    def keep(self, size: int) -> None:
+        """So many bytes of answers are kept here now."""
+        self.service.dispatcher.held.change(self.asker.share, size - self._untaken)
+        self._untaken = size
 
     @abstractmethod
     def patience(self) -> float | None:
@@ -222,6 +241,19 @@ class Service:
             self._dismiss(room.leaving)
         return room.is_there
 
+    def relieve(self) -> None:
+        """While too many answers are kept, close the largest connection of those for whom most is kept."""
+        held = self.dispatcher.held
+        while held.is_too_much:
+            share = held.largest
+            own = [each for each in self.connections if each.asker.share == share and each.untaken]
+            if not own:
+                return
+            self.note("webserver-max-held-answer-bytes", own[0].address)
+            largest = max(own, key=lambda each: each.untaken)
+            largest.keep(0)
+            self._dismiss(largest)
+
     def _dismiss(self, connection: Connection) -> None:
         """Have a connection give way at once."""
         self.leave(connection)
@@ -282,6 +314,7 @@ class Service:
             log.warning("limits reached by clients: %s", line)
         for connection in [*self.connections, *self.spare_connections]:
             step, since = connection.seen
+            connection.keep_untaken()
             if connection.is_spare and step >= 0 and now - since >= SPARE_SECONDS:
                 connection.transport.abort()
                 continue

@@ -192,6 +192,7 @@ class WebSocketConnection(Connection):
                 self.transport.close()
             elif not self.transport.is_closing():
                 self.transport.write(piece)
+        self.keep_untaken()
 
     # -- ends
 

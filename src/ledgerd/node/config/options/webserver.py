@@ -73,6 +73,16 @@ WEBSERVER = Section(
             field="limits.held_bytes",
         ),
         Option(
+            "webserver-max-held-answer-bytes",
+            SIZE,
+            "The most bytes of answers that one of the processes holds: of batches that are not whole yet, and of what "
+            "clients have not read. Beyond it, batches of whoever holds most are answered with an error, and its "
+            "connections are closed; 0 for any size.",
+            default="128000000",
+            ours=True,
+            field="limits.held_answer_bytes",
+        ),
+        Option(
             "webserver-max-header-size",
             SIZE,
             "The most bytes of a request's headers.",
