@@ -23,7 +23,7 @@ from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
 from ledgerd.p2p.talk.relay import push_block, push_transaction
 from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
-from ledgerd.p2p.wire.messages import BlockReply, NodeId, TransactionMessage, block_frame
+from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, TransactionMessage, block_frame
 from ledgerd.protocol.addresses import charged_as
 from ledgerd.protocol.endpoint import Endpoint
 
@@ -119,15 +119,18 @@ class NetworkState:
             peer.receive(data, now)
 
     def hear(self, now: float, number: int) -> bool:
-        """Hear the next message of a peer, if all of it is here; whether there may be more."""
+        """Hear the next message of a peer, or a part of a long one, if all of it is here; whether there may be more."""
         self.core.now = now
         peer = self.core.find(number)
         said = None
         if peer is not None and peer.is_connected:
-            said = peer.next_said(now, lambda frame: self.intake.is_unwanted(peer, frame))
+            intake = self.intake
+            said = peer.next_said(
+                now, lambda frame: intake.is_unwanted(peer, frame), lambda frame: intake.reader_of(peer, frame)
+            )
             if isinstance(said, PeerFault):
                 self._blame(peer, said)
-            elif said is not None and peer.is_connected:
+            elif isinstance(said, Message) and peer.is_connected:
                 self.dialogue.hear(peer, said)
         self._bury()
         return said is not None

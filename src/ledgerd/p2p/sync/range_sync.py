@@ -190,6 +190,11 @@ class RangeSync:
         """Whether a peer was asked for something and has not answered."""
         return peer.id in self._pieces.asked
 
+    def asked_of(self, peer: Peer) -> range:
+        """The numbers that a peer was asked for."""
+        piece = self._pieces.asked.get(peer.id)
+        return range(0) if piece is None else range(piece.start, piece.end + 1)
+
     def receive(self, peer: Peer, reply: BlockRangeReply) -> bool:
         """Take in a reply; whether it answers what was asked."""
         core, pieces = self._core, self._pieces
