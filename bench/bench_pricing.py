@@ -14,7 +14,7 @@ from statistics import median
 from bench.bench_protocol import Figures, block_of_transfers
 from ledgerd.pricing.constant_product import Reserves, cancel, instant_fill
 from ledgerd.pricing.fixed_point import ONE, exp_q, ln_q
-from ledgerd.pricing.leverage import Limits, cancel_value, max_loan, worst_value
+from ledgerd.pricing.leverage import LeverageLimits, cancel_value, max_loan, worst_value
 from ledgerd.pricing.liquidity import Provided, bonus_shares
 from ledgerd.pricing.lmsr import depth_of_liquidity, price, prices
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
@@ -23,7 +23,7 @@ from ledgerd.pricing.parimutuel import Winner, winner_payout
 LIQUIDITY = 10_000_000
 AMOUNT = 123_456
 RESERVES = Reserves(60_000_000, 41_667_000, 2_500_050_000_000_000)
-LIMITS = Limits(profit=10, safety=1, slippage=10, opposing=50)
+LIMITS = LeverageLimits(profit=10, safety=1, slippage=10, opposing=50)
 IMPORTS = 9
 
 

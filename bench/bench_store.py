@@ -20,7 +20,7 @@ from time import perf_counter
 from ledgerd.codec.numbers import Int16, Int64, UInt32, UInt64
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
-from ledgerd.state import Entity, Reader, Store, Table, ordered, unique
+from ledgerd.state import Entity, StateReader, Store, Table, ordered, unique
 from ledgerd.state.keys import BOOL, NAME_TEXT, OWN_ID, TIME
 from ledgerd.state.store import CACHED_OBJECTS
 
@@ -146,7 +146,7 @@ def reads(path: Path, count: int) -> tuple[float, float, float]:
         cold = timed(lambda: [store.get(HOLDERS, each) for each in ids]) / len(ids)
         store.at(BY_NAME, "holder-1")
         cached = timed(lambda: [store.at(BY_NAME, "holder-1") for _ in ids]) / len(ids)
-    with Reader.open(path, TABLES) as reader:
+    with StateReader.open(path, TABLES) as reader:
 
         def snapshot(each: int) -> Holder:
             with reader.snapshot() as view:

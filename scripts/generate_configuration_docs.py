@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.node.config.options import SECTIONS
-from ledgerd.node.config.options.declaration import Option, Section
+from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.templates import TEMPLATES
 from ledgerd.node.config.values.kind import Argument
 
@@ -46,7 +46,7 @@ def remarks(option: Option) -> Iterator[str]:
         yield "Not in the reference."
 
 
-def rows(section: Section[Any]) -> Iterator[str]:
+def rows(section: OptionSection[Any]) -> Iterator[str]:
     """The table of one section."""
     yield "| option | takes | default | meaning |"
     yield "|---|---|---|---|"

@@ -18,10 +18,20 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.markets import MULTI
 from ledgerd.state import Entity
 from ledgerd.state.objects.bets import PM_BETS, PmBet
+from ledgerd.state.objects.disputes import PM_DISPUTES, PmDispute
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PM_OUTCOMES, PmMarket, PmOutcome
+from ledgerd.state.objects.markets import (
+    ACTIVE,
+    DISPUTED,
+    PM_MARKETS,
+    PM_OUTCOMES,
+    RESOLVED,
+    TO_BE_PAID,
+    PmMarket,
+    PmOutcome,
+)
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
 from tests.chain.ledgers import (
     ALICE,
@@ -41,6 +51,11 @@ ORACLE, NOBODY = AccountName("oracle"), AccountName("nobody")
 
 NOT_ENABLED = "db.has_hardfork(CHAIN_HARDFORK_14): PM not enabled"
 UNKNOWN = "unknown key: "
+
+FEE, GRACE, RESPONSE, VOTING = 1_000_000, 43_200, 43_200, 259_200
+"""Of a dispute: what it costs, and its periods, as the median has them."""
+
+OPEN_ONE = "dit != didx.end() && dit->status == 0: No open dispute"
 
 RICH = 10**12
 FAR_ID = 2**63 - 1
@@ -126,6 +141,34 @@ def create_liquidity(ledger: Ledger, market: PmMarket, provider: str, amount: in
         owner = ledger.account(row.provider)
         change(ledger, owner, pm_liquidity_committed=owner.pm_liquidity_committed + amount)
     return ledger.store.create(PM_LIQUIDITY, row)
+
+
+def disputable_market(ledger: Ledger, **fields: Any) -> PmMarket:
+    """A binary market whose oracle has just said how it ended."""
+    resolved = {
+        "status": RESOLVED,
+        "payout_status": TO_BE_PAID,
+        "resolved_outcome": 0,
+        "betting_expiration": NOW - 100,
+        "result_expiration": NOW,
+    }
+    return create_market(ledger, **{**resolved, **fields})
+
+
+def file_dispute(ledger: Ledger, market: PmMarket, **fields: Any) -> PmDispute:
+    """An open dispute of bob's."""
+    dispute = PmDispute(
+        market=market.id,
+        disputer=BOB,
+        dispute_fee=FEE,
+        dispute_mode=market.dispute_mode,
+        oracle_response_deadline=NOW + RESPONSE,
+        voting_end_time=NOW + RESPONSE + VOTING,
+    )
+    for field, value in fields.items():
+        setattr(dispute, field, value)
+    change(ledger, market, payout_status=DISPUTED)
+    return ledger.store.create(PM_DISPUTES, dispute)
 
 
 def pool_of(ledger: Ledger, **fields: int) -> PmLazyPool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -42,18 +42,21 @@ class Clock:
 class Network:
     """A chain, and the keys of all validators of it."""
 
-    def __init__(self, folder: Path, network: ChainParameters = TESTNET, genesis: int = GENESIS) -> None:
+    def __init__(
+        self, folder: Path, network: ChainParameters = TESTNET, genesis: int = GENESIS, space: Space = SMALL
+    ) -> None:
         self.clock = Clock()
         self.folder = folder
         self.genesis = genesis
-        self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=genesis, space=SMALL)
+        self.space = space
+        self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=genesis, space=space)
         self.keys = {VIZ: VIZ_KEY, COMMITTEE: COMMITTEE_KEY}
         self._salt = 0
 
     def reopen(self) -> None:
         """As after a restart."""
         self.chain.close()
-        self.chain = Chain.open(self.folder, self.chain.network, clock=self.clock, space=SMALL)
+        self.chain = Chain.open(self.folder, self.chain.network, clock=self.clock, space=self.space)
 
     # -- transactions
 
@@ -89,6 +92,13 @@ class Network:
             blocks.append(self.make(skipped))
             assert self.chain.push_block(blocks[-1]).has_moved
         return blocks
+
+    def blocks(self) -> Iterator[Block]:
+        """Those of the chain, from the first on."""
+        for number in range(1, self.chain.head_number + 1):
+            block = self.chain.block_at(number)
+            assert block is not None
+            yield block
 
     def follow(self, blocks: Iterable[Block]) -> None:
         """Take in the blocks of others."""

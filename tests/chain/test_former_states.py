@@ -15,7 +15,7 @@ from ledgerd.chain.offline.invariants import check
 from ledgerd.state.errors import StoreOutdated
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_START
-from ledgerd.state.reader import Reader
+from ledgerd.state.reader import StateReader
 from tests.chain.former_states import former_directory
 from tests.chain.recorded_chains import advance, difference, exported_state, open_chain, recorded_state
 from tests.chain.same_state import assert_same_state
@@ -88,7 +88,7 @@ def test_a_conversion_that_was_killed_goes_on(tmp_path: Path, commits: int, mome
     killed = subprocess.run([str(word) for word in words], cwd=ROOT, check=False)  # noqa: S603 - ourselves
     assert killed.returncode == -signal.SIGKILL
     with pytest.raises(StoreOutdated):
-        Reader.open(state, STORED_TABLES)
+        StateReader.open(state, STORED_TABLES)
 
     whole = former_directory(tmp_path / "whole", STOPPED)
     with open_chain("open-main15", folder) as resumed, open_chain("open-main15", whole) as unbroken:
@@ -102,6 +102,6 @@ def test_a_conversion_that_was_killed_goes_on(tmp_path: Path, commits: int, mome
 def test_a_reader_refuses_a_former_state(tmp_path: Path) -> None:
     folder = former_directory(tmp_path, WITH_AUCTIONS) / STATE_FOLDER
     with pytest.raises(StoreOutdated, match="start the node, which converts"):
-        Reader.open(folder, STORED_TABLES)
+        StateReader.open(folder, STORED_TABLES)
     open_chain("open-2", tmp_path).close()
-    Reader.open(folder, STORED_TABLES).close()
+    StateReader.open(folder, STORED_TABLES).close()

@@ -66,6 +66,18 @@ def test_a_recorded_snapshot_is_taken_in(tmp_path: Path, capsys: pytest.CaptureF
     assert changed(sections(written), state_with_additions(sections(recorded))) <= {"dynamic_global_property"}
 
 
+def test_a_state_that_begins_with_a_snapshot_is_sound_without_the_blocks_before_it(
+    log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = directory(tmp_path, "here")
+    assert main(["snapshot", "import", "--data-dir", here, str(SNAPSHOTS / "open-2-120.vizjson")]) == 0
+
+    assert main(["check", "--data-dir", here]) == 0
+    main(["replay", "--block-log", log, "--data-dir", here, "--to", "150"])
+    assert main(["check", "--data-dir", here]) == 0
+    assert "block 150: all " in capsys.readouterr().out
+
+
 def test_what_is_refused_leaves_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = directory(tmp_path, "data")
     broken = tmp_path / "broken.vizjson"

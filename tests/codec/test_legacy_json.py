@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ledgerd.codec.errors import ASSERTION, EOF, PARSE_ERROR, DecodeError
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.legacy_json import MAX_NESTING, MAX_OPEN, is_valid, parse
-from ledgerd.codec.legacy_reader import Reader
+from ledgerd.codec.legacy_reader import LegacyReader
 
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent.parent / "vectors" / "texts.json").read_text())
 
@@ -54,7 +54,7 @@ def cases(table: bytes) -> list[bytes]:
 
 
 def exactly_valid(text: bytes) -> bool:
-    reader = Reader(text)
+    reader = LegacyReader(text)
     try:
         reader.read()
     except DecodeError as error:
@@ -238,7 +238,7 @@ def test_the_fast_way_to_validity_agrees_with_the_exact_reader(text: bytes) -> N
 def test_the_fast_way_to_a_value_agrees_with_the_exact_reader(text: bytes, unicode_escapes: bool) -> None:
     def exact() -> Any:
         try:
-            return Reader(text, unicode_escapes=unicode_escapes).read()
+            return LegacyReader(text, unicode_escapes=unicode_escapes).read()
         except JsonError as error:
             raise error.under("", {"str": text.decode("utf-8", "surrogateescape")}) from None
 

@@ -47,8 +47,8 @@ def test_its_figures_are_those_of_the_code() -> None:
         f"{allowances.PUSHED_BYTES // MEBIBYTE} MiB at once, then {allowances.PUSHED_BYTES_A_SECOND >> 10} KiB/s",
         f"`dlt-mempool-max-tx` ({settings.mempool_max_tx:,})",
         f"({settings.mempool_max_bytes // MEBIBYTE} MiB)",
-        f"{range_sync.PIECES_AHEAD} pieces, {range_sync.BYTES_AHEAD // MEBIBYTE} MiB",
-        f"{range_sync.PIECE} blocks each",
+        f"{range_sync.RANGES_AHEAD} ranges, {range_sync.BYTES_AHEAD // MEBIBYTE} MiB",
+        f"{range_sync.RANGE_BLOCKS} blocks each",
         f"up to {gap_fill.MOST_BLOCKS} blocks by number",
         f"{peer_exchange.MOST_TAKEN} of an answer",
     ):

@@ -8,7 +8,7 @@ import pytest
 
 from ledgerd.node.config.options import every_option
 from ledgerd.node.config.options.declaration import Option
-from ledgerd.node.config.values.kind import Kind, WrongValue
+from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from tests.node.configurations import problems
 
 NONSENSE = ("?", "", "%", "-", "[", "99999999999999999999999", "a b", ":", "999.0.0.1:1", "x:99999")
@@ -18,7 +18,7 @@ TAKE_ANYTHING = {"TEXT", "PATH"}
 OPTIONS = [option for option in every_option() if option.kind.word not in TAKE_ANYTHING]
 
 
-def wrong_text(kind: Kind[object]) -> str:
+def wrong_text(kind: OptionKind[object]) -> str:
     """A text that this kind does not take."""
     for text in NONSENSE:
         try:

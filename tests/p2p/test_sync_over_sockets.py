@@ -26,7 +26,7 @@ BLOCKS = 330
 
 
 def test_a_stalling_peer_and_a_lying_one_do_not_delay_a_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECE", 20)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.RANGE_BLOCKS", 20)
     monkeypatch.setattr("ledgerd.p2p.sync.range_sync.IMPATIENT_SECONDS", 0.2)
     monkeypatch.setattr("ledgerd.p2p.driver.SYNC_SECONDS", 0.1)
     packed = recorded_blocks("open-2")[:BLOCKS]

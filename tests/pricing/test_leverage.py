@@ -11,7 +11,7 @@ from ledgerd.pricing.errors import DivisionByZero
 from ledgerd.pricing.leverage import (
     Division,
     Funding,
-    Limits,
+    LeverageLimits,
     cancel_value,
     cancel_value_after,
     conversion_fee,
@@ -27,8 +27,8 @@ from ledgerd.pricing.leverage import (
 )
 
 EVEN = Reserves(10_000_000, 10_000_000, 10**14)
-LIMITS = Limits(profit=10, safety=1, slippage=10, opposing=50)
-WIDE = Limits(profit=10, safety=1, slippage=10, opposing=100)
+LIMITS = LeverageLimits(profit=10, safety=1, slippage=10, opposing=50)
+WIDE = LeverageLimits(profit=10, safety=1, slippage=10, opposing=100)
 AMOUNTS = st.integers(1, 10**10)
 OUTCOMES = st.sampled_from([0, 1])
 MARKETS = st.integers(10**6, 10**11).map(opening_reserves)

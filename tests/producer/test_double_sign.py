@@ -133,6 +133,34 @@ def test_a_flipped_bit_anywhere_stops_the_start_until_a_person_says_so(tmp_path:
     assert LastSigned(tmp_path, TESTNET.chain_id).time == block.timestamp
 
 
+def test_a_record_whose_checksum_was_set_aside_by_the_damage_stops_the_start(tmp_path: Path, block: Block) -> None:
+    LastSigned(tmp_path, TESTNET.chain_id).record(block)
+    text = (tmp_path / FILE).read_text()
+    earlier = text.replace(f'"time":{block.timestamp}', '"time":1')
+    (tmp_path / FILE).write_text(earlier.replace('"format":2', '"format":1'))
+
+    with pytest.raises(OperatorError, match="cannot be read"):
+        LastSigned(tmp_path, TESTNET.chain_id)
+
+
+def test_a_record_with_bytes_that_are_no_text_stops_the_start(tmp_path: Path, block: Block) -> None:
+    LastSigned(tmp_path, TESTNET.chain_id).record(block)
+    data = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).write_bytes(data.replace(b'"block":"0', b'"block":"\x99'))
+
+    with pytest.raises(OperatorError, match="cannot be read"):
+        LastSigned(tmp_path, TESTNET.chain_id)
+
+
+def test_a_record_of_a_time_that_no_block_has_stops_the_start(tmp_path: Path, block: Block) -> None:
+    LastSigned(tmp_path, TESTNET.chain_id).record(block)
+    fields = json.loads((tmp_path / FILE).read_bytes()) | {"format": 1, "checksum": "", "time": 1 << 32}
+    (tmp_path / FILE).write_text(json.dumps(fields))
+
+    with pytest.raises(OperatorError, match="cannot be read"):
+        LastSigned(tmp_path, TESTNET.chain_id)
+
+
 def test_a_record_of_an_earlier_release_counts(tmp_path: Path, block: Block) -> None:
     LastSigned(tmp_path, TESTNET.chain_id).record(block)
     file = tmp_path / FILE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.producer.guard import Guard, GuardFacts, OnChain, Seen, Update
+from ledgerd.producer.guard import DeclaredValidator, Guard, GuardFacts, Seen, Update
 from ledgerd.producer.settings import GuardSettings, Watched
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import NULL_KEY, PrivateKey, PublicKey
@@ -20,7 +20,7 @@ SETTINGS = GuardSettings(watched={OURS: WATCHED[OURS]})
 
 
 def facts(key: PublicKey = SIGNING.public, **others: object) -> GuardFacts:
-    known = dict.fromkeys(WATCHED, OnChain("https://ours", key))
+    known = dict.fromkeys(WATCHED, DeclaredValidator("https://ours", key))
     active = dict.fromkeys(WATCHED, frozenset([ACTIVE.public]))
     given: dict[str, object] = {
         "head_number": 1000,
@@ -244,7 +244,7 @@ def test_who_was_switched_on_by_hand_is_watched_again() -> None:
     watcher.on_block(NOW + 40, later, block(1020, OTHER, NOW + 40))
 
     assert not watcher.records[OURS].is_off
-    gone = later._replace(validators={OURS: OnChain("https://ours", NULL_KEY)})
+    gone = later._replace(validators={OURS: DeclaredValidator("https://ours", NULL_KEY)})
     assert [update.key for update in watcher.on_block(NOW + 40, gone, block(1040, OTHER, NOW + 40))] == [SIGNING.public]
 
 
@@ -253,7 +253,10 @@ def test_who_was_switched_on_by_hand_is_watched_again() -> None:
 
 def test_a_stop_switches_off_who_has_a_key() -> None:
     watcher = guard(GuardSettings(watched=WATCHED))
-    one_gone = {OURS: OnChain("https://ours", SIGNING.public), ALSO: OnChain("https://also", NULL_KEY)}
+    one_gone = {
+        OURS: DeclaredValidator("https://ours", SIGNING.public),
+        ALSO: DeclaredValidator("https://also", NULL_KEY),
+    }
 
     updates = watcher.on_shutdown(NOW, facts(validators=one_gone))
 

@@ -129,4 +129,4 @@ def test_a_minority_fork_silences_the_watchdog_until_a_block_is_made() -> None:
     assert streaks.watch(FACTS, SETTINGS, SLOT + 999, 3) == []
 
     streaks.take(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
-    assert not streaks.is_recovering
+    assert not streaks.left_minority

@@ -28,8 +28,9 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.transaction import Transaction
-from tests.chain.networks import SEVEN, SMALL
+from tests.chain.networks import GENESIS, SEVEN, SMALL
 from tests.sim.clocks import NodeClock
 
 FEW_PEERS = 2
@@ -38,6 +39,10 @@ FEW_PEERS = 2
 
 class Node:
     """Everything that one process would hold."""
+
+    parameters: ChainParameters = SEVEN
+    """The network that it is of, as its program knows it."""
+    genesis_time = GENESIS
 
     def __init__(
         self,
@@ -68,14 +73,15 @@ class Node:
 
     def start(self) -> None:
         """As a new process on the same data."""
-        self.chain = Chain.open(self._folder, SEVEN, clock=lambda: 0.0, genesis_time=1_800_000_000, space=SMALL)
+        began = self.genesis_time
+        self.chain = Chain.open(self._folder, self.parameters, clock=lambda: 0.0, genesis_time=began, space=SMALL)
         self.chain.subscribe(self._note)
         access = ChainPeers(self.chain, self.clock())
         self.network = NetworkState(access, self._settings, self._node_id, self._random, self.clock())
         production = ProducerSettings(
             names=tuple(sorted(self.keys)), keys=keyring(self.keys.values()), allows_stale=self.allows_stale
         )
-        signed = LastSigned(self._folder, SEVEN.chain_id)
+        signed = LastSigned(self._folder, self.parameters.chain_id)
         steady = SteadyClock(self.clock.monotonic, self.clock.wall)
         self.producer = Producer(self.chain, production, signed, steady, peers=self)
         self.is_up = True
@@ -100,7 +106,7 @@ class Node:
     @property
     def waits_for_others(self) -> bool:
         """Whether it has stopped producing: all of the latest blocks are its own (spec 06, section 10.5, step 6)."""
-        return self.producer.streaks.is_recovering
+        return self.producer.streaks.left_minority
 
     @property
     def misses_others(self) -> bool:

@@ -21,7 +21,7 @@ from ledgerd.snapshot.frames import (
     DataReply,
     Denial,
     InfoReply,
-    NotAvailable,
+    NoSnapshot,
     ProtocolFault,
     packed,
 )
@@ -169,7 +169,7 @@ def test_a_connection_that_is_cut_off_is_resumed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
-        (packed(NotAvailable()), Unavailable),
+        (packed(NoSnapshot()), Unavailable),
         (packed(AccessDenied(Denial.TOO_OFTEN)), Unavailable),
         (packed(InfoReply(1, bytes(32), (2 << 30) + 1)), ProtocolFault),
         (b"\xff" * 8, ProtocolFault),

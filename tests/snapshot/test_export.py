@@ -19,7 +19,7 @@ from ledgerd.protocol.time_text import parse_time_text
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.load import fill
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.state import Reader, Store, View
+from ledgerd.state import StateReader, Store, View
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, KnownTransaction
 from ledgerd.state.objects.vesting import FIX_VESTING_DELEGATIONS, FixVestingDelegation
@@ -108,7 +108,7 @@ def test_the_objects_are_the_same_after_they_were_on_the_disk(filled: Filled) ->
     with Store.open(filled.folder, TABLES) as reopened:
         assert exported(reopened, filled.occasion) == before
         assert reopened.verify() == []
-    with Reader.open(filled.folder, TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(filled.folder, TABLES) as reader, reader.snapshot() as view:
         assert exported(view, filled.occasion) == before
 
 

@@ -12,9 +12,9 @@ from ledgerd.snapshot.frames import (
     Denial,
     InfoReply,
     InfoRequest,
-    Message,
-    NotAvailable,
+    NoSnapshot,
     ProtocolFault,
+    SnapshotMessage,
 )
 
 INFO = InfoReply(7, b"c" * 32, PART + 100)
@@ -63,7 +63,7 @@ def test_an_announcement_that_cannot_be_true_is_a_fault(info: InfoReply) -> None
         (InfoRequest(), "InfoRequest, which was not asked for"),
     ],
 )
-def test_an_answer_that_was_not_asked_for_is_a_fault(reply: Message, fault: str) -> None:
+def test_an_answer_that_was_not_asked_for_is_a_fault(reply: SnapshotMessage, fault: str) -> None:
     with pytest.raises(ProtocolFault, match=fault):
         begun().take(reply)
 
@@ -86,12 +86,12 @@ def test_more_than_the_file_is_a_fault() -> None:
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (NotAvailable(), "has no snapshot"),
+        (NoSnapshot(), "has no snapshot"),
         (AccessDenied(Denial.FULL), "denies access: it serves as many as it can"),
         (AccessDenied(9), "reason 9"),
     ],
 )
-def test_a_refusal_says_why(reply: Message, reason: str) -> None:
+def test_a_refusal_says_why(reply: SnapshotMessage, reason: str) -> None:
     download = Download()
     download.connect()
 

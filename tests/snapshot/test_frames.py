@@ -15,14 +15,14 @@ from ledgerd.snapshot.frames import (
     Denial,
     InfoReply,
     InfoRequest,
-    Message,
     MessageReader,
-    NotAvailable,
+    NoSnapshot,
     ProtocolFault,
+    SnapshotMessage,
     packed,
 )
 
-SPECIFIED: list[tuple[Message, str]] = [
+SPECIFIED: list[tuple[SnapshotMessage, str]] = [
     (InfoRequest(), "0000000001000000"),
     (
         InfoReply(79_900_000, hashlib.sha256(b"abc").digest(), 12_345_678),
@@ -36,7 +36,7 @@ SPECIFIED: list[tuple[Message, str]] = [
         DataReply(1_048_576, bytes.fromhex("789c0102"), is_last=True),
         "0e00000004000000000010000000000004789c010201",
     ),
-    (NotAvailable(), "0000000005000000"),
+    (NoSnapshot(), "0000000005000000"),
     (AccessDenied(Denial.TOO_OFTEN), "040000000600000004000000"),
 ]
 """Spec 06, section 24.1."""
@@ -49,18 +49,18 @@ MESSAGES = st.one_of(
     st.builds(InfoReply, NUMBERS, st.binary(min_size=32, max_size=32), SIZES),
     st.builds(DataRequest, NUMBERS, SIZES, NUMBERS),
     st.builds(DataReply, SIZES, st.binary(max_size=300), st.booleans()),
-    st.just(NotAvailable()),
+    st.just(NoSnapshot()),
     st.builds(AccessDenied, NUMBERS),
 )
 
 
-def read(data: bytes, largest: int = LARGEST) -> list[Message]:
+def read(data: bytes, largest: int = LARGEST) -> list[SnapshotMessage]:
     reader = MessageReader(largest)
     reader.feed(data)
     return list(iter(reader.next, None))
 
 
-def outcome(data: bytes) -> list[Message] | str:
+def outcome(data: bytes) -> list[SnapshotMessage] | str:
     try:
         return read(data)
     except ProtocolFault as fault:
@@ -68,13 +68,13 @@ def outcome(data: bytes) -> list[Message] | str:
 
 
 @pytest.mark.parametrize(("message", "frame"), SPECIFIED)
-def test_a_message_has_the_bytes_of_the_specification(message: Message, frame: str) -> None:
+def test_a_message_has_the_bytes_of_the_specification(message: SnapshotMessage, frame: str) -> None:
     assert packed(message).hex() == frame
     assert read(bytes.fromhex(frame)) == [message]
 
 
 @given(messages=st.lists(MESSAGES, max_size=5), cut=st.integers(1, 40))
-def test_messages_come_out_as_they_went_in_however_they_are_cut(messages: list[Message], cut: int) -> None:
+def test_messages_come_out_as_they_went_in_however_they_are_cut(messages: list[SnapshotMessage], cut: int) -> None:
     data = b"".join(packed(message) for message in messages)
     reader = MessageReader(LARGEST)
     found = []

@@ -15,10 +15,10 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Done, Export, Import, Order, carry_out
+from ledgerd.snapshot.job import Done, Export, Import, JobOrder, carry_out
 from ledgerd.snapshot.jobs import done
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.state import Reader
+from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.networks import SMALL
 from tests.snapshot.recorded import packed, small_state
@@ -27,7 +27,7 @@ from tests.supervision.limits import no_descriptor_left, open_descriptors
 PATIENCE = 60
 
 
-def outcome(order: Order) -> Done:
+def outcome(order: JobOrder) -> Done:
     return asyncio.run(asyncio.wait_for(done(order), PATIENCE))
 
 
@@ -58,7 +58,7 @@ def test_a_snapshot_is_written_and_imported(data: Path, tmp_path: Path) -> None:
     assert written == Done(120, path.stat().st_size)
     assert Snapshot.from_path(path).head_number == 120
     assert outcome(importing(tmp_path / "built", path)) == Done(120)
-    with Reader.open(tmp_path / "built", STORED_TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(tmp_path / "built", STORED_TABLES) as reader, reader.snapshot() as view:
         assert view.revision == 120
 
 

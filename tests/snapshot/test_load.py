@@ -30,7 +30,7 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_PENALTIES,
     VALIDATOR_SCHEDULES,
     VALIDATOR_VOTES,
-    Place,
+    SchedulePlace,
 )
 from tests.snapshot.recorded import packed, recorded_file, small_state
 
@@ -57,7 +57,7 @@ def test_objects_are_found_by_their_keys(store: Store) -> None:
     alice = store.at(ACCOUNT_BY_NAME, "alice")
 
     assert store.get(ACCOUNTS, alice.id) is alice
-    assert store.at(VALIDATOR_BY_NAME, "viz").schedule is Place.TOP
+    assert store.at(VALIDATOR_BY_NAME, "viz").schedule is SchedulePlace.TOP
 
 
 def test_the_head_is_irreversible_and_its_block_unknown(store: Store) -> None:

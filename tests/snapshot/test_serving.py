@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.snapshot.frames import DataReply, DataRequest, Denial, InfoReply, InfoRequest, Message, NotAvailable
+from ledgerd.snapshot.frames import DataReply, DataRequest, Denial, InfoReply, InfoRequest, NoSnapshot, SnapshotMessage
 from ledgerd.snapshot.serving import (
     LARGEST_PART,
     LONGEST_SECONDS,
@@ -14,8 +14,8 @@ from ledgerd.snapshot.serving import (
     SLOWEST,
     Answer,
     Doorkeeper,
+    FileRange,
     Offer,
-    Part,
     ServerSession,
 )
 
@@ -88,11 +88,11 @@ def test_the_first_request_is_answered_with_what_there_is() -> None:
 
 @pytest.mark.parametrize("offer", [None, OFFER._replace(size=0)])
 def test_without_a_snapshot_the_answer_says_so(offer: Offer | None) -> None:
-    assert ServerSession(0).begin(InfoRequest(), offer) == Answer(NotAvailable(), ends=True)
+    assert ServerSession(0).begin(InfoRequest(), offer) == Answer(NoSnapshot(), ends=True)
 
 
-@pytest.mark.parametrize("message", [DataRequest(7, 0, 10), NotAvailable(), InfoReply(1, b"", 1)])
-def test_a_client_that_does_not_ask_for_the_snapshot_first_gets_no_answer(message: Message) -> None:
+@pytest.mark.parametrize("message", [DataRequest(7, 0, 10), NoSnapshot(), InfoReply(1, b"", 1)])
+def test_a_client_that_does_not_ask_for_the_snapshot_first_gets_no_answer(message: SnapshotMessage) -> None:
     session = ServerSession(0)
 
     assert session.begin(message, OFFER) == Answer(None, ends=True)
@@ -102,13 +102,13 @@ def test_a_client_that_does_not_ask_for_the_snapshot_first_gets_no_answer(messag
 @pytest.mark.parametrize(
     ("offset", "size", "part"),
     [
-        (0, 1_000_000, Part(0, 1_000_000, is_last=False)),
-        (2_000_000, 1_000_000, Part(2_000_000, 1_000_000, is_last=True)),
-        (2_999_999, 1_000_000, Part(2_999_999, 1, is_last=True)),
-        (3_000_000, 5, Part(3_000_000, 0, is_last=True)),
+        (0, 1_000_000, FileRange(0, 1_000_000, is_last=False)),
+        (2_000_000, 1_000_000, FileRange(2_000_000, 1_000_000, is_last=True)),
+        (2_999_999, 1_000_000, FileRange(2_999_999, 1, is_last=True)),
+        (3_000_000, 5, FileRange(3_000_000, 0, is_last=True)),
     ],
 )
-def test_a_part_is_cut_off_at_the_end_of_the_file(offset: int, size: int, part: Part) -> None:
+def test_a_part_is_cut_off_at_the_end_of_the_file(offset: int, size: int, part: FileRange) -> None:
     assert begun().answer(DataRequest(99, offset, size)) == Answer(part, ends=part.is_last)
 
 
@@ -116,13 +116,13 @@ def test_a_part_is_never_larger_than_is_fair() -> None:
     session = ServerSession(0)
     session.begin(InfoRequest(), OFFER._replace(size=1 << 33))
 
-    assert session.answer(DataRequest(7, 0, (1 << 32) - 1)).message == Part(0, LARGEST_PART, is_last=False)
+    assert session.answer(DataRequest(7, 0, (1 << 32) - 1)).message == FileRange(0, LARGEST_PART, is_last=False)
 
 
 @pytest.mark.parametrize(
     "message", [DataRequest(7, 3_000_001, 10), DataRequest(7, 1 << 63, 10), DataRequest(7, 0, 0), InfoRequest()]
 )
-def test_a_request_that_makes_no_sense_ends_the_connection(message: Message) -> None:
+def test_a_request_that_makes_no_sense_ends_the_connection(message: SnapshotMessage) -> None:
     assert begun().answer(message) == Answer(None, ends=True)
 
 
@@ -148,7 +148,7 @@ def test_the_parts_of_a_file_make_up_the_file() -> None:
     data = bytes(range(256)) * 11_718 + bytes(192)
     while True:
         answer = session.answer(DataRequest(7, offset, 1 << 20))
-        assert isinstance(answer.message, Part)
+        assert isinstance(answer.message, FileRange)
         part = answer.message
         whole += DataReply(part.offset, data[part.offset :][: part.size], part.is_last).part
         offset += part.size

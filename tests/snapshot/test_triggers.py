@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.snapshot.triggers import BEHIND_SECONDS, OwnSlot, Triggers
+from ledgerd.snapshot.triggers import BEHIND_SECONDS, NextOwnSlot, Triggers
 
 GENESIS = 1_700_000_000
 
@@ -21,7 +21,7 @@ def never() -> None:
 
 
 def taken(
-    triggers: Triggers, blocks: Iterable[int], own_slot: OwnSlot = never, behind: int = 0
+    triggers: Triggers, blocks: Iterable[int], own_slot: NextOwnSlot = never, behind: int = 0
 ) -> list[tuple[int, int]]:
     """Pairs of the head and the number that a snapshot was named by."""
     found = []

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.codec.numbers import Int64, UInt32
-from ledgerd.state import Entity, Reader, Space, Store, StoreOutdated, Table, conversion, ordered, unique
+from ledgerd.state import Entity, Space, StateReader, Store, StoreOutdated, Table, conversion, ordered, unique
 from ledgerd.state.disk import Disk
 from ledgerd.state.former import Change, Former, added_fields
 from ledgerd.state.header import UNDER_CONVERSION
@@ -111,13 +111,13 @@ def test_objects_orders_and_the_journal_are_those_of_before(folder: Path, *, und
 def assert_not_read_by_halves(folder: Path) -> None:
     """A reader sees the state as a whole or not at all, and so does the former version."""
     try:
-        with Reader.open(folder, TABLES) as reader, reader.snapshot() as view:
+        with StateReader.open(folder, TABLES) as reader, reader.snapshot() as view:
             assert view.count(ITEMS) == COUNT - 1
             assert len(list(view.scan(ITEM_BY_OPEN_TIME))) == COUNT - 1
     except StoreOutdated:
         pass
     try:
-        with Reader.open(folder, FORMER_TABLES) as reader, reader.snapshot() as view:
+        with StateReader.open(folder, FORMER_TABLES) as reader, reader.snapshot() as view:
             assert len(list(view.scan(FORMER_ITEMS.indexes[1]))) == COUNT - 1
     except StoreOutdated:
         pass

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Reader, Store
+from ledgerd.state import StateReader, Store
 from ledgerd.state.reader import MOST_DERIVED
 from tests.state.items import ITEM_BY_NAME, ITEM_BY_TIME, ITEMS, TABLES, Item
 
@@ -32,7 +32,7 @@ def fill(path: Path, *items: Item) -> None:
 def test_an_object_that_stays_is_looked_at_once(tmp_path: Path) -> None:
     fill(tmp_path, Item(name="one", weight=5))
     derive = Counted()
-    with Reader.open(tmp_path, TABLES) as reader:
+    with StateReader.open(tmp_path, TABLES) as reader:
         for _ in range(3):
             with reader.snapshot() as view:
                 assert view.derived(derive, ITEM_BY_NAME, "one") == "one 5"
@@ -43,7 +43,7 @@ def test_an_object_that_stays_is_looked_at_once(tmp_path: Path) -> None:
 def test_an_object_that_has_changed_is_looked_at_again(tmp_path: Path) -> None:
     fill(tmp_path, Item(name="one", weight=5))
     derive = Counted()
-    with Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         assert view.derived(derive, ITEM_BY_NAME, "one") == "one 5"
     with Store.open(tmp_path, TABLES) as store:
         item = store.at(ITEM_BY_NAME, "one")
@@ -51,14 +51,14 @@ def test_an_object_that_has_changed_is_looked_at_again(tmp_path: Path) -> None:
             item.weight = 6
         store.commit()
         assert store.derived(derive, ITEM_BY_NAME, "one") == "one 6"
-    with Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         assert view.derived(derive, ITEM_BY_NAME, "one") == "one 6"
 
 
 def test_what_is_not_there_has_nothing_derived(tmp_path: Path) -> None:
     fill(tmp_path, Item(name="one"))
     derive = Counted()
-    with Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         assert view.derived(derive, ITEM_BY_NAME, "two") is None
         assert view.derived(derive, ITEM_BY_NAME, "x" * 1000) is None
         assert view.derived(derive, ITEM_BY_TIME, 9) is None
@@ -67,7 +67,7 @@ def test_what_is_not_there_has_nothing_derived(tmp_path: Path) -> None:
 
 def test_the_first_of_several_objects_of_a_key_is_taken(tmp_path: Path) -> None:
     fill(tmp_path, Item(name="one", time=3), Item(name="two", time=3))
-    with Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         assert view.derived(Counted(), ITEM_BY_TIME, 3) == "one 0"
 
 
@@ -75,7 +75,7 @@ def test_the_first_of_several_objects_of_a_key_is_taken(tmp_path: Path) -> None:
 def test_no_more_is_remembered_than_the_bound_says(tmp_path: Path, count: int) -> None:
     fill(tmp_path, *(Item(name=f"item{number}") for number in range(count)))
     derive = Counted()
-    with Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         for number in range(count):
             view.derived(derive, ITEMS.by_id, number)
         view.derived(derive, ITEMS.by_id, 0)
@@ -88,5 +88,5 @@ def test_objects_are_counted(tmp_path: Path) -> None:
         store.remove(store.at(ITEM_BY_NAME, "two"))
         assert store.count(ITEMS) == 2
         store.commit()
-    with Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         assert view.count(ITEMS) == 2

@@ -10,7 +10,7 @@ import lmdb
 import pytest
 
 from ledgerd.state import Space, StorageError, StoreCorrupt, StoreFull
-from ledgerd.state.disk import Database, Disk, Transaction, failure
+from ledgerd.state.disk import Database, Disk, LmdbTransaction, failure
 
 SMALL = Space(initial=1 << 20, min_free=1 << 17, increment=1 << 18)
 
@@ -70,7 +70,7 @@ def test_a_full_map_grows_and_the_lost_transaction_is_written_again(disk: Disk) 
     disk.commit()
     written: list[tuple[bytes, bytes]] = []
 
-    def write_again(transaction: Transaction) -> None:
+    def write_again(transaction: LmdbTransaction) -> None:
         for key, value in written:
             transaction.put(key, value, db=database)
 

@@ -21,7 +21,7 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.former import FORMERS, UNTIL_HARDFORK_13
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES, VALIDATORS, Place, Validator
+from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES, VALIDATORS, SchedulePlace, Validator
 from ledgerd.state.tables import Table, layout
 from tests.strategies import values_of
 
@@ -58,7 +58,7 @@ def without_additions(entity: Any) -> Any:
 def test_objects_become_those_with_the_new_fields_at_their_defaults(table: Table[Any], data: st.DataObject) -> None:
     entity = data.draw(values_of(table.record))
     if isinstance(entity, Validator):
-        entity.schedule = data.draw(st.sampled_from(Place))
+        entity.schedule = data.draw(st.sampled_from(SchedulePlace))
     splice = UNTIL_HARDFORK_13.changes[table].splice()
     assert table.codec.decode(splice(former_codec(table).encode(entity))) == without_additions(entity)
 

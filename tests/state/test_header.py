@@ -7,7 +7,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from ledgerd.state import Entity, Reader, Store, StoreCorrupt, StoreOutdated, Table, ordered
+from ledgerd.state import Entity, StateReader, Store, StoreCorrupt, StoreOutdated, Table, ordered
 from ledgerd.state.header import FORMAT_KEY, HEADER
 from ledgerd.state.keys import INT64
 from tests.state.items import COUNTERS, ITEMS, TABLES, Item
@@ -35,7 +35,7 @@ def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreCorrupt, match="it has no header"):
         Store.open(tmp_path, TABLES)
     with pytest.raises(StoreCorrupt):
-        Reader.open(tmp_path, TABLES)
+        StateReader.open(tmp_path, TABLES)
 
 
 def test_a_state_of_other_tables_is_outdated(folder: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_state_of_other_tables_is_outdated(folder: Path) -> None:
     items = Table(Item, number=1)
     ordered(items, "by_title", lambda item: (item.title,), (INT64,))
 
-    for opening in (Store.open, Reader.open):
+    for opening in (Store.open, StateReader.open):
         with pytest.raises(StoreOutdated, match="written by another version of this program"):
             opening(folder, (items,))
     with Store.open(folder, TABLES) as store:
@@ -75,6 +75,6 @@ def test_a_reader_sees_the_values_of_the_last_commit(folder: Path) -> None:
         store.create(ITEMS, Item(name="not committed"))
         assert (store.meta("chain"), store.next_id(ITEMS)) == (b"other", 4)
 
-    with Reader.open(folder, TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(folder, TABLES) as reader, reader.snapshot() as view:
         assert (view.revision, view.meta("chain"), view.meta("other")) == (7, b"viz", None)
         assert (view.next_id(ITEMS), view.next_id(COUNTERS)) == (3, 0)

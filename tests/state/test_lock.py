@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Reader, Store, StoreLocked
+from ledgerd.state import StateReader, Store, StoreLocked
 from ledgerd.state.lock import LOCK_FILE, lock_writer
 from tests.state.items import TABLES
 
@@ -45,5 +45,5 @@ def test_what_an_earlier_writer_has_left_in_the_file_does_not_matter(tmp_path: P
 def test_a_writer_does_not_keep_readers_out(tmp_path: Path) -> None:
     Store.open(tmp_path, TABLES).close()
 
-    with lock_writer(tmp_path), Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
+    with lock_writer(tmp_path), StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         assert view.revision == 0

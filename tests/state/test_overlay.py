@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.state import Overlay, Reader, Row, Store, View
+from ledgerd.state import Overlay, Row, StateReader, Store, View
 from ledgerd.state import overlay as overlay_module
 from tests.state.items import (
     COUNTERS,
@@ -95,7 +95,7 @@ def test_a_snapshot_with_what_is_not_committed_reads_as_the_store_does(sessions:
                 steps.append((rows, answers(store)))
             below.undo()
         overlay = Overlay(TABLES)
-        with Reader.open(Path(folder), TABLES) as reader, reader.snapshot() as snapshot:
+        with StateReader.open(Path(folder), TABLES) as reader, reader.snapshot() as snapshot:
             for rows, wanted in steps:
                 overlay.add(7, rows)
                 assert answers(overlay.over(snapshot)) == wanted
@@ -106,7 +106,7 @@ def row(object_id: int) -> Row:
 
 
 def counted(folder: Path, overlay: Overlay) -> int:
-    with Reader.open(folder, TABLES) as reader, reader.snapshot() as snapshot:
+    with StateReader.open(folder, TABLES) as reader, reader.snapshot() as snapshot:
         return overlay.over(snapshot).count(COUNTERS)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.state.disk import Database, Transaction
+from ledgerd.state.disk import Database, LmdbTransaction
 from ledgerd.state.ranges import Range, entries, first_entry
 
 KEYS = [bytes(key) for key in ([1], [1, 0], [1, 255], [2], [3], [3, 3], [7], [255, 255])]
@@ -19,7 +19,7 @@ BOUNDS = st.binary(min_size=1, max_size=3) | st.sampled_from(KEYS)
 
 
 @pytest.fixture(scope="module")
-def opened() -> Iterator[tuple[Transaction, Database]]:
+def opened() -> Iterator[tuple[LmdbTransaction, Database]]:
     """An open transaction of a sub-database with these keys."""
     with TemporaryDirectory() as folder, lmdb.Environment(str(Path(folder)), max_dbs=1) as environment:
         database = environment.open_db(b"one")
@@ -31,7 +31,7 @@ def opened() -> Iterator[tuple[Transaction, Database]]:
 
 @given(low=st.just(b"") | BOUNDS, high=st.none() | BOUNDS, is_reverse=st.booleans(), position=st.none() | BOUNDS)
 def test_a_range_is_what_a_sorted_list_has_between_its_bounds(
-    opened: tuple[Transaction, Database], low: bytes, high: bytes | None, is_reverse: bool, position: bytes | None
+    opened: tuple[LmdbTransaction, Database], low: bytes, high: bytes | None, is_reverse: bool, position: bytes | None
 ) -> None:
     if position is not None and (position < low or (high is not None and position >= high)):
         position = None  # positions are those of entries of the range

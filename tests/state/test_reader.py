@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Reader, StorageError, Store, UnknownKey
+from ledgerd.state import StateReader, StorageError, Store, UnknownKey
 from tests.state.blocks import SMALL, content, expected, make_block
 from tests.state.items import (
     COUNTERS,
@@ -26,11 +26,11 @@ from tests.state.items import (
 COMPARE = """
 import sys
 from pathlib import Path
-from ledgerd.state import Reader
+from ledgerd.state import StateReader
 from tests.state.blocks import content, expected
 from tests.state.items import TABLES
 
-with Reader.open(Path(sys.argv[1]), TABLES) as reader:
+with StateReader.open(Path(sys.argv[1]), TABLES) as reader:
     print("open", flush=True)
     heads = []
     while not heads or heads[-1] < int(sys.argv[2]):
@@ -70,7 +70,7 @@ def test_a_snapshot_reads_as_the_store_does(tmp_path: Path) -> None:
         behind = [list(store.scan(source, after=item)) for source, _, _ in scans]
         positions = [store.position(source, item) for source, _, _ in scans]
 
-    with Reader.open(tmp_path, TABLES) as other, other.snapshot() as view:
+    with StateReader.open(tmp_path, TABLES) as other, other.snapshot() as view:
         assert [list(view.scan(source, lower=b, upper=b, reverse=r)) for source, b, r in scans] == wanted
         assert [list(view.scan(source, after=item)) for source, _, _ in scans] == behind
         assert [view.position(source, item) for source, _, _ in scans] == positions
@@ -83,7 +83,7 @@ def test_a_snapshot_reads_as_the_store_does(tmp_path: Path) -> None:
 def test_a_snapshot_does_not_have_what_does_not_exist(tmp_path: Path) -> None:
     fill(tmp_path)
 
-    with Reader.open(tmp_path, TABLES) as other, other.snapshot() as view:
+    with StateReader.open(tmp_path, TABLES) as other, other.snapshot() as view:
         assert view.find(ITEMS, 50) is None
         assert view.find(ITEMS, 1 << 70) is None
         assert view.lookup(ITEM_BY_NAME, "x" * 1000) is None
@@ -116,11 +116,11 @@ def test_a_reader_follows_the_growth_of_the_file(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from ledgerd.state import Reader, reader
+from ledgerd.state import StateReader, reader
 from tests.state.items import TABLES
 
 reader.RESERVED_ADDRESSES = 0
-with Reader.open(Path(sys.argv[1]), TABLES) as other:
+with StateReader.open(Path(sys.argv[1]), TABLES) as other:
     for line in sys.stdin:
         with other.snapshot() as view:
             print(len(view.meta("growth") or b""), flush=True)
@@ -143,11 +143,11 @@ def test_a_snapshot_keeps_the_state_of_its_commit(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from ledgerd.state import Reader
+from ledgerd.state import StateReader
 from tests.state.blocks import content, expected
 from tests.state.items import TABLES
 
-with Reader.open(Path(sys.argv[1]), TABLES) as other, other.snapshot() as view:
+with StateReader.open(Path(sys.argv[1]), TABLES) as other, other.snapshot() as view:
     print(view.revision, flush=True)
     sys.stdin.readline()
     assert content(view) == expected(view.revision)
@@ -174,4 +174,4 @@ with Reader.open(Path(sys.argv[1]), TABLES) as other, other.snapshot() as view:
 
 def test_without_a_state_there_is_nothing_to_read(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="there is no state in"):
-        Reader.open(tmp_path, TABLES)
+        StateReader.open(tmp_path, TABLES)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Reader, Store, UnknownKey, View
+from ledgerd.state import StateReader, Store, UnknownKey, View
 from ledgerd.state.view import index_of, searched_key, span
 from tests.state.items import ITEM_BY_NAME, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEMS, TABLES, Item
 
@@ -26,7 +26,7 @@ def view(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[View]:
             yield store
             return
     if request.param == "snapshot":
-        with Reader.open(tmp_path, TABLES) as reader, reader.snapshot() as snapshot:
+        with StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as snapshot:
             yield snapshot
     else:
         with Store.open(tmp_path, TABLES) as store:

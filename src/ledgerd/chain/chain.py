@@ -29,7 +29,7 @@ from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.pending.generation import generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
 from ledgerd.chain.rules.validators.emergency import repair_schedule
-from ledgerd.chain.view import ChainView, Parts
+from ledgerd.chain.view import ChainParts, ChainView
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.names import AccountName
@@ -73,7 +73,7 @@ class Chain(ChainView):
         linking, proof = Linking(trunk, forks, blocks, RefusedBlocks(clock)), Proof(trunk, forks, blocks)
         forks.judge = proof.judge_candidate
         choice = ForkChoice(trunk, linking, pending, proof, Trial(trunk, self._commit_all, clock))
-        super().__init__(network, Parts(store, ledger, trunk, forks, blocks, block_log, pending, linking, choice))
+        super().__init__(network, ChainParts(store, ledger, trunk, forks, blocks, block_log, pending, linking, choice))
         self._store, self._ledger, self._trunk = store, ledger, trunk
         self._pending, self._linking, self._choice, self._block_log = pending, linking, choice, block_log
         self._rolling_blocks = rolling_blocks
@@ -82,7 +82,7 @@ class Chain(ChainView):
         self._goes_on_trying: Callable[[], None] | None = None
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> ChainParts:
         """All parts, writable: for work on a chain that nothing follows (`chain.offline`), and for tests.
 
         No other code of the node may use it.

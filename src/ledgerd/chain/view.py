@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 
-class Parts(NamedTuple):
+class ChainParts(NamedTuple):
     """What a chain is made of: for the chain itself, its offline work, and tests that build situations."""
 
     store: Store
@@ -54,7 +54,7 @@ class Parts(NamedTuple):
 class ChainView:
     """A chain to read from; for the thread of the chain alone."""
 
-    def __init__(self, network: ChainParameters, parts: Parts) -> None:
+    def __init__(self, network: ChainParameters, parts: ChainParts) -> None:
         self.network = network
         self._parts = parts
 

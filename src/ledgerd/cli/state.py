@@ -35,14 +35,14 @@ def run(chosen: argparse.Namespace) -> int:
 
     from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415
     from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.reader import Reader  # noqa: PLC0415
+    from ledgerd.state.reader import StateReader  # noqa: PLC0415
 
     tables = _chosen_tables(STORED_TABLES, chosen.table)
     configuration = read_configuration({"data-dir": [str(chosen.data_dir)]}, Path.cwd())
     folder = configuration.chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
-    with Reader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
+    with StateReader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
         for line in _lines(view, tables, in_full=chosen.json):
             sys.stdout.write(line + "\n")
     return 0

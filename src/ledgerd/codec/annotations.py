@@ -1,4 +1,4 @@
-"""From annotations to kinds: what `amount: Asset` or `Annotated[tuple[...], sorted_by(...)]` means on the wire."""
+"""From annotations to kinds: how `amount: Asset` or `Annotated[tuple[...], sorted_by(...)]` is encoded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from ledgerd.codec.containers import FixedArray, Optional, Order, SortedMap, SortedSet, Vector
+from ledgerd.codec.containers import FixedArray, Optional, SortedMap, SortedSet, SortKey, Vector
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.numbers import Boolean
 from ledgerd.codec.records import Field, RecordKind
@@ -22,7 +22,7 @@ _declared: dict[Any, Kind] = {str: Text(), bytes: ByteVector(), bool: Boolean()}
 class sorted_by:  # noqa: N801 - reads as a word in annotations
     """Marks a tuple as a set, or a dict as a map, that is kept in the order of this key."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: SortKey) -> None:
         self.order = order
 
 
@@ -45,13 +45,13 @@ class missing:  # noqa: N801 - reads as a word in annotations
 
 
 class missing_by(missing):  # noqa: N801 - reads as a word in annotations
-    """Marks a field whose value, when JSON leaves it out, is what this function then says."""
+    """Marks a field whose value, when JSON leaves it out, is the result of this function."""
 
     def __init__(self, default: Callable[[], Any]) -> None:
         super().__init__(default)
 
     def default(self) -> Any:
-        """What the function says now."""
+        """The result of the function."""
         return self.value()
 
 
@@ -63,12 +63,12 @@ class one_of:  # noqa: N801 - reads as a word in annotations
 
 
 def declare(annotation: Any, kind: Kind) -> None:
-    """Say once which kind a named type, or a family of records, is."""
+    """Register the kind of a named type, or of a family of records."""
     _declared[annotation] = kind
 
 
 def kind_of(annotation: Any) -> Kind:
-    """The kind of an annotation; a `TypeError` names one that says too little."""
+    """The kind of an annotation; a `TypeError` names an unknown one."""
     try:
         return _declared[annotation]
     except (KeyError, TypeError):

@@ -10,7 +10,7 @@ import msgspec
 from ledgerd.codec.annotations import kind_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Kind, Reading
-from ledgerd.codec.records import Field, Reader, RecordKind, Writer
+from ledgerd.codec.records import Field, ReadFunction, RecordKind, WriteFunction
 
 T = TypeVar("T")
 
@@ -23,9 +23,9 @@ class Codec(Generic[T]):
         record = kind if isinstance(kind, RecordKind) else _boxed(kind)
         self._boxed = record is not kind
         self._record = record
-        self._read: Reader | None = None
-        self._write: Writer | None = None
-        self._transcriber: Reader | None = None
+        self._read: ReadFunction | None = None
+        self._write: WriteFunction | None = None
+        self._transcriber: ReadFunction | None = None
 
     def decode(self, data: bytes) -> T:
         """The value of bytes; trailing bytes are ignored everywhere (spec 01, section 2.1)."""
@@ -40,9 +40,9 @@ class Codec(Generic[T]):
         return (value.value if self._boxed else value), end
 
     def transcribe(self, data: bytes, pos: int) -> tuple[str, int]:
-        """The JSON text of the value that begins at a place, and where it ends; the value itself is never made.
+        """The JSON text of the value that begins at an offset, and its end, without making the value.
 
-        For bytes that were decoded before: where they were cut since, the end lies beyond them.
+        Only for bytes that were decoded before: if they were truncated since, the end lies beyond them.
         """
         transcriber = self._transcriber
         if transcriber is None:
@@ -50,7 +50,7 @@ class Codec(Generic[T]):
         return transcriber(data, pos, Reading())
 
     def decode_exactly(self, data: bytes) -> T:
-        """The value of bytes of our own making: nothing may follow it."""
+        """The value of bytes that this program has encoded: nothing may follow it."""
         value, end = self.decode_from(data, 0)
         if end != len(data):
             raise DecodeError(f"{len(data) - end} bytes follow the value")
@@ -73,7 +73,7 @@ class Codec(Generic[T]):
         return str(own()) if own is not None else self._record.printer(value)
 
     def from_json(self, value: object) -> T:
-        """The value that parsed JSON stands for."""
+        """The value of parsed JSON."""
         parsed: T = self.kind.parse(value)
         return parsed
 

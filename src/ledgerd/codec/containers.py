@@ -1,4 +1,4 @@
-"""Kinds that hold others: vectors, ordered sets and maps, arrays of a fixed length, optionals (spec 01, 2.3, 3.1)."""
+"""Kinds with elements: vectors, ordered sets and maps, arrays of a fixed length, optionals (spec 01, 2.3, 3.1)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ledgerd.codec.source import Source, count_parts
 from ledgerd.codec.strings import add_varint, past_the_end, too_long
 from ledgerd.codec.varint import pack_varint
 
-Order = Callable[[Any], Any]
+SortKey = Callable[[Any], Any]
 
 
 def add_count(source: Source, memory: int) -> str:
-    """Write the lines that read a count and refuse one that no input of this size can honour."""
+    """Write the lines that read a count and refuse one that is too large for the rest of the input."""
     count = source.fresh("n")
     add_varint(source, count)
     source.add(f"if {count} * {memory} >= {MAX_CONTAINER_MEMORY}:")
     source.add(f"    raise {source.bind(too_long)}({count})")
-    # Every element takes a byte at least, so no list grows beyond the bytes that are really there.
+    # Every element has at least one byte, so a list is never longer than the input.
     source.add(f"if {count} > len(buf) - pos:")
     source.add(f"    raise {source.bind(past_the_end)}()")
     return count
@@ -48,7 +48,7 @@ def parse_elements(value: object, parse: Callable[[object], Any]) -> list[Any]:
 
 
 class Vector(Kind):
-    """Elements one after the other, in the order that they have."""
+    """Elements in their given order."""
 
     memory = 24
 
@@ -113,9 +113,9 @@ class Vector(Kind):
 
 
 class SortedSet(Vector):
-    """A vector in ascending order without equals; unpacking sorts, and of equals the first stays."""
+    """A vector in ascending order without duplicates; unpacking sorts, and keeps the first of duplicates."""
 
-    def __init__(self, element: Kind, order: Order) -> None:
+    def __init__(self, element: Kind, order: SortKey) -> None:
         super().__init__(element)
         self.order = order
         self.title = f"set of {element.title}"
@@ -150,11 +150,11 @@ class SortedSet(Vector):
 
 
 class SortedMap(Kind):
-    """Pairs in the order of their keys, each key once: of equals the first stays."""
+    """Pairs in the order of their keys, each key once: of duplicates the first is kept."""
 
     memory = 24
 
-    def __init__(self, key: Kind, value: Kind, order: Order) -> None:
+    def __init__(self, key: Kind, value: Kind, order: SortKey) -> None:
         self.key = key
         self.value = value
         self.order = order
@@ -229,7 +229,7 @@ class SortedMap(Kind):
 
 
 class FixedArray(Kind):
-    """A set number of elements of a fixed size, with no count in front."""
+    """A fixed number of elements of a fixed size, without a count."""
 
     def __init__(self, element: Kind, size: int) -> None:
         self.element = element
@@ -254,12 +254,12 @@ class FixedArray(Kind):
         return f"'[' + ','.join([{self.element.text(source, item)} for {item} in {value}]) + ']'"
 
     def parse(self, value: object) -> tuple[Any, ...]:
-        """A JSON array; what is missing is default, what is too much is dropped."""
+        """A JSON array; missing elements get their default, superfluous ones are dropped."""
         items = parse_elements(value, self.element.parse)[: self.size]
         return tuple(items) + tuple(self.element.default() for _ in range(self.size - len(items)))
 
     def default(self) -> tuple[Any, ...]:
-        """Defaults all along."""
+        """Every element is its default."""
         return tuple(self.element.default() for _ in range(self.size))
 
 

@@ -1,7 +1,7 @@
-"""What can go wrong between bytes or JSON and typed values: one documented error, which names the place.
+"""The documented error of every codec, which names the place in the input.
 
-The `code` is the number that the network's clients know the failure by (spec 01, section 14); the text after
-the path is the reference's where clients match on it.
+The `code` is the number that the network's clients know the failure by (spec 01, section 14); the text after the path
+is the reference's where clients match on it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ EOF = 11
 
 
 class CodecError(ValueError):
-    """Bytes or JSON that do not make a value, or a value that does not make bytes."""
+    """Bytes or JSON that cannot be decoded, or a value that cannot be encoded."""
 
     def __init__(self, text: str, code: int = ASSERTION) -> None:
         super().__init__(text)

@@ -1,6 +1,6 @@
 """Plain values as JSON text, byte for byte as the network's clients know it (spec 01, section 3.1).
 
-What a record, an asset or a time looks like in JSON is said where the type is; parsing is in `legacy_json`.
+The JSON of a record, an asset or a time is defined with its type; parsing is in `legacy_json`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a kind is: the one description of a type from which its binary and JSON codecs are compiled.
+"""A kind describes a type: its binary and JSON codecs are compiled from it.
 
-A kind writes source lines for the hot directions (bytes both ways, JSON text) and is called for JSON input,
-which only people and clients produce.  `records.py` puts the lines together; no kind here knows a ledger.
+A kind writes source lines for the frequent directions (bytes both ways, JSON text), and parses JSON input, which is
+rarer, by a method. `records.py` joins the lines.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Kind(ABC):
     """Bytes that a value takes in the reference's memory; they bound its containers (spec 01, section 2.3)."""
 
     title = ""
-    """What the documents call it."""
+    """Its name in the documents."""
 
     def build(self, parts: list[str], source: Source) -> str:  # noqa: ARG002 - for kinds of several parts
         """For a fixed kind: the expression that makes the value of its unpacked parts."""
@@ -55,7 +55,7 @@ class Kind(ABC):
         read_fixed(source, [(self, target)])
 
     def write(self, source: Source, value: str) -> None:
-        """Write the lines that hand the bytes of the expression `value` to `w`."""
+        """Write the lines that pass the bytes of the expression `value` to `w`."""
         write_fixed(source, [(self, value)])
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Kind(ABC):
 
     @abstractmethod
     def parse(self, value: object) -> Any:
-        """The value that parsed JSON stands for; a `DecodeError` where it stands for none."""
+        """The value of parsed JSON; a `DecodeError` if it is invalid."""
 
     @abstractmethod
     def default(self) -> Any:

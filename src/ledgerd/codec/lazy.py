@@ -30,7 +30,7 @@ class lazy(Generic[T]):  # noqa: N801 - a decorator, as `property` is
     def __get__(self, instance: object, owner: type) -> T: ...
 
     def __get__(self, instance: object | None, owner: type) -> lazy[T] | T:
-        """Only asked while the object's dictionary has no such entry."""
+        """Called only while the object's dictionary has no such entry."""
         if instance is None:
             return self
         value = instance.__dict__[self._name] = self._work_out(instance)

@@ -1,6 +1,5 @@
-"""The network's own JSON grammar (spec 01, section 4): whether a text is valid, which is consensus, and what
-it says. Ordinary JSON takes a fast way through a strict parser, wherever that provably reads the same; the
-rest is read by `legacy_reader`, which decides.
+"""The network's own JSON grammar (spec 01, section 4): validation, which is consensus, and parsing. Standard JSON is
+read by a strict, fast parser where that gives the same result; other texts by `legacy_reader`.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ import orjson
 from ledgerd.codec.errors import PARSE_ERROR
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_text import Json
-from ledgerd.codec.legacy_reader import Reader, too_deep
+from ledgerd.codec.legacy_reader import LegacyReader, too_deep
 from ledgerd.codec.legacy_words import text_of
 
 MAX_OPEN = 100
 """The limit of open brackets of one kind, in the scan that counts them before parsing."""
 
 MAX_NESTING = 2 * MAX_OPEN
-"""Brackets in strings mislead that scan; no text that does not cheat it can nest as deeply as this."""
+"""That scan also counts brackets in strings; no text that passes it can be nested more deeply than this."""
 
 _BRACKET = re.compile(rb"[{}\[\]]")
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"000000000")
@@ -32,7 +31,7 @@ _SPACES = frozenset(b" \t\n\r")
 
 
 def is_valid(text: bytes) -> bool:
-    """Whether custom JSON and JSON metadata may be this text: one value, and not a byte behind it.
+    """Whether a text is valid as custom JSON or JSON metadata: one value, and no byte after it.
 
     Raises DecodeError where the text ends too early or cannot be read: the operation is refused all the same.
     """
@@ -46,7 +45,7 @@ def is_valid(text: bytes) -> bool:
             pass
         else:
             return True
-    reader = Reader(text)
+    reader = LegacyReader(text)
     try:
         reader.read()
     except JsonError as error:
@@ -63,15 +62,16 @@ MOST_SHOWN = 64 * 1024
 def parse(text: bytes, *, unicode_escapes: bool = False, max_odd_values: int | None = None) -> Json:
     r"""The first value of a text; what follows it is ignored.
 
-    Legacy strings do not know `\uXXXX`, `\b` and `\f`: the backslash alone falls away. With `unicode_escapes`
-    these mean what they mean in JSON. Of a text that is not ordinary JSON, `max_odd_values` values are read at most.
+    Legacy strings do not have the escapes `\uXXXX`, `\b` and `\f`: only the backslash is dropped. With
+    `unicode_escapes` they have their meaning in JSON. Of a text that is not standard JSON, at most `max_odd_values`
+    values are read.
     """
     try:
         _check_depth(text)
         value, found = _parse_strict(text, unicode_escapes)
         if found:
             return value
-        reader = Reader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
+        reader = LegacyReader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
         return reader.read()
     except JsonError as error:
         raise error.under("", {"str": text_of(text[:MOST_SHOWN])}) from None
@@ -93,7 +93,7 @@ def _check_depth(text: bytes) -> None:
 
 
 def _parse_strict(text: bytes, unicode_escapes: bool) -> tuple[Json, bool]:
-    """The value of an ordinary JSON text, and whether it was one that both grammars read alike."""
+    """The value of a standard JSON text, and whether both grammars read it alike."""
     if b"\\" in text and (not unicode_escapes or _SURROGATE.search(text)):
         return None, False
     try:
@@ -106,7 +106,7 @@ def _parse_strict(text: bytes, unicode_escapes: bool) -> tuple[Json, bool]:
 
 
 def _nesting(value: Json) -> int:
-    """How many arrays and objects stand inside one another, at most."""
+    """The depth of nested arrays and objects."""
     depth, level = 0, [value]
     while level := [item for item in level if isinstance(item, list | dict)]:
         depth += 1

@@ -30,11 +30,11 @@ _QUOTE, _OBJECT, _ARRAY, _NUL = b'"{[\0'
 
 
 def too_deep() -> JsonError:
-    """The refusal of brackets within brackets beyond what the reference dares to read."""
+    """The error for brackets that are nested more deeply than the reference allows."""
     return JsonError(ASSERTION, "open_object < 100 && open_array < 100: object graph too deep")
 
 
-class Reader:
+class LegacyReader:
     """A position in a text, and the arrays and objects that are open there."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Reader:
         self._keys: list[str] = []
 
     def read(self) -> Json:
-        """Read one value and stop right behind it."""
+        """Read one value and stop right after it."""
         try:
             return self._read()
         except JsonError as error:
@@ -84,7 +84,7 @@ class Reader:
                 self._keys.append(self._key())
 
     def _count(self) -> None:
-        """Each value costs microseconds: a client's text may hold so many."""
+        """Count a value: since each takes microseconds, their number in a client's text is limited."""
         self._values += 1
         if self._max_values is not None and self._values > self._max_values:
             raise JsonError(PARSE_ERROR, f"more than {self._max_values} values in what is not ordinary JSON")
@@ -103,7 +103,7 @@ class Reader:
             container.append(value)
 
     def _at_close(self) -> bool:
-        """Skip what may stand between values, and say whether the innermost container ends here."""
+        """Skip what may be between values; whether the innermost container ends here."""
         self._skip(_BETWEEN)
         return self._peek() == (b"}" if isinstance(self._open[-1], dict) else b"]")[0]
 
@@ -130,7 +130,7 @@ class Reader:
         elif start in _INPUT_ENDS:
             raise JsonError(EOF, "unexpected end of file")
         elif start == _NUL and not (self._open and isinstance(self._open[-1], list)):
-            return None  # and the NUL stays: only in an array would the reference read it for ever
+            return None  # and the NUL stays: only in an array would the reference read it endlessly
         else:
             rest, self.pos = read_bare(self.text, self.pos)
             signed = start - 256 if start > 127 else start
@@ -149,7 +149,7 @@ class Reader:
         return self.text[self.pos]
 
     def _unwound(self, error: JsonError) -> JsonError:
-        """What becomes of an error on its way out: the end of the input inside an object is a parse error."""
+        """The error as its callers change it: the end of the input inside an object is a parse error."""
         for container in reversed(self._open):
             if isinstance(container, list):
                 error.under("Attempting to parse array ${array}", {"array": container})

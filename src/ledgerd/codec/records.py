@@ -1,7 +1,7 @@
-"""Records: a class of annotated fields becomes one function a direction, compiled when it is first needed.
+"""Records: a class of annotated fields becomes one function for each direction, compiled at its first use.
 
-Neighbouring fields of fixed size are packed together, and a failure costs nothing until it happens: the number
-of the line that raised it tells which field it was.
+Neighbouring fields of fixed size are packed together. An error finds its field by the number of the line that raised
+it, so valid input has no cost for errors.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ledgerd.codec.kinds import Kind, Reading, read_fixed, show_fixed, write_fix
 from ledgerd.codec.lazy import lazy
 from ledgerd.codec.source import Source, count_parts
 
-Reader = Callable[[bytes, int, Reading], tuple[Any, int]]
-Writer = Callable[[Any, Callable[[bytes], None]], None]
-Place = tuple[str, str | None]
+ReadFunction = Callable[[bytes, int, Reading], tuple[Any, int]]
+WriteFunction = Callable[[Any, Callable[[bytes], None]], None]
+FieldPlace = tuple[str, str | None]
 
 
 class Field(NamedTuple):
@@ -66,7 +66,7 @@ class RecordKind(Kind):
 
     @lazy
     def memory(self) -> int:
-        """What the class says, or what its fields take."""
+        """The number of the class, or the sum over its fields."""
         return getattr(self.record, "MEMORY", 0) or max(1, sum(field.kind.memory for field in self.fields))
 
     # -- inside other records
@@ -123,7 +123,7 @@ class RecordKind(Kind):
     # -- the functions of the record itself
 
     @lazy
-    def reader(self) -> Reader:
+    def reader(self) -> ReadFunction:
         """`(buf, pos, reading) -> (record, end)`."""
         source = Source()
         opening(source)
@@ -150,11 +150,11 @@ class RecordKind(Kind):
             source.add("    made.__dict__['packed'] = buf[start:pos]")
         source.add("return made, pos")
         closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
-        compiled: Reader = source.compiled(f"read_{self.record.__name__}", "buf, pos, reading")
+        compiled: ReadFunction = source.compiled(f"read_{self.record.__name__}", "buf, pos, reading")
         return compiled
 
     @lazy
-    def writer(self) -> Writer:
+    def writer(self) -> WriteFunction:
         """`(record, w)`, where `w` takes pieces of bytes."""
         source = Source()
         opening(source)
@@ -173,7 +173,7 @@ class RecordKind(Kind):
             write_fixed(source, run)
         source.add("return None")
         closing(source, "(StructError, CodecError)", EncodeError)
-        compiled: Writer = source.compiled(f"write_{self.record.__name__}", "v, w")
+        compiled: WriteFunction = source.compiled(f"write_{self.record.__name__}", "v, w")
         return compiled
 
     @lazy
@@ -200,7 +200,7 @@ class RecordKind(Kind):
         return compiled
 
     @lazy
-    def transcriber(self) -> Reader:
+    def transcriber(self) -> ReadFunction:
         """`(buf, pos, reading) -> (JSON text, end)`: reader and printer in one, without the record between them."""
         source = Source()
         opening(source)
@@ -213,7 +213,7 @@ class RecordKind(Kind):
         source.field = ""
         source.add("return text, pos")
         closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
-        compiled: Reader = source.compiled(f"show_{self.record.__name__}", "buf, pos, reading")
+        compiled: ReadFunction = source.compiled(f"show_{self.record.__name__}", "buf, pos, reading")
         return compiled
 
     def parse(self, value: object) -> Any:
@@ -274,13 +274,13 @@ def opening(source: Source) -> None:
 def closing(source: Source, caught: str, error: type[CodecError]) -> None:
     """End it: any failure leaves as the documented error, with the field it happened in."""
     source.indent -= 1
-    places: list[Place] = list(source.places)
+    places: list[FieldPlace] = list(source.places)
     source.names.update(StructError=struct.error, CodecError=CodecError)
     source.add(f"except {caught} as problem:")
     source.add(f"    raise {source.bind(locate)}(problem, {source.bind(places)}, {source.bind(error)}) from None")
 
 
-def locate(problem: Exception, places: list[Place], error: type[CodecError]) -> CodecError:
+def locate(problem: Exception, places: list[FieldPlace], error: type[CodecError]) -> CodecError:
     """The documented error for a failure, with the field of the line that raised it."""
     if isinstance(problem, CodecError):
         located = problem

@@ -16,7 +16,7 @@ HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
 def past_the_end() -> DecodeError:
-    """The error of a length that promises more bytes than there are."""
+    """The error of a length beyond the end of the input."""
     return DecodeError("ends before its value does", code=8)
 
 

@@ -11,11 +11,11 @@ from ledgerd.codec.errors import DecodeError, EncodeError
 from ledgerd.codec.json_scalars import as_array, as_string, as_uint64
 from ledgerd.codec.kinds import MAX_DEPTH, Kind, Reading
 from ledgerd.codec.lazy import lazy
-from ledgerd.codec.records import Reader, RecordKind, Writer
+from ledgerd.codec.records import ReadFunction, RecordKind, WriteFunction
 from ledgerd.codec.source import Source
 from ledgerd.codec.varint import pack_varint, read_varint
 
-Record = type[msgspec.Struct]
+RecordType = type[msgspec.Struct]
 
 
 class Void(msgspec.Struct, frozen=True):
@@ -29,9 +29,9 @@ class Variant(Kind):
 
     def __init__(self, resolve: Callable[[], dict[int, RecordKind]], memory: int = 8) -> None:
         self._resolve = resolve
-        self._readers: dict[int, Reader] = {}
-        self._writers: dict[Record, tuple[bytes, Writer]] = {}
-        self._transcribers: dict[int, tuple[str, Reader]] = {}
+        self._readers: dict[int, ReadFunction] = {}
+        self._writers: dict[RecordType, tuple[bytes, WriteFunction]] = {}
+        self._transcribers: dict[int, tuple[str, ReadFunction]] = {}
         self.memory = memory
 
     @lazy
@@ -40,7 +40,7 @@ class Variant(Kind):
         return self._resolve()
 
     @lazy
-    def tags(self) -> dict[Record, int]:
+    def tags(self) -> dict[RecordType, int]:
         """The tags by their records."""
         return {kind.record: tag for tag, kind in self.kinds.items()}
 
@@ -159,7 +159,7 @@ class NamedVariant(Variant):
         self,
         resolve: Callable[[], dict[int, RecordKind]],
         memory: int,
-        name_of: Callable[[Record], str],
+        name_of: Callable[[RecordType], str],
         aliases: dict[str, str],
     ) -> None:
         super().__init__(resolve, memory)

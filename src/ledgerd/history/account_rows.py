@@ -1,7 +1,7 @@
 """The histories of accounts as they are stored: for each account its range, and chunks of references to operations.
 
-A reference is the number of the block and the operation's place among the recorded ones of it. The sequence number
-of an entry is stored nowhere: it says in which chunk the entry stands, and where in it.
+A reference is the number of the block and the operation's place among its recorded ones. The sequence number of an
+entry is not stored: it follows from the chunk and the place in it.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Iterator, Sequence
 
 from ledgerd.chain.log.histories import SequenceRange
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.state.disk import Database, Transaction
+from ledgerd.state.disk import Database, LmdbTransaction
 
 _REFERENCE = struct.Struct(">IBH")
 REFERENCE_BYTES = _REFERENCE.size
 ENTRIES_A_CHUNK = 582
-"""So many that a full chunk fills a page of its own, and none is left half empty."""
+"""Chosen so that a full chunk fills one page."""
 
 
 _RANGE = struct.Struct("<II")
 _CHUNK = struct.Struct(">I")
 
 Reference = tuple[int, int, int]
-"""A block, and the place of an operation there, in a high and a low part; later operations have larger ones."""
+"""A block, and the high and low part of an operation's place there; references grow with time."""
 
 
 def reference(block: int, place: int) -> Reference:
@@ -34,7 +34,7 @@ def reference(block: int, place: int) -> Reference:
 class AccountRows:
     """The two tables of a transaction that holds them."""
 
-    def __init__(self, transaction: Transaction, ranges: Database, chunks: Database) -> None:
+    def __init__(self, transaction: LmdbTransaction, ranges: Database, chunks: Database) -> None:
         self._transaction = transaction
         self._ranges = ranges
         self._chunks = chunks
@@ -57,7 +57,7 @@ class AccountRows:
             yield from _REFERENCE.iter_unpack(chunk[begin : (last - base + 1) * REFERENCE_BYTES])
 
     def first_since(self, account: str, block: int) -> int:
-        """The first entry of a block or of a later one; behind the last one where there is none."""
+        """The number of the first entry of a block or a later one; one more than the last entry if there is none."""
         entries = self.range_of(account)
         if entries is None:
             return 0
@@ -71,7 +71,7 @@ class AccountRows:
         return low
 
     def append(self, account: str, references: Sequence[Reference]) -> None:
-        """Add entries behind the last one."""
+        """Append entries."""
         key = _key(account)
         raw = self._transaction.get(key, db=self._ranges)
         first, following = (0, 0) if raw is None else _RANGE.unpack(raw)
@@ -89,7 +89,7 @@ class AccountRows:
         self._transaction.put(key, _RANGE.pack(first, following), db=self._ranges)
 
     def drop_last(self, account: str, wanted: Reference) -> None:
-        """Take the last entry away, if it is this reference."""
+        """Remove the last entry, if it is this reference."""
         entries = self.range_of(account)
         if entries is None or next(self.references(account, entries.last, entries.last), None) != wanted:
             return
@@ -99,7 +99,7 @@ class AccountRows:
         self._put_range(key, entries.first, entries.last)
 
     def drop_first(self, account: str, last_block: int) -> None:
-        """Take the entries of all blocks up to this one away."""
+        """Remove the entries of all blocks up to this one."""
         entries = self.range_of(account)
         if entries is None:
             return
@@ -123,7 +123,7 @@ class AccountRows:
             self._transaction.delete(key + _CHUNK.pack(number), db=self._chunks)
 
     def _put_range(self, key: bytes, first: int, following: int) -> None:
-        """An account without entries has no range: should it get entries again, they count from zero."""
+        """An account without entries has no range: new entries count from zero."""
         if first < following:
             self._transaction.put(key, _RANGE.pack(first, following), db=self._ranges)
         else:
@@ -131,5 +131,5 @@ class AccountRows:
 
 
 def _key(account: str) -> bytes:
-    """A name that no other one begins with; the empty one is a key too."""
+    """The name with a terminator, so that no key is a prefix of another."""
     return account.encode("utf-8", "surrogateescape") + b"\0"

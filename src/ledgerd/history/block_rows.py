@@ -1,4 +1,4 @@
-"""The operations of rows, from the bytes of their blocks: as values for who looks into them, as texts for clients."""
+"""The operations of rows, from the bytes of their blocks: decoded, or as JSON text for clients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ledgerd.codec import codec_of, record_kind
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import LATE, PLACE, VIRTUAL, Piece, Row, most_bytes, stored_size
+from ledgerd.history.pieces import LATE, PLACE, VIRTUAL, OperationRow, Piece, most_bytes, stored_size
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.time_text import time_text
@@ -18,7 +18,7 @@ Transcriber = Callable[[bytes, int, Reading], tuple[str, int]]
 
 
 class BlockPart:
-    """Some of the bytes of a block, from a place on."""
+    """A part of the bytes of a block."""
 
     __slots__ = ("begin", "data", "number")
 
@@ -27,7 +27,7 @@ class BlockPart:
         self.data = data
         self.begin = begin
 
-    def operation(self, piece: Piece, row: Row) -> Operation:
+    def operation(self, piece: Piece, row: OperationRow) -> Operation:
         """An operation."""
         place = row[3]
         if place & VIRTUAL:
@@ -43,14 +43,14 @@ class BlockPart:
         return found
 
     def damaged(self, where: int, problem: str) -> HistoryDamaged:
-        """What is told of an operation that is not what it should be."""
+        """The error for an operation that does not match its row."""
         return HistoryDamaged(f"the operation at {self.begin + where} of block {self.number} cannot be read: {problem}")
 
 
-def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[Row]]]) -> list[str]:
-    """What clients are shown of operations (spec 05, section 12.3): the text of each `RecordedOperation`.
+def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> list[str]:
+    """The JSON text of operations for clients (spec 05, section 12.3), each a `RecordedOperation`.
 
-    Most requests for a history spend their time here, so nothing is done twice, and little is called.
+    Most of the time of a request is spent here, so the code repeats no work and calls few functions.
     """
     transcribers, reading = _transcribers(), Reading()
     found: list[str] = []
@@ -70,7 +70,7 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[Row]]]) -> list[str]:
                 virtual, where = piece.virtual(place)
             name, transcribe = transcribers[tag]
             try:
-                text, end = transcribe(data, where + 1, reading)  # behind the tag, which takes one byte
+                text, end = transcribe(data, where + 1, reading)  # after the tag, which has one byte
             except DecodeError as problem:
                 raise bytes_.damaged(where, str(problem)) from problem
             if end - where != size and stored_size(end - where) != size:
@@ -81,8 +81,8 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[Row]]]) -> list[str]:
     return found
 
 
-def extent(rows: Sequence[Row]) -> tuple[int, int]:
-    """From where to where in the bytes of their block some operations stand; nowhere when all are virtual."""
+def extent(rows: Sequence[OperationRow]) -> tuple[int, int]:
+    """The range of some operations in the bytes of their block; empty if all are virtual."""
     if (rows[0][3] | rows[-1][3]) & VIRTUAL:
         rows = [row for row in rows if not row[3] & VIRTUAL]
     return (rows[0][3] & PLACE, (rows[-1][3] & PLACE) + most_bytes(rows[-1][4])) if rows else (0, 0)

@@ -1,4 +1,4 @@
-"""What an operation is to the accounts that it touches: something that they do, or something that reaches them."""
+"""The direction of an operation for the accounts that it touches: outgoing or incoming."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ GIVERS: dict[type[Operation], str] = {
     Bid: "bidder",
     StakeholderReward: "validator",
 }
-"""Whose doing it is where no name stands among the authorities: nobody signs what the chain does by itself."""
+"""The field of the acting account, for virtual operations, which nobody signs."""
 
 TAKERS: dict[type[Operation], tuple[str, str]] = {
     Transfer: ("recipient", "sender"),
     TransferToVesting: ("recipient", "sender"),
     FillVestingWithdraw: ("to_account", "from_account"),
 }
-"""Whom it reaches, though it may be the one who does it; and who that is when the name is empty."""
+"""The field of the receiving account, and the field that is used when that is empty. It may be the acting account."""
 
 
 def outgoing(operation: Operation) -> set[AccountName]:
-    """The accounts whose doing an operation is."""
+    """The accounts for which an operation is outgoing."""
     giver = GIVERS.get(type(operation))
     if giver is not None:
         return {getattr(operation, giver)}
@@ -46,7 +46,7 @@ def outgoing(operation: Operation) -> set[AccountName]:
 
 
 def incoming(operation: Operation) -> set[AccountName]:
-    """The accounts that an operation reaches: all others that it touches."""
+    """The accounts for which an operation is incoming: the receiver, and all others that it touches."""
     reached = set(touched(operation)) - outgoing(operation)
     for field in TAKERS.get(type(operation), ()):
         name: AccountName = getattr(operation, field)
@@ -57,7 +57,7 @@ def incoming(operation: Operation) -> set[AccountName]:
 
 
 def concerned(operation: Operation, direction: Direction) -> set[AccountName]:
-    """The accounts to which an operation has a direction, of those in whose history it stands."""
+    """The accounts for which an operation has a direction, of those whose history has it."""
     if direction is Direction.INCOMING:
         return incoming(operation)
     names = set(touched(operation))

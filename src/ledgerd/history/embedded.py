@@ -1,6 +1,7 @@
 """The embedded history as the node writes it: a database of its own beside the block log.
 
-Real operations are not copied: the log has them, and until it does, the whole block is kept here.
+Operations of transactions are not copied: they are read from the log, and until the log has them, the block is kept
+here.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ledgerd.history.tables import (
 from ledgerd.history.touched import touched
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations import Operation
-from ledgerd.state.disk import Disk, Space, Transaction, failure
+from ledgerd.state.disk import Disk, LmdbTransaction, Space, failure
 from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.lock import lock_writer
 
@@ -74,20 +75,20 @@ class EmbeddedStore:
 
     @property
     def head_number(self) -> int:
-        """The last block whose operations are in it."""
+        """The last recorded block."""
         return self._watermarks.head
 
     @property
     def environment(self) -> lmdb.Environment:
-        """For readers in the same process, where a database can be open only once."""
+        """For readers in this process, since a process may open a database only once."""
         return self._disk.environment
 
     def record(self, events: Sequence[Event]) -> None:
-        """Store events durably."""
+        """Record events, in one commit."""
         self._change(lambda commit: commit.take(events))
 
     def truncate(self, number: int) -> None:
-        """Forget every block above this one."""
+        """Remove every block above this one."""
         if number < self.head_number:
             self._change(lambda commit: commit.truncate(number))
 
@@ -143,7 +144,7 @@ class HistoryCommit:
 
     def __init__(
         self,
-        transaction: Transaction,
+        transaction: LmdbTransaction,
         tables: Tables,
         settings: HistorySettings,
         filters: tuple[OperationFilter, AccountFilter],
@@ -232,7 +233,7 @@ class HistoryCommit:
     # -- undone blocks
 
     def truncate(self, number: int) -> None:
-        """Forget every block above this one."""
+        """Remove every block above this one."""
         self._write_gathered()
         if number == 0:
             for table in self._tables[1:]:

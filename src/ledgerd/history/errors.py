@@ -8,7 +8,7 @@ REMEDY = "the chain does not need it; stop the node and run `ledgerd history reb
 
 
 class HistoryDamaged(OperatorError):
-    """What is stored does not fit together, or not with the block log."""
+    """The stored data is inconsistent, or does not match the block log."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the history is damaged ({what}): {REMEDY}")

@@ -14,7 +14,7 @@ from ledgerd.protocol.operations.virtual import Hardfork
 
 
 class OperationFilter:
-    """The operations of a block that the options want."""
+    """Selects the operations that the options want recorded."""
 
     def __init__(self, settings: HistorySettings) -> None:
         if settings.whitelist and settings.blacklist:
@@ -25,7 +25,7 @@ class OperationFilter:
         self._takes_all = not settings.start_block and not settings.skip_virtual and len(self._kept) == len(OPERATIONS)
 
     def kept(self, event: BlockApplied) -> list[AppliedOperation]:
-        """What of a block is recorded, in the order in which it happened."""
+        """The recorded operations of a block, in the order of their execution."""
         if self._takes_all:
             return list(event.operations)
         reported = _without_virtual(event) if self._skip_virtual else iter(event.operations)
@@ -43,7 +43,7 @@ def _is_wanted(kind: type[Operation], settings: HistorySettings) -> bool:
 
 
 def _without_virtual(event: BlockApplied) -> Iterator[AppliedOperation]:
-    """What the reference reports with `skip-virtual-ops`: those that are left out use up no number either."""
+    """The operations under `skip-virtual-ops`: as in the reference, omitted ones are not counted either."""
     place, left_out = -1, 0
     for applied in event.operations:
         if applied.transaction_in_block != place:
@@ -66,7 +66,7 @@ class AccountFilter:
         self._ranges = sorted(first_given.items(), key=lambda pair: text_order(pair[0]))
 
     def tracks(self, name: str) -> bool:
-        """No test of a range: it mixes two orders, as the reference does (section 13.1, quirk)."""
+        """Not a plain comparison with a range: as in the reference, it mixes two orders (section 13.1, quirk)."""
         if not self._ranges:
             return True
         own = text_order(name)

@@ -1,8 +1,8 @@
-"""Keeping a history in step with a chain: it records each commit before the state is committed, and is compared at the
-start.
+"""Keeps a history consistent with a chain: it records each commit before the state is committed, and is compared with
+the chain at the start.
 
-So a kill can leave it ahead of the state, never behind: surplus blocks are removed, and after an interrupted fork
-switch the chain undoes and applies its last blocks once more, with their events.
+So after a kill it may be ahead of the state, never behind. Surplus blocks are removed; after an interrupted fork switch
+the chain undoes its last blocks and applies them again, with their events.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HISTORY_FOLDER = "history"
 """The folder, in the data directory."""
 
 DAMAGED_SUFFIX = ".damaged"
-"""What the folder of a damaged history is renamed to; there is room for one."""
+"""The suffix of the folder of a damaged history; a later one replaces it."""
 
 
 def open_history(
@@ -37,9 +37,9 @@ def open_history(
     settings: HistorySettings,
     space: Space = Space(),  # noqa: B008 - immutable
 ) -> EmbeddedStore:
-    """Open the embedded history of a chain, in step with it.
+    """Open the embedded history of a chain, and make it consistent.
 
-    A damaged one is put aside, and the chain goes on with an empty one.
+    A damaged one is renamed, and an empty one is started.
     """
     if chain.is_rolling:
         settings = replace(settings, keep_blocks=True)
@@ -64,7 +64,7 @@ def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space)
 
 
 def follow(chain: Chain, store: HistoryStore) -> None:
-    """Bring a history into step with a chain, and keep it there."""
+    """Make a history consistent with a chain, and record the chain's events from now on."""
     common = _last_in_common(chain, store)
     if common < store.head_number:
         log.info("the history is cut back from block %d to block %d", store.head_number, common)
@@ -81,7 +81,7 @@ def follow(chain: Chain, store: HistoryStore) -> None:
 
 
 def _until_damaged(store: HistoryStore) -> Recorder:
-    """What records; the chain goes on without it when the store turns out to be damaged."""
+    """A recorder that stops when the store is damaged, while the chain goes on."""
     damage: list[HistoryDamaged] = []
 
     def record(events: Sequence[Event]) -> None:
@@ -97,7 +97,7 @@ def _until_damaged(store: HistoryStore) -> Recorder:
 
 
 def _last_in_common(chain: Chain, store: HistoryStore) -> int:
-    """The last block that the history knows as the chain does."""
+    """The last block that history and chain have in common."""
     number = min(chain.head_number, store.head_number)
     while number > chain.irreversible:
         block = chain.block_at(number)

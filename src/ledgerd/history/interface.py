@@ -1,6 +1,6 @@
-"""The interface of a store of a history, for the node that writes it.
+"""The interface of a history store, for the node that writes it.
 
-The interface for readers, in any process, is `chain.log.histories.History`; a store needs no more than these two.
+The interface for readers, in any process, is `chain.log.histories.History`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ledgerd.chain.events import Event
 
 
 class HistoryStore(Protocol):
-    """A history that is written. It may be ahead of the state after a kill, and is never behind it."""
+    """A history that is open for writing. After a kill it may be ahead of the state, never behind."""
 
     @property
     def head_number(self) -> int:
@@ -20,11 +20,11 @@ class HistoryStore(Protocol):
         ...
 
     def record(self, events: Sequence[Event], /) -> None:
-        """Store events durably, all or none; blocks that were recorded before are replaced."""
+        """Record events in one commit; a block that was recorded before is replaced."""
         ...
 
     def block(self, number: int, /) -> bytes | None:
-        """The bytes of a block that it was told of; nothing when it does not have them."""
+        """The bytes of a recorded block; None if it does not have them."""
         ...
 
     def truncate(self, number: int, /) -> None:
@@ -37,6 +37,6 @@ class HistoryStore(Protocol):
 
 
 class BlockBytes(Protocol):
-    """The log that irreversible blocks go to, before a history is told of them."""
+    """The log of irreversible blocks; blocks are in it before the history gets the event."""
 
     def read(self, number: int, /) -> bytes | None: ...

@@ -1,4 +1,4 @@
-"""Parts of blocks straight from the files of a log, for readers in other processes."""
+"""Reads parts of blocks from the files of a log, in other processes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ledgerd.chain.log.block_log import FULL_LOG
 from ledgerd.chain.log.files import OFFSET, LogFiles, LogKind, read_at
 
 NEIGHBOURS = 2_048
-"""Blocks whose places are read from the index at once."""
+"""Blocks whose offsets are read from the index at once."""
 
 AT_ONCE = 256 * 1024
-"""Bytes that are read at once, though some of them are not wanted: each reading costs as much as many bytes."""
+"""Bytes that are read at once, even if some are not needed, since each read has a fixed cost."""
 
 
 Span = tuple[int, int, int]
-"""A part of a block: the number of this, the place where the part begins, and the one where it ends."""
+"""A part of a block: block number, start and end."""
 
 
 class LogBytes:
-    """The log of a folder, read in parts; what a part should be, the caller knows and checks."""
+    """The log in a folder, read in parts. The caller checks what it gets."""
 
     def __init__(self, folder: Path, kind: LogKind = FULL_LOG) -> None:
         self._folder = folder
@@ -31,7 +31,7 @@ class LogBytes:
         self._files: LogFiles | None = None
 
     def refresh(self) -> None:
-        """Take notice of files that were put in the place of the old ones, or have only now been made."""
+        """Open files that are new or were replaced."""
         if self._files is None or self._files.replaced:
             self.close()
             with suppress(FileNotFoundError):
@@ -40,7 +40,7 @@ class LogBytes:
             self._files.read_first()
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """The bytes of parts of blocks, which are in their order; fewer of each where the log does not have them."""
+        """The bytes of parts of blocks, in the given order; shorter where the log does not have them."""
         found: list[bytes] = []
         begins = self._begins(spans)
         while len(found) < len(spans):
@@ -60,7 +60,7 @@ class LogBytes:
         return found
 
     def _begins(self, spans: Sequence[Span]) -> list[int | None]:
-        """Where parts begin in the file, as far as the index knows; neighbours are looked up together."""
+        """The offsets of parts in the file, by the index; neighbours are looked up together."""
         files, found = self._files, list[int | None]()
         if files is None:
             return [None] * len(spans)
@@ -82,7 +82,7 @@ class LogBytes:
         return found
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
         if self._files is not None:
             self._files.close()
         self._files = None

@@ -1,7 +1,7 @@
-"""How the operations of a block are stored: pieces of a few dozen, in the order in which clients see them.
+"""The storage of a block's operations: pieces of up to 16, in the order in which clients see them.
 
-A row says where in the bytes of its block an operation stands, and of which kind it is. A virtual operation is in no
-block: its bytes stand in the piece, behind the rows. What is asked of a piece most is answered without decoding it.
+A row has the type of an operation and its offset in the bytes of the block. A virtual operation is in no block: its
+bytes are in the piece, after the rows. The most frequent requests are answered without decoding a piece.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
 
 OPERATIONS_A_PIECE = 16
-"""So that a piece of real operations fills a seventh of a page, and little of a page is left empty."""
+"""So that a piece of operations of transactions fills a seventh of a page, and little space is lost."""
 
 PIECE_KEY = struct.Struct(">IH")
 """Block and place of the piece."""
@@ -28,16 +28,16 @@ _HEAD = struct.Struct("<BBII")
 """How many operations, and of how many transactions; the time before the block and its own time."""
 
 _TRANSACTION = struct.Struct("<H20s")
-"""Its place in the block, and its id."""
+"""Its index in the block, and its id."""
 
 _ROW = struct.Struct("<BBHIH")
-"""Tag; which of the transactions; place in it; where the operation stands, with two flags; its size, as stored."""
+"""Tag; index among the transactions of the piece; index in the transaction; offset with two flags; stored size."""
 
 NO_OWNER = 255
 LATE = 1 << 31
-"""With the place: the operation has the block's own time."""
+"""A flag of the offset: the operation has the block's own time."""
 VIRTUAL = 1 << 30
-"""With the place: the operation stands behind the rows, after its virtual number."""
+"""A flag of the offset: the operation is virtual, and after the rows, behind its virtual number."""
 PLACE = VIRTUAL - 1
 _NUMBER = struct.Struct("<I")
 _NOBODY = NO_TRANSACTION.hex()
@@ -46,7 +46,7 @@ _BEFORE_OPERATIONS = 10
 
 
 LARGE = 1 << 15
-"""From so many bytes on, an operation's size is stored in pages: that it is no larger is enough to read it."""
+"""From this size on, the size is rounded up to pages, which is precise enough to read the operation."""
 _PAGE_BITS = 12
 
 
@@ -56,26 +56,26 @@ def stored_size(size: int) -> int:
 
 
 def most_bytes(stored: int) -> int:
-    """How many bytes an operation of a stored size has, at most."""
+    """The largest number of bytes for a stored size."""
     return stored if stored < LARGE else ((stored ^ LARGE) + 1) << _PAGE_BITS
 
 
-class Row(NamedTuple):
-    """A recorded operation as it is stored, but for itself."""
+class OperationRow(NamedTuple):
+    """The stored row of a recorded operation."""
 
     tag: int
     owner: int
-    """Which of the transactions of the piece."""
+    """The index among the transactions of the piece."""
     number: int
-    """In its transaction."""
+    """The index in its transaction."""
     place: int
-    """Where it stands in the bytes of the block; of a virtual operation, behind the rows. With flags."""
+    """The offset in the bytes of the block, of a virtual operation in those after the rows; with flags."""
     size: int
-    """As `stored_size` has it."""
+    """The result of `stored_size`."""
 
 
 class Piece:
-    """A stored piece, read in part."""
+    """A stored piece, decoded where needed."""
 
     __slots__ = ("_rows", "count", "early", "late", "raw", "tail")
 
@@ -87,38 +87,38 @@ class Piece:
         self.count, transactions, self.early, self.late = _HEAD.unpack_from(raw)
         self._rows = _HEAD.size + transactions * _TRANSACTION.size
         self.tail = self._rows + self.count * _ROW.size
-        """Where the virtual operations begin."""
+        """The offset of the virtual operations."""
 
-    def rows(self) -> list[Row]:
-        """All rows, as plain tuples in the form of one: they are many."""
-        return cast("list[Row]", list(_ROW.iter_unpack(self.raw[self._rows : self.tail])))
+    def rows(self) -> list[OperationRow]:
+        """All rows, as plain tuples of the same layout, which are faster to make."""
+        return cast("list[OperationRow]", list(_ROW.iter_unpack(self.raw[self._rows : self.tail])))
 
-    def rows_at(self, places: Sequence[int]) -> list[Row]:
-        """The rows of some operations, by their places in the piece; an `IndexError` where there is none."""
+    def rows_at(self, places: Sequence[int]) -> list[OperationRow]:
+        """The rows of some operations, by their index in the piece; an `IndexError` for a missing one."""
         if len(places) == self.count:
             return self.rows()
         if places[-1] >= self.count:
             raise IndexError(places[-1])
         raw, first, size, unpack = self.raw, self._rows, _ROW.size, _ROW.unpack_from
-        return cast("list[Row]", [unpack(raw, first + place * size) for place in places])
+        return cast("list[OperationRow]", [unpack(raw, first + place * size) for place in places])
 
     def transactions(self) -> list[tuple[int, TransactionId]]:
-        """The transactions that have operations here: place in the block, and id."""
+        """The transactions with operations in this piece: index in the block, and id."""
         return list(_TRANSACTION.iter_unpack(self.raw[_HEAD.size : self._rows]))
 
     def owner_text(self, owner: int, block: int) -> str:
-        """How the texts begin of the operations of a transaction, or of those that have none."""
+        """The beginning of the JSON of operations, of a transaction or of none."""
         if owner == NO_OWNER:
             return f'{{"trx_id":"{_NOBODY}","block":{block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
         number, identifier = _TRANSACTION.unpack_from(self.raw, _HEAD.size + owner * _TRANSACTION.size)
         return f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{number},"op_in_trx":'
 
-    def timestamp(self, row: Row) -> int:
+    def timestamp(self, row: OperationRow) -> int:
         """When an operation happened."""
         return self.late if row[3] >= LATE else self.early
 
     def virtual(self, place: int) -> tuple[int, int]:
-        """The number of a virtual operation that stands at a place, and where in the piece it stands itself."""
+        """The number of the virtual operation at an offset, and the offset of its bytes in the piece."""
         where = self.tail + (place & PLACE)
         return _NUMBER.unpack_from(self.raw, where)[0], where + _NUMBER.size
 
@@ -129,7 +129,7 @@ def shown_order(applied: AppliedOperation) -> tuple[int, int, int]:
 
 
 def pieces_of(block: Block, operations: Sequence[AppliedOperation]) -> Iterator[bytes]:
-    """The pieces of a block, in their order, of its operations in the order in which clients see them."""
+    """The pieces of a block, in order, from its operations in the order in which clients see them."""
     if not operations:
         return
     times = sorted({each.timestamp for each in operations} | {block.timestamp})
@@ -162,13 +162,13 @@ def _piece(operations: Sequence[AppliedOperation], places: _Places, times: tuple
 
 
 class _Places:
-    """Where the operations of a block stand in its bytes."""
+    """The offsets of the operations in the bytes of a block."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
         self._starts: list[int] = []
         self._known: tuple[int, list[tuple[int, int]]] = (-1, [])
-        """A transaction, and the places of its operations."""
+        """A transaction, and the offsets of its operations."""
         start = len(block.packed) - sum(len(each.packed) for each in block.transactions)
         for transaction in block.transactions:
             self._starts.append(start)

@@ -1,6 +1,6 @@
-"""The embedded history as other processes read it, while the node writes: whole commits only, and never in its way.
+"""The embedded history for readers in other processes: they see whole commits, and do not block the writer.
 
-Open a reader in the process that uses it: it must not be carried over a fork. What it reads stands in `view`.
+Open a reader in the process that uses it: it must not be used after a fork. `view` has the queries.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, Shown
-from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, Transaction
+from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, LmdbTransaction
 
 RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
-"""Room for a file of any size, so that the writer's growth never moves it; nothing is allocated by that."""
+"""Address space for a file of any size, so that the map never moves; no memory is allocated."""
 
 SPARE_TRANSACTIONS = 16
 
@@ -41,10 +41,10 @@ class EmbeddedHistory(History):
 
     @classmethod
     def open(cls, folder: Path, log_folder: Path, settings: HistorySettings, log_kind: LogKind = FULL_LOG) -> Self:
-        """The history that another process writes, and the block log that it refers to.
+        """Open the history that another process writes, with the block log that it refers to.
 
         Raises:
-            HistoryDamaged: There is none, or none that can be read.
+            HistoryDamaged: The history is missing or cannot be read.
         """
         try:
             environment = lmdb.Environment(
@@ -68,7 +68,7 @@ class EmbeddedHistory(History):
         return self._count_blocks
 
     def forget(self) -> None:
-        """Drop cached answers: a chain to develop on has undone irreversible blocks."""
+        """Drop cached texts: a development chain has undone irreversible blocks."""
         self._remembered.clear()
 
     @contextmanager
@@ -77,7 +77,7 @@ class EmbeddedHistory(History):
         with self._begin() as transaction:
             yield EmbeddedView(transaction, self._tables, self._log, self._remembered)
 
-    def _begin(self) -> Transaction:
+    def _begin(self) -> LmdbTransaction:
         try:
             return self._environment.begin()
         except lmdb.MapResizedError:
@@ -85,7 +85,7 @@ class EmbeddedHistory(History):
         return self._environment.begin()
 
     def close(self) -> None:
-        """Let the files go; what is being read ends."""
+        """Close the files."""
         self._environment.close()
         self._log.close()
 

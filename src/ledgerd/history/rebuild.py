@@ -1,6 +1,6 @@
 """Rebuild of a history: every block of a chain is replayed into a temporary chain, whose events are recorded.
 
-The new history stands in a folder beside the old one until it is complete; an interrupted rebuild is continued.
+The new history is in a folder beside the old one until it is complete; an interrupted rebuild is continued.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ledgerd.state.disk import Space
 
 REBUILD_FOLDER = "rebuild"
 WANTED = "wanted.json"
-"""What an interrupted rebuild was to make; without it, or with other settings, all begins from the first block."""
+"""The settings of an interrupted rebuild; without it, or with other settings, the rebuild begins at the first block."""
 
 
 class ChainSource:
-    """All blocks of a chain, those that are not in its log yet included."""
+    """All blocks of a chain, also those that are not in its log yet."""
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
@@ -57,9 +57,9 @@ def rebuild(
     space: Space | None = None,
     progress: Callable[[int], None] = lambda _height: None,
 ) -> int:
-    """Make the history of a chain anew, and put it in the place of the old one; returns how many blocks it replayed.
+    """Build the history of a chain again, and replace the old one; returns the number of replayed blocks.
 
-    The chain must be open for writing, so that no node runs meanwhile.
+    The chain must be open for writing, so that no node runs at the same time.
     """
     folder = data_dir / REBUILD_FOLDER
     _prepare(folder, settings)
@@ -69,7 +69,7 @@ def rebuild(
     ):
         follow(replayed, store)
         while replayed.head_number and not chain.is_on_trunk(replayed.head_id):
-            replayed.pop_block()  # the node has run since, and has switched to another branch
+            replayed.pop_block()  # the node has run in between, and has switched to another branch
         progress(replayed.head_number)
         count = replay(replayed, ChainSource(chain), skip=VERIFIED_BEFORE, progress=progress)
     (folder / WANTED).unlink()
@@ -81,7 +81,7 @@ def rebuild(
 
 
 def _prepare(folder: Path, settings: HistorySettings) -> None:
-    """Keep what an interrupted rebuild with the same settings has made, and nothing else."""
+    """Keep the result of an interrupted rebuild with the same settings, and nothing else."""
     wanted, note = msgspec.json.encode(settings), folder / WANTED
     if note.exists() and note.read_bytes() == wanted:
         return

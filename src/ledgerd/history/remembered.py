@@ -12,9 +12,9 @@ CHARACTERS = 16 * 1024 * 1024
 
 
 class Remembered(Generic[K, V]):
-    """A cache of two generations: when the young one is full, it becomes the old one, which is dropped.
+    """A cache of two generations: when the young one is full, it replaces the old one.
 
-    So a lookup changes nothing, and the cache never holds more than twice its limit of characters.
+    So a lookup changes nothing, and the cache has at most twice its limit of characters.
     """
 
     def __init__(self, characters: int = CHARACTERS) -> None:
@@ -38,7 +38,7 @@ class Remembered(Generic[K, V]):
         self.keep_all(((key, value),), characters)
 
     def keep_all(self, pairs: Iterable[tuple[K, V]], characters: int) -> None:
-        """Cache texts, of a size together."""
+        """Cache texts of a total size."""
         if self._characters + characters > self._most:
             self._old, self._young, self._characters = self._young, {}, 0
             if characters > self._most:

@@ -1,4 +1,4 @@
-"""What of the operations is kept, and for how long: the options of the history (spec 06, section 5.8)."""
+"""The options of the history: which operations are recorded, and for how long (spec 06, section 5.8)."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ class HistorySettings(msgspec.Struct, frozen=True):
     keep_accounts: bool = True
     """Whether there are histories of accounts (plugin account_history) besides that of the blocks."""
     keep_blocks: bool = False
-    """Keep the bytes of blocks that have gone to the log: for a log that drops its oldest blocks."""
+    """Keep the bytes of blocks after they are in the log, for a log that drops its oldest blocks."""

@@ -1,4 +1,4 @@
-"""The tables of the embedded history, and the small values that say how far it is."""
+"""The tables of the embedded history, and its watermarks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import lmdb
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.state.disk import Database, Transaction
+from ledgerd.state.disk import Database, LmdbTransaction
 
 FORMAT = b"ledgerd history 2"
 BLOCK_KEY = struct.Struct(">I")
@@ -28,15 +28,15 @@ class Tables(NamedTuple):
     operations: Database
     """Pieces by block and place."""
     blocks: Database
-    """Bytes of the blocks that the log does not have yet, by number."""
+    """Bytes of blocks that are not in the log yet, by number."""
     transactions: Database
     """The blocks of transactions, sorted, under the first byte of their ids."""
     ranges: Database
     chunks: Database
 
     @classmethod
-    def open(cls, environment: lmdb.Environment, transaction: Transaction | None, *, create: bool) -> Tables:
-        """The tables of an environment, made in a transaction where they may be missing."""
+    def open(cls, environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool) -> Tables:
+        """The tables of an environment; a transaction creates missing ones."""
 
         def table(name: str, *, is_set: bool = False) -> Database:
             return environment.open_db(name.encode(), transaction, create=create, dupsort=is_set, dupfixed=is_set)
@@ -55,15 +55,15 @@ class Watermarks(NamedTuple):
     """The block numbers up to which a history is filled, irreversible and purged."""
 
     head: int = 0
-    """The last block whose operations are in it."""
+    """The last recorded block."""
     irreversible: int = 0
-    """The last block that will never be taken back; the log has it."""
+    """The last irreversible block, which is in the log."""
     purged: int = 0
-    """The last block whose operations have gone from the histories of accounts."""
+    """The last block whose operations were removed from the histories of accounts."""
 
 
-def read_watermarks(transaction: Transaction, tables: Tables) -> Watermarks | None:
-    """What the history on the disk reaches; `None` in a new one."""
+def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks | None:
+    """The stored watermarks; `None` in a new history."""
     found = transaction.get(_FORMAT_KEY, db=tables.header)
     if found is None:
         return None
@@ -72,14 +72,14 @@ def read_watermarks(transaction: Transaction, tables: Tables) -> Watermarks | No
     return Watermarks(*_PROGRESS.unpack(transaction.get(_PROGRESS_KEY, bytes(_PROGRESS.size), db=tables.header)))
 
 
-def write_watermarks(transaction: Transaction, tables: Tables, watermarks: Watermarks) -> None:
+def write_watermarks(transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks) -> None:
     """Store them."""
     transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
     transaction.put(_PROGRESS_KEY, _PROGRESS.pack(*watermarks), db=tables.header)
 
 
-def pieces_at(transaction: Transaction, tables: Tables, block: int) -> list[Piece]:
-    """The pieces of a block, in their order."""
+def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int) -> list[Piece]:
+    """The pieces of a block, in order."""
     found: list[Piece] = []
     raw = transaction.get(PIECE_KEY.pack(block, 0), db=tables.operations)
     while raw is not None:
@@ -92,12 +92,12 @@ def pieces_at(transaction: Transaction, tables: Tables, block: int) -> list[Piec
 
 
 def transaction_entry(transaction: TransactionId, block: int) -> tuple[bytes, bytes]:
-    """Key and value of a transaction's place: a little of its id, which the reader checks, and the block."""
+    """Key and value of a transaction: a part of its id, and the block. A reader checks the whole id."""
     return transaction[:1], _PLACE.pack(transaction[1:3], block)
 
 
-def possible_blocks(transaction: Transaction, tables: Tables, wanted: TransactionId) -> list[int]:
-    """The number of each block that may hold the transaction of this id, the earliest first."""
+def possible_blocks(transaction: LmdbTransaction, tables: Tables, wanted: TransactionId) -> list[int]:
+    """The numbers of the blocks that may have the transaction with this id, in order."""
     cursor = transaction.cursor(tables.transactions)
     found: list[int] = []
     if not cursor.set_range_dup(wanted[:1], wanted[1:3]):
@@ -110,7 +110,7 @@ def possible_blocks(transaction: Transaction, tables: Tables, wanted: Transactio
     return found
 
 
-def block_behind(transaction: Transaction, tables: Tables, number: int) -> int | None:
+def block_behind(transaction: LmdbTransaction, tables: Tables, number: int) -> int | None:
     """The next block that has recorded operations."""
     cursor = transaction.cursor(tables.operations)
     if not cursor.set_range(PIECE_KEY.pack(number + 1, 0)):

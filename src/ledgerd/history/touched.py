@@ -1,4 +1,4 @@
-"""Which accounts an operation touches, and so in whose history it stands (spec 05, 13.1; spec 07, 13)."""
+"""The accounts that an operation touches, whose histories have it (spec 05, section 13.1; spec 07, section 13)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ledgerd.protocol.operations import (
     virtual_markets,
 )
 
-Names = Iterable[AccountName]
+AccountNames = Iterable[AccountName]
 
 FIELDS: dict[type[Operation], tuple[str, ...]] = {
     accounts.AccountCreate: ("new_account_name", "creator"),
@@ -102,15 +102,15 @@ FIELDS_THAT_NAME_SOMEBODY: dict[type[Operation], tuple[str, ...]] = {
 """Operations that touch the accounts of these fields, but for empty names (spec 07, section 13)."""
 
 
-def _of_content(operation: content.Content) -> Names:
+def _of_content(operation: content.Content) -> AccountNames:
     return (operation.author, operation.parent_author) if operation.parent_author else (operation.author,)
 
 
-def _of_transfer_to_vesting(operation: transfers.TransferToVesting) -> Names:
+def _of_transfer_to_vesting(operation: transfers.TransferToVesting) -> AccountNames:
     return (operation.sender, operation.recipient) if operation.recipient else (operation.sender,)
 
 
-def _of_proposal_update(operation: proposals.ProposalUpdate) -> Names:
+def _of_proposal_update(operation: proposals.ProposalUpdate) -> AccountNames:
     return (
         *operation.active_approvals_to_add,
         *operation.active_approvals_to_remove,
@@ -121,21 +121,21 @@ def _of_proposal_update(operation: proposals.ProposalUpdate) -> Names:
     )
 
 
-def _of_any_other(operation: Operation) -> Names:
-    """Those whose authority it asks for."""
+def _of_any_other(operation: Operation) -> AccountNames:
+    """The accounts whose authority it requires."""
     asked = operation.authorities()
     return (*asked.active, *asked.master, *asked.regular)
 
 
-def _of_fields(fields: tuple[str, ...]) -> Callable[..., Names]:
+def _of_fields(fields: tuple[str, ...]) -> Callable[..., AccountNames]:
     return lambda operation: [getattr(operation, field) for field in fields]
 
 
-def _of_named_fields(fields: tuple[str, ...]) -> Callable[..., Names]:
+def _of_named_fields(fields: tuple[str, ...]) -> Callable[..., AccountNames]:
     return lambda operation: [name for field in fields if (name := getattr(operation, field))]
 
 
-_RULES: dict[type[Operation], Callable[..., Names]] = {
+_RULES: dict[type[Operation], Callable[..., AccountNames]] = {
     **dict.fromkeys(OPERATIONS, _of_any_other),
     **{kind: _of_fields(fields) for kind, fields in FIELDS.items()},
     **{kind: _of_named_fields(fields) for kind, fields in FIELDS_THAT_NAME_SOMEBODY.items()},

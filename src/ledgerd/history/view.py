@@ -1,4 +1,4 @@
-"""The embedded history at one commit: blocks, transactions and accounts as clients ask for them."""
+"""The embedded history at one commit: queries for blocks, transactions and accounts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ledgerd.history.account_rows import AccountRows, Reference
 from ledgerd.history.block_rows import BlockPart, extent, shown
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes, Span
-from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, Piece, Row
+from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, OperationRow, Piece
 from ledgerd.history.remembered import Remembered
 from ledgerd.history.selection import Selection
 from ledgerd.history.tables import (
@@ -23,10 +23,10 @@ from ledgerd.history.tables import (
 )
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
-from ledgerd.state.disk import Transaction
+from ledgerd.state.disk import LmdbTransaction
 
 MARK_BYTES = 96
-"""No block is shorter, and these hold whom it follows, its time, its transactions and the start of its signature."""
+"""The first bytes of a block: previous id, time, merkle root and the start of the signature. No block is shorter."""
 
 
 class Shown:
@@ -42,14 +42,14 @@ class Shown:
         self.operations.clear()
 
 
-Part = tuple[int, Piece, list[Row]]
-"""Some operations of one piece, one at least, and the block that they are of."""
+PieceRows = tuple[int, Piece, list[OperationRow]]
+"""A block, one of its pieces, and at least one row of that."""
 
 
 class EmbeddedView(HistoryView):
     """The history of one commit."""
 
-    def __init__(self, transaction: Transaction, tables: Tables, log: LogBytes, known: Shown) -> None:
+    def __init__(self, transaction: LmdbTransaction, tables: Tables, log: LogBytes, known: Shown) -> None:
         self._transaction = transaction
         self._tables = tables
         self._log = log
@@ -58,7 +58,7 @@ class EmbeddedView(HistoryView):
         self._accounts = AccountRows(transaction, tables.ranges, tables.chunks)
         cursor = transaction.cursor(tables.blocks)
         self._kept_from = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else self._watermarks.head + 1
-        """The first block whose bytes are here, and not in the log alone."""
+        """The first block whose bytes are in this store."""
 
     @property
     def head_number(self) -> int:
@@ -111,7 +111,7 @@ class EmbeddedView(HistoryView):
         read = iter(texts)
         return [next(read) if text is None else text for text in known]
 
-    # -- looking for some among many
+    # -- queries with a filter
 
     def first_block_since(self, time: int) -> int:
         low, high = 1, self._watermarks.head + 1
@@ -130,7 +130,7 @@ class EmbeddedView(HistoryView):
     def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
         cursor = self._transaction.cursor(self._tables.operations)
         is_forward, looked_at, reached = first <= last, 0, last
-        parts: list[Part] = []
+        parts: list[PieceRows] = []
         found = cursor.set_range(PIECE_KEY.pack(first + (not is_forward), 0))
         if not is_forward:
             found = cursor.prev() if found else cursor.last()
@@ -165,7 +165,7 @@ class EmbeddedView(HistoryView):
                 parts.append((block, piece, [row for _, row in chosen]))
         return list(zip(numbers, self._texts(parts), strict=True))
 
-    def _selected(self, parts: list[Part], selection: Selection) -> list[Part]:
+    def _selected(self, parts: list[PieceRows], selection: Selection) -> list[PieceRows]:
         chosen = _thinned(parts, selection.may_take)
         if not selection.needs_operations:
             return chosen
@@ -180,8 +180,8 @@ class EmbeddedView(HistoryView):
 
     # -- pieces, and the bytes that they refer to
 
-    def _parts(self, references: Sequence[Reference]) -> list[Part]:
-        """Operations by where they are stored, those of one piece together as long as they follow one another."""
+    def _parts(self, references: Sequence[Reference]) -> list[PieceRows]:
+        """The rows of operations, consecutive ones of one piece together."""
         keys, blocks, places = [], [], []
         last, inside = (0, 0), [0]
         for block, high, low in references:
@@ -205,8 +205,8 @@ class EmbeddedView(HistoryView):
                 raise HistoryDamaged(f"operation {problem} of a piece of block {block} is missing") from problem
         return parts
 
-    def _bytes(self, parts: Sequence[Part]) -> list[BlockPart]:
-        """The bytes of the blocks that operations stand in; all that the log has of them is read together."""
+    def _bytes(self, parts: Sequence[PieceRows]) -> list[BlockPart]:
+        """The bytes of the blocks of operations; those from the log are read together."""
         found: list[BlockPart] = []
         from_log: list[tuple[BlockPart, Span]] = []
         for block, _, rows in parts:
@@ -231,12 +231,12 @@ class EmbeddedView(HistoryView):
             bytes_.data = data
         return found
 
-    def _texts(self, parts: Sequence[Part]) -> list[str]:
-        """What clients are shown of operations."""
+    def _texts(self, parts: Sequence[PieceRows]) -> list[str]:
+        """The JSON texts of operations."""
         return shown((bytes_, part[1], part[2]) for part, bytes_ in zip(parts, self._bytes(parts), strict=True))
 
 
-def _thinned(parts: list[Part], is_wanted: Callable[[Piece, Row], bool]) -> list[Part]:
-    """Only the rows that are wanted; parts of which nothing is left are left out."""
+def _thinned(parts: list[PieceRows], is_wanted: Callable[[Piece, OperationRow], bool]) -> list[PieceRows]:
+    """Only the selected rows; groups without any are left out."""
     thinned = ((block, piece, [row for row in rows if is_wanted(piece, row)]) for block, piece, rows in parts)
     return [part for part in thinned if part[2]]

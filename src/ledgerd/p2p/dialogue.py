@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ledgerd.p2p.shared.budget import Budget
+from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
@@ -47,7 +47,9 @@ REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600
 REFUSED_COST = 10
 SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND = 5_000, 1_000
-"""Of the transactions of all peers together; and as much of those whose transactions are mostly accepted."""
+"""The limit on signatures of transactions, over all peers; a second one of the same size is for addresses whose
+transactions are mostly accepted.
+"""
 MOST_STANDING = 1_000
 
 
@@ -59,8 +61,8 @@ class Dialogue:
         self._contacts = contacts
         self._intake = intake
         self.exchange = PeerExchange(core, contacts)
-        self._signatures = Budget(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
-        self._trusted_signatures = Budget(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
+        self._signatures = TokenBucket(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
+        self._trusted_signatures = TokenBucket(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
         self._handlers: dict[type[Message], Callable[[Peer, Any], None]] = {
             Hello: self._hello,
             HelloReply: self._hello_reply,
@@ -129,7 +131,7 @@ class Dialogue:
         self._ask()
 
     def _ask(self) -> None:
-        """Ask for what is missing; when syncing turns out to be over, say so (spec 04, section 9.1, row b)."""
+        """Request missing blocks; switch to FORWARD if there are none to request (spec 04, section 9.1, row b)."""
         core, intake = self._core, self._intake
         if core.mode is not Mode.SYNC:
             return
@@ -157,15 +159,15 @@ class Dialogue:
             self._intake.hear_of_height()
 
     def _range_reply(self, peer: Peer, _: RangeReply) -> None:
-        """Only a good mark: we never send the request (5102)."""
+        """Count a good mark only: this program never sends the request (5102)."""
         self._core.good(peer)
 
     def _nothing_to_do(self, peer: Peer, _: Message) -> None:
         self._core.good(peer)
 
     def _soft_ban(self, peer: Peer, ban: SoftBan) -> None:
-        """The peer bans us for a time. How long we stay away is our decision, and its text is logged only after
-        cleaning.
+        """The peer has banned us for a time. We limit the time that we respect, and clean the text before logging
+        it.
         """
         reason = "".join(c if c.isascii() and c.isprintable() else "?" for c in ban.reason[:REASON_LENGTH])
         peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
@@ -174,7 +176,7 @@ class Dialogue:
     # -- transactions
 
     def _transaction(self, peer: Peer, message: TransactionMessage) -> None:
-        """Pass on what the chain accepts (spec 04, section 14; the reference passes on first, and asks later)."""
+        """Relay a transaction after the chain has accepted it (spec 04, section 14; the reference relays it before)."""
         core, mempool, transaction = self._core, self._intake.mempool, message.trx
         cost = max(1, len(transaction.signatures))
         if not peer.allowance.signatures.take(cost, core.now):
@@ -188,7 +190,7 @@ class Dialogue:
             core.strike(peer, "a transaction with keys that nothing asks for")
             return
         allowance = peer.allowance
-        # Those who mean well are not held up by what those who do not have used up.
+        # Addresses whose transactions are mostly accepted have a limit of their own, which a flood cannot use up.
         everybody = self._trusted_signatures if allowance.standing > 0 else self._signatures
         if not everybody.take(cost, core.now):
             return

@@ -1,7 +1,7 @@
-"""Sockets for the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
+"""The sockets of the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
 
-It decides nothing: bytes and time go to `NetworkState`, and the actions that it returns are carried out. Everything
-runs on one event loop; a peer that does not read is disconnected, and never waited for.
+It decides nothing: it passes bytes and time to `NetworkState` and carries out the actions that this returns. Everything
+runs on one event loop; a peer that does not read is disconnected.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ READ_BYTES = 1 << 16
 QUEUED_BYTES = 8 << 20
 """The largest send buffer of one peer; one that reads more slowly is disconnected."""
 SPARED_BYTES = 1 << 20
-"""From this size of its send buffer on, a peer is sent no messages that it can do without (`SPARED`)."""
+"""Above this size of its send buffer, a peer is not sent the messages that may be omitted (`SPARED`)."""
 ALL_QUEUED_BYTES = 128 << 20
 """The largest size of all send buffers together; beyond it a slow peer is disconnected sooner."""
 UNREAD_BYTES = 2 << 20
-"""Back-pressure: while a send buffer is larger, nothing is read from that peer."""
+"""Back-pressure: while the send buffer of a peer is larger than this, its socket is not read."""
 SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
 DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
 TURN_SECONDS = 0.02
-"""Seconds of work between two looks at the sockets."""
+"""Seconds of work before control returns to the event loop."""
 WAITS = "its messages wait"
 SYNC_SECONDS = 1
 KEY_RECOVERY_SECONDS = 0.25
 
-KeyRecovery = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
-"""Recovers the keys that signed blocks, in other processes, and stores them where the rules look keys up."""
+KeyRecoverer = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
+"""Recovers the keys that signed blocks, in other processes, and puts them into the cache that the rules use."""
 
 
-Sleep = Callable[[float], Awaitable[None]]
+NetworkSleep = Callable[[float], Awaitable[None]]
 """Waits so many seconds by the clock of the network."""
 
 
@@ -61,9 +61,9 @@ class PeerConnection(asyncio.Protocol):
         self.peer = peer
         self.transport: asyncio.Transport | None = None
         self.is_gone = False
-        """Whether the other side has ended it, with messages of it still to be heard."""
+        """Whether the connection has ended while messages from it are still to be handled."""
         self._holds: set[str] = set()
-        """Why nothing is read from it now."""
+        """The reasons why its socket is not read now."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Tell the driver."""
@@ -88,21 +88,21 @@ class PeerConnection(asyncio.Protocol):
         self._driver.gone(self)
 
     def pause_writing(self) -> None:
-        """It does not read what we send: do not let it ask for more."""
+        """The send buffer is full: do not read further requests."""
         self.hold("it does not read")
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """The send buffer has emptied."""
         self.release("it does not read")
 
     def hold(self, why: str) -> None:
-        """Read nothing more, so that the other side has to wait."""
+        """Stop reading the socket, for this reason."""
         if not self._holds and self.transport is not None and not self.transport.is_closing():
             self.transport.pause_reading()
         self._holds.add(why)
 
     def release(self, why: str) -> None:
-        """Read again, unless there is another reason not to."""
+        """Read the socket again, unless another reason remains."""
         was_held = bool(self._holds)
         self._holds.discard(why)
         if was_held and not self._holds and self.transport is not None and not self.transport.is_closing():
@@ -139,8 +139,8 @@ class Driver:
         self,
         network: NetworkState,
         clock: Callable[[], float],
-        key_recovery: KeyRecovery | None = None,
-        sleep: Sleep = asyncio.sleep,
+        key_recovery: KeyRecoverer | None = None,
+        sleep: NetworkSleep = asyncio.sleep,
     ) -> None:
         self.network = network
         self.network.core.recovers_keys_ahead = key_recovery is not None
@@ -171,7 +171,7 @@ class Driver:
             self._tasks.begin(each)
 
     async def ended(self) -> None:
-        """Wait until something fails that no peer caused, such as the disk, and raise that error."""
+        """Wait for an error that no peer caused, such as one of the disk, and raise it."""
         await asyncio.shield(self._failure)
 
     @property
@@ -185,7 +185,7 @@ class Driver:
         return sum(connection.waiting for connection in self._connections.values())
 
     async def stop(self) -> None:
-        """Close everything, and commit what was applied, unless a failed commit is the reason to stop."""
+        """Close all sockets and commit the applied blocks, unless a failed commit is the reason to stop."""
         is_well = not self._failure.done()
         await self._tasks.stop()
         if self._server is not None:
@@ -212,8 +212,8 @@ class Driver:
             self.run_actions()
 
     async def _work(self) -> None:
-        """Blocks are applied and messages heard in short turns: in between, the sockets are looked after, and
-        whatever else waits for the thread, our own slots first.
+        """Apply blocks and handle messages in short turns. In between, the event loop serves the sockets and other work
+        of the thread, block production first.
         """
         loop = asyncio.get_running_loop()
         while True:
@@ -228,7 +228,7 @@ class Driver:
             await asyncio.sleep(0)
 
     def _step(self) -> bool:
-        """A block that waits, and a message; whether there may be more of either."""
+        """Apply one waiting block and handle one message; whether there may be more of either."""
         is_more = self.network.work(self._clock())
         peer = self._turns.next()
         if peer is None:
@@ -242,7 +242,7 @@ class Driver:
         return True
 
     def _queue(self, peer: int) -> None:
-        """A peer waits for its turn as long as it has something to say; meanwhile nothing more is read from it."""
+        """Queue a peer that has a whole message; until its turn its socket is not read."""
         connection = self._connections.get(peer)
         number = self.network.waiting_message(peer)
         found = self.network.core.find(peer)
@@ -275,7 +275,7 @@ class Driver:
             self.run_actions()
 
     def received(self, connection: PeerConnection, data: bytes) -> None:
-        """A peer has sent bytes."""
+        """Bytes from a peer have arrived."""
         if connection.peer not in self._connections:
             return
         with self._telling_failures():
@@ -283,7 +283,7 @@ class Driver:
             self._queue(connection.peer)
 
     def gone(self, connection: PeerConnection) -> None:
-        """A connection has ended; what came before that is heard."""
+        """A connection has ended; the messages that arrived before are still handled."""
         connection.is_gone = True
         if connection.peer not in self._turns:
             self._part(connection)
@@ -334,13 +334,15 @@ class Driver:
             connection.transport.abort()
 
     def _is_too_much(self, connection: PeerConnection, size: int) -> bool:
-        """Whether all send buffers together are so large that this peer, which is slow, is disconnected."""
+        """Whether to disconnect this slow peer, because all send buffers together are too large."""
         if connection.waiting + size <= SPARED_BYTES or connection.waiting == 0:
             return False
         return size + self.queued > ALL_QUEUED_BYTES
 
     def _recover_keys(self, batch: Batch) -> None:
-        """Start the recovery of a batch's keys. After a timeout the batch goes on without: the chain may be faster."""
+        """Start the recovery of a batch's keys. After a timeout the batch is applied without them: the chain then
+        recovers them.
+        """
         if self._key_recovery is None:
             self.network.keys_recovered(self._clock(), batch)
             return

@@ -40,9 +40,10 @@ CONNECTING_SECONDS, HANDSHAKING_SECONDS = 5, 10
 FRAME_SECONDS = 60
 """Seconds after which a peer with an unfinished frame is disconnected."""
 SILENT_SECONDS = 600
-"""Seconds of silence after which a peer gives its place to a new one, when places are short."""
+"""Seconds without a message after which a peer is disconnected for a new one, when the connections are at their limit.
+"""
 IDLE_SECONDS, USEFUL_SECONDS = 60, 3600
-"""Who has been silent for so long, and of no use for so long, gives way when a newcomer finds no place."""
+"""An inbound peer that has sent no message, and nothing new, for these times may be disconnected for a new one."""
 BLOCKED_SECONDS = 3600
 DIALS_A_TICK = 8
 CLEANING_TICKS = 720
@@ -72,7 +73,7 @@ class NetworkState:
     # -- connections
 
     def accepted(self, now: float, endpoint: Endpoint) -> int | None:
-        """A peer has dialled us; its id, or `None`: close the connection (spec 04, section 6.4)."""
+        """A peer has dialled us. Returns its id, or `None` to refuse the connection (spec 04, section 6.4)."""
         self.core.now = now
         endpoint = endpoint._replace(host=plain_address(endpoint.host))
         if not self._has_room_for(endpoint.host):
@@ -82,7 +83,7 @@ class NetworkState:
         return peer.id
 
     def connected(self, now: float, number: int, address: str) -> bool:
-        """A dialled peer has answered, at this address; `False`: close the connection."""
+        """A dialled connection is established, at this address. Returns `False` to close it."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is None or peer.life is not Life.CONNECTING:
@@ -102,7 +103,7 @@ class NetworkState:
             self._forget(peer)
 
     def received(self, now: float, number: int, data: bytes) -> None:
-        """A peer has sent bytes; no error of theirs is raised."""
+        """Take bytes of a peer and handle all whole messages; the peer's faults raise no error."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is None or not peer.is_connected:
@@ -112,14 +113,14 @@ class NetworkState:
             pass
 
     def take(self, now: float, number: int, data: bytes) -> None:
-        """Bytes of a peer, to be heard later, one message at a time."""
+        """Take bytes of a peer; `hear` handles their messages, one at a time."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is not None and peer.is_connected:
             peer.receive(data, now)
 
     def hear(self, now: float, number: int) -> bool:
-        """Hear the next message of a peer, or a part of a long one, if all of it is here; whether there may be more."""
+        """Handle the next message of a peer, or a part of a long one; whether there may be more."""
         self.core.now = now
         peer = self.core.find(number)
         said = None
@@ -136,7 +137,7 @@ class NetworkState:
         return said is not None
 
     def waiting_message(self, number: int) -> int | None:
-        """The number of a peer's next message, if all of it is here."""
+        """The number of a peer's next message, if it has arrived whole."""
         peer = self.core.find(number)
         return peer.next_number if peer is not None and peer.is_connected else None
 
@@ -158,7 +159,9 @@ class NetworkState:
         return sum(peer.address == address and peer.life is not Life.CLOSED for peer in self.core.peers())
 
     def _has_room_for(self, host: str) -> bool:
-        """Whether an inbound connection has a place: some are reserved for outbound ones, few are for one subnet."""
+        """Whether an inbound connection is within the limits: some are reserved for outbound ones, and each subnet has
+        a limit.
+        """
         core, settings = self.core, self.core.settings
         if core.bans.is_banned(host, core.now):
             return False
@@ -178,9 +181,9 @@ class NetworkState:
         return not is_full or self._has_given_way(incoming)
 
     def _has_given_way(self, incoming: list[Peer]) -> bool:
-        """Of those who dialled us, the one that has been of no use and silent for longest leaves for a newcomer.
+        """Disconnect an inbound peer for a new one: the one without a useful message for the longest time.
 
-        Whoever brought something lately stays, and who came a moment ago has its chance.
+        Peers that were useful lately, and those that connected a moment ago, stay.
         """
         core = self.core
         idle = [peer for peer in incoming if core.now - max(peer.heard_at, peer.since) > IDLE_SECONDS]
@@ -243,7 +246,7 @@ class NetworkState:
             contact.peer = core.dial(contact.endpoint).id
 
     def _uncross(self) -> None:
-        """Close one of two connections to a node that dialled us while we dialled it."""
+        """Close one of two connections to a node, where each side has dialled the other at once."""
         for peer in self.core.peers():
             loser = loser_of_crossing(self.core, peer)
             if loser is not None:
@@ -263,7 +266,7 @@ class NetworkState:
                 core.close(peer, "silent for too long")
 
     def forgive_all(self) -> None:
-        """No peer is left: lift all bans, and dial everybody again at once (spec 04, section 9.7)."""
+        """No peer is left: lift all bans, and dial all known endpoints at once (spec 04, section 9.7)."""
         self.core.bans.forgive_all()
         self.contacts.restart(self.core.now)
 
@@ -282,19 +285,19 @@ class NetworkState:
     # -- work on blocks that have arrived
 
     def work(self, now: float) -> bool:
-        """Apply the next block that waits; `True` if there may be more. To be called between other events."""
+        """Apply the next waiting block; `True` if there may be more. Call it between other events."""
         self.core.now = now
         is_more = self.intake.work()
         self._bury()
         return is_more
 
     def keys_recovered(self, now: float, batch: Batch) -> None:
-        """The recovery that `RecoverKeys` asked for has ended; keys that it did not recover, the rules will."""
+        """The recovery requested by `RecoverKeys` has ended; the rules recover any keys that it did not."""
         self.core.now = now
         self.intake.keys_recovered(batch)
 
     def watch_sync(self, now: float) -> None:
-        """To be called every second or so during a sync, so that a stalling peer is noticed sooner than by `tick`."""
+        """Call about once a second during a sync: a stalled peer is noticed sooner than by `tick`."""
         core = self.core
         core.now = now
         if core.mode is Mode.SYNC:
@@ -302,25 +305,26 @@ class NetworkState:
             self.intake.ranges.plan()
             self.intake.report()
 
-    # -- what the rest of the node asks for
+    # -- requests of the rest of the node
 
     def broadcast_block(self, now: float, block: Block) -> None:
-        """A block of our own, already applied (spec 04, section 11.2)."""
+        """Send a block that this node made or a client brought, and that is applied (spec 04, section 11.2)."""
         self.core.now = now
         frame = block_frame(block.packed, 0, is_last=True)
         push_block(self.core, frame, BlockReply.NUMBER, block.id, None)
         self.intake.applied(block)
 
     def broadcast_transaction(self, now: float, transaction: Transaction) -> None:
-        """A transaction of our own, already with the chain (spec 04, section 14.3)."""
+        """Send a transaction of a client or of this node that the chain has accepted (spec 04, section 14.3)."""
         self.core.now = now
         self.intake.mempool.add(transaction, is_provisional=self.core.mode is Mode.SYNC)
         push_transaction(self.core, TransactionMessage(transaction), None)
 
     def resync_from_lib(self, now: float) -> None:
-        """The producer found itself on a minority fork: look for the right one (spec 04, section 19).
+        """The producer has detected a minority fork: request blocks from the last irreversible one (spec 04, section
+        19).
 
-        It is called four times a second for as long as that holds; a resync that is under way is not restarted.
+        The producer calls this four times a second meanwhile; a resync that is running is not restarted.
         """
         self.core.now = now
         is_under_way = self.core.mode is Mode.SYNC and not self.intake.ranges.is_idle

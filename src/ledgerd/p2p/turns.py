@@ -1,6 +1,6 @@
-"""Whose message is heard next: those that wait take turns by the time that their addresses have cost so far.
+"""Which peer's message is handled next: the one whose address has cost the least time so far.
 
-A flood delays those who send it. Among equals, blocks come before everything else.
+So a flood of messages delays only its senders. Among addresses of equal cost, blocks come first.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ if TYPE_CHECKING:
 K = TypeVar("K", bound=Hashable)
 
 SHARE_SECONDS = 0.02
-"""Addresses whose costs differ by less than this are equals."""
+"""Addresses whose costs differ by less than this count as equal."""
 
 BLOCKS = frozenset({BlockReply.NUMBER, BlockRangeReply.NUMBER, GapFillReply.NUMBER})
 
 
 class Turns(Generic[K]):
-    """Those that have something to say, each by a key: peers, or what clients are charged to."""
+    """The senders with a message, each under a key: peers, or addresses of clients."""
 
     def __init__(self) -> None:
         self._waiting: dict[K, tuple[Allowance, bool]] = {}
         self._level = 0.0
-        """What the last one that was heard had cost: who comes anew begins there, and has saved nothing up."""
+        """The cost of the address that was handled last; a new address begins with it, so that idle time gives no
+        advantage.
+        """
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -36,17 +38,17 @@ class Turns(Generic[K]):
         return key in self._waiting
 
     def wait(self, key: K, allowance: Allowance, *, is_block: bool) -> None:
-        """One has something to say, perhaps a block; it keeps its place if it was waiting already."""
+        """Add a sender with a message, which may be a block; it keeps its position if it is waiting already."""
         if key not in self._waiting:
             allowance.spent = max(allowance.spent, self._level)
         self._waiting[key] = allowance, is_block
 
     def leave(self, key: K) -> None:
-        """One has nothing more to say."""
+        """Remove a sender without a message."""
         self._waiting.pop(key, None)
 
     def next(self) -> K | None:
-        """Whom to hear, if anybody waits."""
+        """The sender to handle next, if any waits."""
         if not self._waiting:
             return None
         key = min(self._waiting, key=self._place)
@@ -54,7 +56,7 @@ class Turns(Generic[K]):
         return key
 
     def charge(self, key: K, seconds: float) -> None:
-        """What hearing one has cost; the next time it stands behind its equals."""
+        """Add the time spent on a sender; next time it comes after its equals."""
         allowance, is_block = self._waiting.pop(key)
         allowance.spent += seconds
         self._waiting[key] = allowance, is_block

@@ -23,7 +23,7 @@ class Funding(NamedTuple):
     next_due: int
 
 
-class Limits(NamedTuple):
+class LeverageLimits(NamedTuple):
     """The percentages that bound a position, as the median properties say them."""
 
     profit: int
@@ -74,12 +74,12 @@ def threshold(loan: int, profit: int) -> int:
     return mul_div(loan, 100 + profit, 100)
 
 
-def safe_threshold(loan: int, limits: Limits) -> int:
+def safe_threshold(loan: int, limits: LeverageLimits) -> int:
     """What a position must be worth in the worst case; rounded down twice (spec 09, section 9.4)."""
     return threshold(threshold(loan, limits.profit), limits.safety)
 
 
-def worst_value(reserves: Reserves, tokens: int, outcome: int, limits: Limits) -> int:
+def worst_value(reserves: Reserves, tokens: int, outcome: int, limits: LeverageLimits) -> int:
     """What a position gives after the worst bet against it, at the reserves that it left.
 
     Spec 08, section 9.1, step 7.
@@ -88,7 +88,7 @@ def worst_value(reserves: Reserves, tokens: int, outcome: int, limits: Limits) -
     return cancel_value_after(reserves, tokens, outcome, opposing)
 
 
-def max_loan(reserves: Reserves, collateral: int, outcome: int, most: int, limits: Limits) -> int:
+def max_loan(reserves: Reserves, collateral: int, outcome: int, most: int, limits: LeverageLimits) -> int:
     """The greatest loan up to `most`, itself included, that is safe at its opening (spec 09, section 9.4).
 
     `k` stays the market's, also at the reserves that the position would leave.

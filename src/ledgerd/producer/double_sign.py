@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from ledgerd.protocol.time_text import time_text
 
 FILE = "last_signed_block"
 FORMAT = 2
+Word = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 WITHOUT_CHECKSUM = 1
 """The format of files that earlier releases have written."""
 
@@ -32,8 +33,8 @@ class SignedBlockRecord(msgspec.Struct, frozen=True):
 
     format: int
     chain: str
-    time: int
-    number: int
+    time: Word
+    number: Word
     id: str
     block: str
     """Packed, in hex."""
@@ -111,9 +112,10 @@ class LastSigned:
             signed = msgspec.json.decode(self.path.read_bytes(), type=SignedBlockRecord)
         except FileNotFoundError:
             return None
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
             raise self._damaged() from error
-        if signed.format != WITHOUT_CHECKSUM and signed.sealed() != signed:
+        is_sealed = signed.format != WITHOUT_CHECKSUM or signed.checksum != ""
+        if is_sealed and signed.sealed() != signed:
             raise self._damaged()
         if signed.format not in {WITHOUT_CHECKSUM, FORMAT} or signed.chain != self._chain:
             raise OperatorError(f"{self.path} belongs to another chain: use another --data-dir, or move the file away")

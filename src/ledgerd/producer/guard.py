@@ -32,7 +32,7 @@ PRESENT = 30
 """Seconds; a block that is older was made in another time than ours."""
 
 
-class OnChain(NamedTuple):
+class DeclaredValidator(NamedTuple):
     """A watched validator as the chain has it."""
 
     url: str
@@ -48,7 +48,7 @@ class GuardFacts(NamedTuple):
     """When the last irreversible block was made; nothing where that block is not here."""
     is_emergency: bool
     participation: int
-    validators: Mapping[AccountName, OnChain]
+    validators: Mapping[AccountName, DeclaredValidator]
     """Those of the watched ones that are validators."""
     next_producers: tuple[AccountName, ...]
     """Of the next few slots."""
@@ -81,7 +81,7 @@ class Update(NamedTuple):
 
 
 @dataclass
-class Record:
+class GuardRecord:
     """What the guard remembers of a validator."""
 
     in_a_row: int = 0
@@ -99,7 +99,7 @@ class Guard:
 
     def __init__(self, settings: GuardSettings) -> None:
         self.settings = settings
-        self.records: dict[AccountName, Record] = {}
+        self.records: dict[AccountName, GuardRecord] = {}
         self._allows_stale = settings.allows_stale
         """Cleared once the network has proved healthy."""
         self._was_in_sync = False
@@ -125,7 +125,7 @@ class Guard:
             if watched.active.public not in keys:
                 key = public_key_text(watched.active.public)
                 self._say(logging.ERROR, f"{key} is no active key of '{name}': nothing can be done with it")
-            self.records[name] = Record()
+            self.records[name] = GuardRecord()
         if self.records:
             self._say(logging.INFO, f"watching over {' '.join(self.records)}")
         return self._check(now, facts)
@@ -164,7 +164,7 @@ class Guard:
             return False
         return True
 
-    def _restored(self, name: AccountName, standing: OnChain, record: Record, now: int) -> list[Update]:
+    def _restored(self, name: AccountName, standing: DeclaredValidator, record: GuardRecord, now: int) -> list[Update]:
         if record.is_off:
             if 0 < self.settings.disable_max <= record.switched_off:
                 return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.validators.slots import participation
-from ledgerd.producer.guard import GuardFacts, OnChain, Seen, Update
+from ledgerd.producer.guard import DeclaredValidator, GuardFacts, Seen, Update
 from ledgerd.producer.settings import Watched
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import ValidatorUpdate
@@ -31,7 +31,7 @@ def read_guard_facts(chain: ChainView, names: Collection[AccountName]) -> GuardF
             active_keys[name] = keys
         validator = chain.validator(name)
         if validator is not None:
-            validators[name] = OnChain(validator.url, validator.signing_key)
+            validators[name] = DeclaredValidator(validator.url, validator.signing_key)
     irreversible_block = chain.block_at(chain.irreversible) if chain.irreversible else None
     return GuardFacts(
         head_number=globals_.head_block_number,

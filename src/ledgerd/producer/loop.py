@@ -39,11 +39,11 @@ BATCH = 200
 HEADS_REMEMBERED = 64
 WAIT_AFTER_LAG = 3 * SECOND
 
-OnChain = Callable[[Callable[[], int]], Awaitable[int]]
+RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
 """Runs a function on the thread of the chain, before what others have to do there."""
 
 
-Sleep = Callable[[float], Awaitable[None]]
+NetworkSleep = Callable[[float], Awaitable[None]]
 """Waits so many seconds by the clock that blocks are made by."""
 
 
@@ -250,7 +250,9 @@ def _write(lines: list[LogLine]) -> None:
         log.log(line.level, "%s", line.text)
 
 
-async def run(producer: Producer, on_chain: OnChain, clock: Microseconds, sleep: Sleep = asyncio.sleep) -> None:
+async def run(
+    producer: Producer, on_chain: RunOnChain, clock: Microseconds, sleep: NetworkSleep = asyncio.sleep
+) -> None:
     """Tick for as long as the node runs."""
     wait = wait_before_tick(clock())
     while True:

@@ -56,8 +56,8 @@ class Streaks:
 
     behind_head: int = 0
     idle: int = 0
-    is_recovering: bool = False
-    """From a minority fork, until a block of ours is made again."""
+    left_minority: bool = False
+    """Whether the node has asked its peers again because of a minority fork, and has made no block since."""
     last_production: int = 0
     """Seconds since 1970; 0 for never."""
     owed: Duty | None = None
@@ -80,9 +80,9 @@ class Streaks:
         elif outcome is TickOutcome.PRODUCED:
             self.behind_head = self.idle = 0
         if outcome is TickOutcome.PRODUCED:
-            self.last_production, self.is_recovering, self.owed = second, False, None
+            self.last_production, self.left_minority, self.owed = second, False, None
         elif outcome is TickOutcome.MINORITY_FORK:
-            self.is_recovering = True
+            self.left_minority = True
         if decision.duty is not None and outcome is not TickOutcome.PRODUCED:
             self.owed = decision.duty
         return lines + self._reason(decision, second)
@@ -150,7 +150,7 @@ class Streaks:
         is_expected = is_master if facts.is_emergency else facts.participation >= HEALTHY_PARTICIPATION
         patience = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS
         silent = second - self.last_production
-        if not self.last_production or self.is_recovering or not is_expected or silent <= patience:
+        if not self.last_production or self.left_minority or not is_expected or silent <= patience:
             return []
         lines = []
         if self._may_say("watchdog", second, WATCHDOG_EVERY):
@@ -168,4 +168,4 @@ class Streaks:
 def describe(facts: Facts, streaks: Streaks, second: int) -> str:
     """The producer in a line, for the log (spec 06, section 10.10)."""
     last = f"{second - streaks.last_production}s_ago" if streaks.last_production else "never"
-    return f"validator[head=#{facts.head_number} last_prod={last} minority_rcv={int(streaks.is_recovering)}]"
+    return f"validator[head=#{facts.head_number} last_prod={last} minority_rcv={int(streaks.left_minority)}]"

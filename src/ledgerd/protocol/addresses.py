@@ -1,6 +1,6 @@
-"""Addresses of the internet, as far as limits go by them: what one is charged as, and which ones are exempt.
+"""IP addresses in limits: the address that a limit counts, and addresses that are exempt.
 
-An IPv6 address is its /64: that much everybody has.
+An IPv6 address counts as its /64, which is the usual size of one customer's network.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ PRIVATE, NONE = "private", "none"
 
 
 class Exemption:
-    """Addresses that many may rightly share, so that no limit goes by them."""
+    """Addresses that many nodes or clients may share, so that no limit by address holds for them."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self._is_private = PRIVATE in words
@@ -32,7 +32,7 @@ def network_of(word: str) -> IPv4Network | IPv6Network:
 
 
 def charged_as(host: str) -> str:
-    """What an address is charged as; a name is charged as itself."""
+    """The address that limits count; a name counts as itself."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -16,7 +16,7 @@ from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
 
 
 class AmountOf(Share):
-    """A 64-bit amount whose symbol is known from its place."""
+    """A 64-bit amount whose symbol is that of the field."""
 
     def __init__(self, symbol: int, title: str) -> None:
         super().__init__()

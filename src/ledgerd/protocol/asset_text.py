@@ -39,7 +39,7 @@ def _name(symbol: int) -> str:
 
 @lru_cache(maxsize=256)
 def _form(symbol: int) -> tuple[int, str]:
-    """What printing needs of a symbol: its decimals, and the text behind the number."""
+    """The decimals of a symbol, and the text after the number."""
     return _decimals(symbol), f" {_name(symbol)}"
 
 

@@ -28,7 +28,7 @@ class Authority(msgspec.Struct, frozen=True):
     TITLE: ClassVar[str] = "authority"
 
     def check(self) -> None:
-        """Only the names of its accounts are looked at, not weights, keys or threshold (spec 01, section 6)."""
+        """Only the names of its accounts are checked, not weights, keys or threshold (spec 01, section 6)."""
         for account in self.account_auths:
             require(is_valid_name(account), "is_valid_account_name(item.first): ")
 
@@ -44,5 +44,5 @@ def authority_of(key: PublicKey) -> Authority:
 
 
 def require_valid_name(name: str) -> None:
-    """Every account name in an operation has this check first."""
+    """The check that comes first for every account name in an operation."""
     require(is_valid_name(name), f"is_valid_account_name(name): Account name {name} is invalid")

@@ -1,7 +1,7 @@
-"""Whether the keys that signed are the ones that operations ask for (spec 01, section 10).
+"""Whether the keys that signed are the ones that operations require (spec 01, section 10).
 
-Members are counted in their order and counting stops at the threshold, so a later key stays unused, and an unused
-key fails the transaction: order is part of the rule.
+Members are counted in their order and counting stops at the threshold, so a later key stays unused, and an unused key
+fails the transaction: order is part of the rule.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PRE_APPROVED = AccountName("temp")
 
 
 class MissingAuthority(RuleViolation):
-    """Accounts whose authority was asked for and not given."""
+    """Accounts whose required authority was not given."""
 
     kind = ""
 
@@ -74,13 +74,13 @@ class MissingOther(RuleViolation):
 
 
 class IrrelevantSignature(RuleViolation):
-    """A key signed that nothing asked for."""
+    """A key that signed and is not required."""
 
     code, name, what = 3050000, "tx_irrelevant_sig", "irrelevant signature included"
 
 
 class IrrelevantApproval(RuleViolation):
-    """An account approved whose approval nothing asked for."""
+    """An account that approved and is not required."""
 
     code, name, what = 3070000, "tx_irrelevant_approval", "irrelevant approval included"
 
@@ -97,7 +97,7 @@ NO_APPROVALS = Approvals()
 
 
 class Accounts(NamedTuple):
-    """Where authorities are looked up; each raises for an account that does not exist."""
+    """The lookup of authorities; each raises for an account that does not exist."""
 
     active: GetAuthority
     master: GetAuthority
@@ -155,19 +155,19 @@ class Signing:
         return total >= threshold
 
     def require_all_used(self) -> None:
-        """No signature and no approval may be idle."""
+        """Raise for a signature or an approval that was not used."""
         if not all(self.used.values()):
             raise IrrelevantSignature("Unnecessary signature(s) detected")
         if not all(self.approved.values()):
             raise IrrelevantApproval("Unnecessary approval(s) detected")
 
     def used_keys(self) -> set[PublicKey]:
-        """The keys that something asked for."""
+        """The used keys."""
         return {key for key, used in self.used.items() if used}
 
 
 def required_authorities(operations: Iterable[Operation]) -> Authorities:
-    """What operations ask for together; names once each and in word order."""
+    """The required authorities of all operations; each name once, in word order."""
     asked = [operation.authorities() for operation in operations]
     if len(asked) == 1 and not any(len(names) > 1 for names in asked[0][:3]):
         return asked[0]
@@ -191,7 +191,7 @@ def verify_authority(
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
-    """Raise unless the keys and approvals are just what the operations ask for."""
+    """Raise unless the keys and approvals are exactly what the operations require."""
     verify_required(required_authorities(operations), keys, accounts, approvals)
 
 
@@ -201,7 +201,7 @@ def verify_required(
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
-    """Raise unless the keys and approvals are just what is asked for."""
+    """Raise unless the keys and approvals are exactly what is required."""
     if required.regular:
         _verify_regular(required, keys, accounts, approvals)
         return
@@ -228,7 +228,7 @@ def verify_required(
 
 
 def _verify_regular(required: Authorities, keys: Iterable[PublicKey], accounts: Accounts, approvals: Approvals) -> None:
-    """Regular authority stands alone: nothing else may be asked for in the same transaction."""
+    """With regular authority, no other may be required in the same transaction."""
     require(not required.active, "required_active.size() == 0: ")
     require(not required.master, "required_master.size() == 0: ")
     require(not required.other, "other.size() == 0: ")

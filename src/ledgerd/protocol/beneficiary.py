@@ -1,4 +1,4 @@
-"""Beneficiaries: accounts that share what content or an award pays (spec 01, sections 2.6, 7.1 and 7.7).
+"""Beneficiaries: accounts that get a part of what content or an award pays (spec 01, sections 2.6, 7.1 and 7.7).
 
 An award may name none, in any order; content that names them names one at least, in the order of their names.
 """
@@ -29,7 +29,7 @@ class Beneficiary(msgspec.Struct, frozen=True):
 
 
 def require_beneficiaries(beneficiaries: tuple[Beneficiary, ...]) -> None:
-    """What an award asks of its beneficiaries: few enough, and no more than everything in all."""
+    """The rules for beneficiaries of an award: their number, and a total of at most 100%."""
     _require_few(beneficiaries)
     total = 0
     for each in beneficiaries:
@@ -37,7 +37,7 @@ def require_beneficiaries(beneficiaries: tuple[Beneficiary, ...]) -> None:
 
 
 def require_ordered_beneficiaries(beneficiaries: tuple[Beneficiary, ...]) -> None:
-    """What content asks besides: one at least, each account once, in ascending order."""
+    """The further rules for content: at least one, each account once, in ascending order."""
     require(beneficiaries, "beneficiaries.size(): Must specify at least one beneficiary")
     _require_few(beneficiaries)
     total = _require_part(beneficiaries[0], 0, "0")

@@ -110,7 +110,7 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def known_signee(self) -> PublicKey | None:
-        """The key that signed, if somebody has recovered it."""
+        """The key that signed, if it was recovered already."""
         known: PublicKey | None = self.__dict__.get("signee")
         return known
 

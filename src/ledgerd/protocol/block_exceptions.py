@@ -1,4 +1,4 @@
-"""Blocks of the mainnet that break a rule and stand all the same (spec 03, section 2)."""
+"""Blocks of the mainnet that break a rule and are valid all the same (spec 03, section 2)."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def config_of(network: ChainParameters) -> dict[str, Json]:
 
 
 def _chain(network: ChainParameters) -> dict[str, Json]:
-    """What the chain is: its clock, its names and keys, its irreversibility."""
+    """Constants of time, names, keys and irreversibility."""
     return {
         "CHAIN_100_PERCENT": constants.HUNDRED_PERCENT,
         "CHAIN_1_PERCENT": constants.ONE_PERCENT,
@@ -49,7 +49,7 @@ def _chain(network: ChainParameters) -> dict[str, Json]:
 
 
 def _limits(network: ChainParameters) -> dict[str, Json]:
-    """What it allows, and whatever the reference has added at the end since."""
+    """Limits, and the constants that the reference has appended since."""
     return {
         "CHAIN_MAX_ACCOUNT_NAME_LENGTH": MAX_NAME_BYTES,
         "CHAIN_MAX_ACCOUNT_VALIDATOR_VOTES": constants.MAX_ACCOUNT_VALIDATOR_VOTES,

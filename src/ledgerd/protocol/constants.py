@@ -69,7 +69,7 @@ IRREVERSIBLE_SUPPORT_MIN_RUN = 2
 """A validator that comes back must have made so many blocks before its support counts again."""
 MAX_UNDO_HISTORY = 10_000
 
-# Accounts, and what is kept of them.
+# Accounts, and the limits on what is stored of them.
 ACCOUNT_RECOVERY_REQUEST_EXPIRATION_PERIOD = 86_400
 MAX_WITHDRAW_ROUTES = 10
 MAX_URL_LENGTH = 256
@@ -113,22 +113,22 @@ MIN_ACCOUNT_CREATION_FEE = 1_000
 BANDWIDTH_RESERVE_PERCENT = 1_000
 BANDWIDTH_RESERVE_BELOW = 500_000_000
 
-# Accounts that every chain begins with.
+# Accounts that exist on every chain from the start.
 NULL_ACCOUNT = AccountName("null")
-"""What it is given is gone."""
+"""Tokens that it receives are destroyed."""
 COMMITTEE_ACCOUNT = AccountName("committee")
-"""What it is given goes to the committee fund; in an emergency it is the validator."""
+"""Tokens that it receives go to the committee fund; in an emergency it is the validator."""
 ANONYMOUS_ACCOUNT = AccountName("anonymous")
-"""What it is given makes an account of its own."""
+"""A transfer to it creates an account."""
 INVITE_ACCOUNT = AccountName("invite")
-"""Anybody may sign for it, to claim an invite."""
+"""Its key is public, so that anybody can claim an invite with it."""
 INITIATOR_ACCOUNT = AccountName("viz")
-"""The owner of all that the initial distribution leaves."""
+"""It gets the rest of the supply after the initial distribution."""
 BUILT_IN_ACCOUNTS = (NULL_ACCOUNT, COMMITTEE_ACCOUNT, ANONYMOUS_ACCOUNT, INVITE_ACCOUNT, INITIATOR_ACCOUNT)
 """In the order of their ids."""
 NUM_INITIATORS = 0
 """Further accounts of the initiator."""
 
-# Names that stand for nobody.
+# Reserved names, which no account has.
 PROXY_TO_SELF_ACCOUNT = AccountName("")
 ROOT_POST_PARENT = AccountName("")

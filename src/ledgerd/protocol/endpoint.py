@@ -1,4 +1,4 @@
-"""A host with a port: what the options name, and what peers, clients and servers of snapshots are reached at."""
+"""A host with a port, as in options and in the addresses of peers, clients and snapshot servers."""
 
 from __future__ import annotations
 

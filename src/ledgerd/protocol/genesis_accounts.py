@@ -1,6 +1,6 @@
-"""The initial distribution: who holds what before the first block (spec 03, section 4.1; spec 06, 16.4).
+"""The initial distribution: the balances before the first block (spec 03, section 4.1; spec 06, 16.4).
 
-What the chain makes of these accounts is the chain's matter.
+`chain.migrations` creates the accounts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NETWORKS = Path(__file__).parent / "networks"
 
 
 class GenesisAccount(msgspec.Struct, frozen=True):
-    """An account of the start: its one key for everything, and the tokens that are vested for it."""
+    """An account of the genesis: its key for all authorities, and the tokens that are vested for it."""
 
     name: AccountName
     key: PublicKey

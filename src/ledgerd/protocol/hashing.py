@@ -1,4 +1,4 @@
-"""The hash functions of the protocol, bytes to bytes. What is hashed, in which layout, is said elsewhere."""
+"""The hash functions of the protocol, from bytes to bytes."""
 
 from __future__ import annotations
 

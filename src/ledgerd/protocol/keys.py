@@ -35,20 +35,22 @@ _UPPER_CASE = {letter: letter - 32 for letter in range(ord("a"), ord("z") + 1)}
 
 
 class InvalidKey(RuleViolation):
-    """A secret that is not a private key, or a public key that is not a point. Never says which secret."""
+    """A secret that is not a private key, or a public key that is not a point. The message never contains the
+    secret.
+    """
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def public_key_text(key: PublicKey, prefix: str = ADDRESS_PREFIX) -> str:
-    """The text that people and JSON know a key by: prefix, then base58 of the key and its checksum."""
+    """The text of a public key: prefix, then base58 of the key and its checksum."""
     if len(key) != KEY_SIZE:
         raise EncodeError(f"a public key has {KEY_SIZE} bytes, not {len(key)}")
     return prefix + base58.encode(key + ripemd160(key)[:_CHECKSUM_SIZE])
 
 
 def public_key_from_text(text: str, prefix: str = ADDRESS_PREFIX) -> PublicKey:
-    """The key that a text names. Whether it is a point of the curve is never asked."""
-    if len(text) > _LONGEST_REMEMBERED:  # no honest text is; what is remembered stays small
+    """The key of a text. Whether it is a point of the curve is not checked."""
+    if len(text) > _LONGEST_REMEMBERED:  # no valid text is longer; this bounds the cache
         return _parse_public_key(text, prefix)
     return _remembered_public_key(text, prefix)
 
@@ -63,10 +65,10 @@ def _parse_public_key(text: str, prefix: str) -> PublicKey:
     binary = base58.decode(text[len(prefix) :])
     if 0 < len(binary) < KEY_SIZE + _CHECKSUM_SIZE:
         left = len(binary) if len(binary) < KEY_SIZE else len(binary) - KEY_SIZE
-        # The reference counts what it lacks from the wrong end.
+        # The reference computes the missing length from the wrong end.
         values = {"method": "read", "len": len(binary), "over": 1 - left}
         raise JsonError(OUT_OF_RANGE, "${method} datastream of length ${len} over by ${over}", values)
-    # From here on, nothing at all and bytes after the checksum are both let through to the checksum.
+    # From here on, empty data and bytes after the checksum both pass on to the check of the checksum.
     key, checksum = binary[:KEY_SIZE], binary[KEY_SIZE : KEY_SIZE + _CHECKSUM_SIZE]
     if ripemd160(key)[:_CHECKSUM_SIZE] != checksum:
         raise JsonError(ASSERTION, "fc::ripemd160::hash(key_data.data, key_data.size())._hash[0] == bin_key.check: ")
@@ -83,9 +85,9 @@ def _wif_checksum(payload: bytes) -> bytes:
 def wif_secret(text: str) -> bytes | None:
     """The 32 bytes that a WIF text holds, or None if it is none (spec 02, section 4.15).
 
-    The version byte is not looked at, one round of sha256 makes a checksum as good as two do, and a payload
-    that is too long or too short is cut or filled with zeros. Invites are claimed by these rules, which makes
-    them consensus.
+    The version byte is not checked, a checksum of one round of sha256 is accepted like one of two, and a payload that
+    is too long or too short is truncated or padded with zeros. Claims of invites use these rules, so they are
+    consensus.
     """
     try:
         binary = base58.decode(text)
@@ -152,7 +154,7 @@ class PrivateKey:
 
     @classmethod
     def from_brain_key(cls, words: str, sequence: int = 0) -> PrivateKey:
-        """One of the keys that wallets derive from words to be remembered."""
+        """One of the keys that wallets derive from a brain key: a sentence of words."""
         return cls(sha256(sha512(_bytes_of(f"{normalized_brain_key(words)} {sequence}"))))
 
 

@@ -1,4 +1,4 @@
-"""Rules that operations of prediction markets share: tokens, texts, ids, and which outcome is meant (spec 07, 3)."""
+"""Checks that operations of prediction markets share: tokens, texts, ids and outcomes (spec 07, 3)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def require_text(text: str, field: str, most: int) -> None:
 
 
 def require_object_id(number: int, field: str) -> None:
-    """An id that an object can have; whether one has it is not asked here."""
+    """An id that an object can have; whether such an object exists is not checked here."""
     require(number >= 0, f"{field} >= 0: {field} must be non-negative")
 
 

@@ -1,4 +1,4 @@
-"""Encrypted memos: a convention of wallets; the ledger carries them unread (spec 01, section 5.5)."""
+"""Encrypted memos: a convention of wallets, which the ledger does not interpret (spec 01, section 5.5)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ledgerd.protocol.hashing import sha256, sha512
 from ledgerd.protocol.keys import InvalidKey, PrivateKey, PublicKey
 
 MARK = "#"
-"""What an encrypted memo begins with. A wallet encrypts what its user begins with it."""
+"""The first character of an encrypted memo. A wallet encrypts texts that begin with it."""
 
 _HEAD = struct.Struct("<33s33sQ4s")
 _BLOCK_BITS = 128
 
 
 def shared_secret(own: PrivateKey, other: PublicKey) -> bytes:
-    """What two keys have in common: each side computes it from its secret and the other's public key."""
+    """The shared secret of two keys: each side computes it from its own secret and the other's public key."""
     try:
         point = coincurve.PublicKey(other).multiply(own.secret)
     except ValueError:
@@ -86,7 +86,7 @@ def _with_length(data: bytes) -> bytes:
 
 
 def _after_length(data: bytes) -> bytes:
-    """The bytes that a length announces; what follows is ignored, as everywhere (spec 01, section 2.1)."""
+    """The bytes after a length; further ones are ignored, as everywhere (spec 01, section 2.1)."""
     try:
         length, start = read_varint(data, 0, Reading())
     except IndexError:

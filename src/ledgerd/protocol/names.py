@@ -1,4 +1,4 @@
-"""Account names: their form on the wire, the two orders they have, and what makes one valid (spec 01, 2.4 and 6)."""
+"""Account names: their form on the wire, their two orders, and the rules for valid ones (spec 01, 2.4 and 6)."""
 
 from __future__ import annotations
 

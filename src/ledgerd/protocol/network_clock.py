@@ -1,4 +1,4 @@
-"""How time goes in a network. In all that people rely on it is that of the world; a private network may choose."""
+"""The clock of a network. Public networks use UTC; a private one may have a clock of its own."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ Moment = Annotated[int, Meta(ge=0, le=0xFFFFFFFF)]
 
 
 class NetworkClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A clock that was set once, and goes at its own pace since.
+    """A clock that was set at a moment, and runs at its own rate.
 
-    All nodes of a network must agree on it, so it stands among the network's parameters. No rule reads it.
+    All nodes of a network need the same one, so it is a parameter of the network. No rule reads it.
     """
 
     began: Moment = 0
-    """When it was set, in the time of the world."""
+    """The real time at which it was set."""
     showed: Moment = 0
-    """What it was set to."""
+    """The network's time that it was set to."""
     rate: Annotated[float, Meta(ge=0.01, le=100.0)] = 1.0
-    """Seconds of the network that pass in one of the world."""
+    """Seconds of the network for each real second."""
 
     @property
     def is_own(self) -> bool:
-        """Whether the network keeps a time that no server of the world can tell."""
+        """Whether it differs from real time, so that time servers do not apply."""
         return self != NetworkClock()
 
     def at(self, microseconds: int) -> int:
-        """The network's time at a time of the world, both in microseconds since 1970."""
+        """The network's time at a real time, both in microseconds since 1970."""
         passed = microseconds - self.began * MICRO
         return self.showed * MICRO + (passed if self.rate == 1.0 else int(passed * self.rate))

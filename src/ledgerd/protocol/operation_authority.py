@@ -1,7 +1,7 @@
-"""Whether each operation by itself is signed for, by its account's keys or by an agent's (spec 10, section 4).
+"""Whether each operation is signed, by keys of its account or of an agent (spec 10, section 4).
 
-That is asked since hardfork 15; before, and of proposals for ever, `authority_check` asks all operations together.
-Which agents an account has is not known here.
+These are the rules since hardfork 15. Before, and always for proposals, `authority_check` checks all operations
+together. The caller passes in the agents of an account.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ AgentKeys = Callable[[AccountName, str], Iterable[PublicKey]]
 
 
 class Verified(NamedTuple):
-    """What a check that came to its end has seen."""
+    """The result of a successful check."""
 
     used: frozenset[PublicKey]
-    """The keys that something asked for."""
+    """The used keys."""
     is_plain: tuple[bool, ...]
-    """Of each operation, whether it asks for one active or regular authority alone, which its members reach."""
+    """For each operation, whether it requires one active or regular authority only, which its members satisfy."""
 
 
 def verify_operations(
@@ -48,9 +48,9 @@ def verify_operations(
     *,
     allow_unused: bool = False,
 ) -> Verified:
-    """Raise unless every operation has what is `asked` for it, and no other keys have signed.
+    """Raise unless every operation has what is `asked` of it, and no other keys have signed.
 
-    The first authority that is missing is named alone.
+    Only the first missing authority is named.
     """
     if any(each.regular for each in asked):
         require(
@@ -71,13 +71,13 @@ def verify_operations(
 
 
 def is_signed_plainly(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> bool:
-    """Whether nothing more need be asked of a transaction of one operation: the usual case, and the cheap one."""
+    """Whether a transaction of one operation needs no further check: the usual case, which is cheap."""
     signing = _plain(required, keys, accounts)
     return signing is not None and all(signing.used.values())
 
 
 def _plain(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> Signing | None:
-    """One account is asked for, and its own members reach its authority."""
+    """One account is required, and its own members satisfy its authority."""
     active, master, regular, other = required
     if master or other or len(active) + len(regular) != 1:
         return None
@@ -86,7 +86,7 @@ def _plain(required: Authorities, keys: Collection[PublicKey], accounts: Account
 
 
 class _Check:
-    """The check of one operation. What it marks is not seen by that of the next."""
+    """The check of one operation. Its marks of used keys do not affect the next one."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class _Check:
         self.signing = Signing(accounts.regular if required.regular else accounts.active, keys)
 
     def run(self) -> Signing:
-        """Raise for the first authority that is missing; otherwise say what has been used."""
+        """Raise for the first missing authority; otherwise return what was used."""
         required, accounts = self.required, self.accounts
         for authority in required.other:
             if not self.signing.satisfied(authority):
@@ -118,10 +118,10 @@ class _Check:
         return self.signing
 
     def _ask(self, name: AccountName, higher: tuple[GetAuthority, ...], missing: type[MissingAuthority]) -> None:
-        """The account's own authority is reached, or a higher one, or an agent signs.
+        """Whether the account's own authority or a higher one is satisfied, or an agent has signed.
 
-        What an attempt has marked counts for the rest of the operation, also its parts that failed; unless all of it
-        fails, and an agent signs (spec 10, section 4.4, quirk C).
+        The marks of an attempt count for the rest of the operation, also those of failed parts; unless all of it fails,
+        and an agent has signed (spec 10, section 4.4, quirk C).
         """
         attempt = self.signing.copy()
         if attempt.name_satisfied(name) or any(attempt.satisfied(get(name)) for get in higher):
@@ -133,13 +133,13 @@ class _Check:
 
 
 def _keys_of_agents(operation: Operation, name: AccountName, agent_keys: AgentKeys) -> Iterable[PublicKey]:
-    """The list of what cannot be delegated is asked again: an imported state may say otherwise."""
+    """Operations that cannot be delegated are checked again here, since an imported state may allow them."""
     title = name_of(type(operation))
     return () if title in NEVER_DELEGABLE else agent_keys(name, title)
 
 
 def left_to_agents(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> Authorities:
-    """The names that only agents answer for, when each is asked for by itself (spec 10, section 4.4, step 1)."""
+    """The names that need an agent, when each is checked by itself (spec 10, section 4.4, step 1)."""
     return Authorities(
         active=tuple(name for name in required.active if not _is_proved(name, keys, accounts)),
         regular=tuple(name for name in required.regular if not _is_proved(name, keys, accounts, regular=True)),

@@ -1,4 +1,4 @@
-"""What makes networks differ from one another, and the two that everybody knows (spec 01, section 13).
+"""The parameters in which networks differ, and those of mainnet and testnet (spec 01, section 13).
 
 A private network is read from a file by `chain_file`. What all networks share is in `constants`.
 """
@@ -175,4 +175,4 @@ TESTNET = ChainParameters(
 )
 
 NETWORKS = {"mainnet": MAINNET, "testnet": TESTNET}
-"""The networks that go by a word."""
+"""The built-in networks, by name."""

@@ -1,7 +1,7 @@
 """Chain properties: what validators vote on, in five versions (spec 01, section 8).
 
-The sixth is in `market_properties`, all of them together in `property_versions`. How votes become the properties in
-force, and which version a hardfork accepts, is the chain's to know.
+The sixth is in `market_properties`, all of them together in `property_versions`. The chain computes the medians of
+votes, and knows which version a hardfork accepts.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Private keys in texts that people are shown: none is ever repeated, wherever it was written."""
+"""Removes private keys from texts for people, such as log lines and errors."""
 
 from __future__ import annotations
 
 import re
 
 PUBLISHED_COMMITTEE_KEY = "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC"
-"""Of the test network: a secret of nobody."""
+"""The published key of the test network, which is no secret."""
 
 HIDDEN = "(a private key)"
 

@@ -1,7 +1,7 @@
-"""Who signed a block and its transactions, worked out ahead of the rules that ask for it (design decision 6).
+"""Recovery of the keys that signed a block and its transactions, ahead of the rules that need them.
 
-What there is to recover is listed here, and the keys are put where the rules look for them; who recovers them, and
-beside what, is no matter here. A key that could not be recovered is left to the rules, which say what is wrong.
+This lists the signatures, and puts recovered keys into the cache that the rules use. Other processes may recover them.
+A key that cannot be recovered is left to the rules, which raise the error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def signed_in(blocks: Iterable[Block], chain_id: bytes) -> list[bytes]:
 
 
 def signer_of(signed: bytes) -> PublicKey | None:
-    """The key behind one of them; nothing where there is none."""
+    """The key of a signature; None if it cannot be recovered."""
     try:
         return recover(Signature(signed[:SIGNATURE_SIZE]), signed[SIGNATURE_SIZE:])
     except RuleViolation:
@@ -42,7 +42,7 @@ def signer_of(signed: bytes) -> PublicKey | None:
 
 
 def remember_signers(blocks: Iterable[Block], chain_id: bytes, keys: Iterable[PublicKey | None]) -> None:
-    """Put the keys, in the order of `signed_in`, where the rules look for them."""
+    """Put the keys, in the order of `signed_in`, into the cache that the rules use."""
     coming = iter(keys)
     for block in blocks:
         key = next(coming, None)

@@ -1,4 +1,4 @@
-"""Transactions: their form, their ids and digests, their signatures and the block that they refer to (spec 01, 9)."""
+"""Transactions: fields, ids, digests, signatures, and the block that they refer to (spec 01, 9)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SIGNATURE_SIZE = 65
 SIGNERS = "signers"
-"""Where an object keeps the keys that signed it, with the chain for which they did."""
+"""The attribute for the recovered keys, with their chain id."""
 
 
 class DuplicateSignature(RuleViolation):
@@ -38,7 +38,7 @@ class DuplicateSignature(RuleViolation):
 
 
 class Transaction(msgspec.Struct, frozen=True, dict=True):
-    """Operations that happen together or not at all, on the chain that a recent block names."""
+    """Operations that are applied together or not at all, on the chain of the block that it refers to."""
 
     ref_block_num: UInt16
     ref_block_prefix: UInt32
@@ -94,13 +94,13 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         return hashlib.sha256(chain_id + self.unsigned).digest()
 
     def check(self, network: ChainParameters) -> None:
-        """Raise unless every operation is sound in itself; extensions are not looked at."""
+        """Raise unless every operation is valid by itself; extensions are not checked."""
         require(self.operations, "operations.size() > 0: A transaction must have at least one operation")
         for operation in self.operations:
             operation.check(network)
 
     def signature_keys(self, chain_id: bytes) -> frozenset[PublicKey]:
-        """The keys that signed; each may do so once. They are worked out once: nothing is as slow as this."""
+        """The keys that signed, each only once. They are recovered once, since nothing else is as slow."""
         known = self.known_signers(chain_id)
         if known is not None:
             return known
@@ -114,7 +114,7 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         return self.remember_signers(chain_id, keys)
 
     def known_signers(self, chain_id: bytes) -> frozenset[PublicKey] | None:
-        """The keys that signed, if somebody has worked them out."""
+        """The keys that signed, if they were recovered already."""
         known: tuple[bytes, frozenset[PublicKey]] | None = self.__dict__.get(SIGNERS)
         return known[1] if known is not None and known[0] == chain_id else None
 
@@ -132,7 +132,7 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
 
 def reference_to(block: BlockId) -> tuple[int, int]:
-    """What a transaction says of the block that it builds on: number and prefix (spec 01, section 9)."""
+    """The reference to a block in a transaction: number and prefix (spec 01, section 9)."""
     return block_number_of(block) & 0xFFFF, int.from_bytes(block[4:8], "little")
 
 

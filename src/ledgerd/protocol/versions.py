@@ -21,7 +21,7 @@ from ledgerd.codec.source import Source
 from ledgerd.protocol.times import Time
 
 HARDFORK_MASK = 0xFFFF0000
-"""What of a version says which hardforks a program knows; the rest is its release."""
+"""The bits of a version that name the hardfork; the others are the release."""
 
 _MAX_UINT32 = 0xFFFFFFFF
 _UINT32_DIGITS = 10

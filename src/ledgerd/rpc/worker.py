@@ -1,4 +1,4 @@
-"""An API worker: a process that reads the state, serves clients, and ends with the node.
+"""An API worker: a process that reads the state and serves clients, until the node ends.
 
 `workers` starts it and writes its arguments to standard input: the inherited sockets, and the function of the node that
 assembles its service.
@@ -27,39 +27,39 @@ from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.tasks import first_of
 
 
-class Listener(msgspec.Struct, frozen=True):
+class ListeningSocket(msgspec.Struct, frozen=True):
     """An inherited listening socket, and the protocols served on it."""
 
     descriptor: int
     speech: Speech
     host: str
-    """As the operator wrote it."""
+    """The host in the option."""
 
 
-class Order(msgspec.Struct, frozen=True):
+class WorkerArguments(msgspec.Struct, frozen=True):
     """The arguments of a worker process, read from standard input."""
 
     parts: str
     """`module:function`: called with the link, the limits and the settings, it returns the service."""
     settings: msgspec.Raw
-    """The settings that this function takes, as JSON: their type is known to it alone."""
+    """The argument of this function, as JSON; only it knows the type."""
     limits: Limits
     link: int
-    listeners: tuple[Listener, ...]
+    listeners: tuple[ListeningSocket, ...]
 
 
 YIELDING = 5
-"""The `nice` value of workers: if processors are scarce, blocks go before requests."""
+"""The `nice` value of workers: blocks are more urgent than requests."""
 
 UNBOUNDED = 1 << 16
-"""Files to ask for where the number of connections has no limit."""
+"""The number of files to request from the system if connections are unlimited."""
 
 log = logging.getLogger(__name__)
 
-Parts = Callable[[Link, Limits, msgspec.Raw], Service]
+MakeService = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
-async def serve(order: Order) -> None:
+async def serve(order: WorkerArguments) -> None:
     """Serve until the node sends a stop or the link is lost."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
@@ -83,7 +83,7 @@ async def serve(order: Order) -> None:
 
 
 def _fitting(limits: Limits) -> Limits:
-    """Accept no more connections than the system lets this process have files."""
+    """Limit the connections to the files that the system allows."""
     wanted = limits.files if limits.connections else UNBOUNDED
     allowed = files_allowed(wanted)
     if allowed >= wanted:
@@ -111,16 +111,16 @@ def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
     link.on(STOP, stop)
 
 
-def _parts(name: str) -> Parts:
+def _parts(name: str) -> MakeService:
     module, _, function = name.partition(":")
-    parts: Parts = getattr(import_module(module), function)
+    parts: MakeService = getattr(import_module(module), function)
     return parts
 
 
 def main() -> None:
-    """Read the order and carry it out."""
+    """Read the arguments, and serve."""
     give_way(YIELDING)
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=WorkerArguments)
     on_a_loop(partial(serve, order))
 
 

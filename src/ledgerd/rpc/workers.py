@@ -15,10 +15,10 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
-from ledgerd.rpc.link.frames import Event, frame
+from ledgerd.rpc.link.frames import TopicEvent, frame
 from ledgerd.rpc.link.link import STOP
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
-from ledgerd.rpc.worker import Listener, Order
+from ledgerd.rpc.worker import ListeningSocket, WorkerArguments
 from ledgerd.supervision.processes import PIPE, Child, module_command
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Ended, Work, Working
@@ -124,7 +124,7 @@ class Workers:
             try:
                 raise Ended(await self._watched(child, link))
             finally:
-                link.send(frame(Event(STOP, b"")))
+                link.send(frame(TopicEvent(STOP, b"")))
                 await child.stop(self._limits.stop_seconds + 1)
         finally:
             if not slot.serves.is_set():
@@ -138,8 +138,8 @@ class Workers:
         ours, theirs = socket.socketpair()
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
-            listeners = tuple(Listener(plug.fileno(), each.speech, each.host) for plug, each in slot.sockets)
-            order = Order(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
+            listeners = tuple(ListeningSocket(plug.fileno(), each.speech, each.host) for plug, each in slot.sockets)
+            order = WorkerArguments(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
             inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
             slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited)
             failing.callback(child.kill)

@@ -1,1 +1,1 @@
-"""Snapshots: the whole state in a file, written, read and taken in."""
+"""Snapshots: writing, reading, importing and exchanging the whole state as a file."""

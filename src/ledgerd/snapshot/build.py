@@ -1,4 +1,4 @@
-"""Building the state of a snapshot in a folder of its own. Putting it in the place of another is for its node."""
+"""Builds the state of a snapshot in a folder of its own. The node then replaces its state by it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
 
 
 def read_snapshot(file: Path) -> Snapshot:
-    """The snapshot in a file; `SnapshotError` says why there is none."""
+    """The snapshot in a file; raises `SnapshotError` if it is invalid."""
     try:
         return Snapshot.from_path(file)
     except OSError as problem:
@@ -24,10 +24,10 @@ def read_snapshot(file: Path) -> Snapshot:
 
 
 def build_state(folder: Path, snapshot: Snapshot, network: ChainParameters, space: Space, residual: int = 0) -> None:
-    """Make a state in a folder that is empty; the residual is that of `load`.
+    """Build the state in an empty folder; `residual` is that of `load`.
 
     Raises:
-        SnapshotError: The snapshot cannot be taken; the folder is gone.
+        SnapshotError: The snapshot cannot be imported; the folder is removed.
     """
     try:
         with Store.open(folder, STORED_TABLES, space=space) as store:

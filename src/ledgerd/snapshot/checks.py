@@ -1,7 +1,7 @@
-"""What a snapshot must be to be taken (spec 11, sections 8.3 and 8.6).
+"""Checks of a snapshot at its import (spec 11, sections 8.3 and 8.6).
 
-The reference makes the first half of these checks before it changes anything. Here a state is built beside the one
-there is, and dropped when a check fails: so all of them are made when everything has been read.
+The reference makes the first half of these checks before it changes anything. Here the state is built beside the
+present one, and dropped if a check fails, so all checks come after reading.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_BY_NAME,
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 
 if TYPE_CHECKING:
-    from ledgerd.chain.offline.tokens import Tally
+    from ledgerd.chain.offline.tokens import TokenTally
     from ledgerd.protocol.block import Block
     from ledgerd.snapshot.read import Snapshot
     from ledgerd.state import Store
@@ -27,7 +27,7 @@ RESIDUAL_OPTION = "snapshot-pm-legacy-residual"
 
 
 def require_anchor(snapshot: Snapshot, head_block: Block | None, hardfork: int) -> None:
-    """The head block, where there is one, must be that of the header; and what hardfork 15 needs must be there."""
+    """The head block, if present, must be that of the header; and the file must have what hardfork 15 needs."""
     if hardfork >= WITH_AGENTS and head_block is None:
         raise SnapshotError(f'state.contains("{HEAD_BLOCK}"): Post-HF15 snapshot lacks signed head block anchor')
     if head_block is not None:
@@ -55,15 +55,15 @@ def require_anchor(snapshot: Snapshot, head_block: Block | None, hardfork: int) 
 
 
 def require_counts(snapshot: Snapshot) -> None:
-    """Every section that the header counts must have so many records; what clients say of markets is not read."""
+    """Every section must have as many records as its header says; metadata of markets is not read."""
     for name, count in snapshot.object_counts.items():
         found = snapshot.sections.get(name) or 0
         if found != count and name != METADATA:
             raise SnapshotError(f"the header of the snapshot counts {count} records of {name}, and it has {found}")
 
 
-def require_sums(store: Store, tally: Tally, residual: int) -> None:
-    """Authorities are of accounts, shares add up, and tokens too, but for what the operator tolerates."""
+def require_sums(store: Store, tally: TokenTally, residual: int) -> None:
+    """Authorities belong to accounts, and shares and tokens add up, except for a residual that the operator allows."""
     with store.committed() as view:
         _require_owners(view)
         shares = sum(account.vesting_shares for account in view.scan(ACCOUNTS))
@@ -84,7 +84,7 @@ def _require_owners(view: View) -> None:
 
 
 def what_makes(excess: int) -> str:
-    """What a sum that is not zero comes from in a sound chain, and what to do."""
+    """The known reason for a difference of tokens, and what the operator can do."""
     return (
         "On a sound chain such a sum comes from fixed awards that gave their beneficiaries more than the award, from "
         "positions that were closed above what they had bet, or from tokens of a market that nobody was left to get. "
@@ -93,7 +93,7 @@ def what_makes(excess: int) -> str:
 
 
 def told_excess(excess: int) -> str:
-    """What whoever writes such a file should know."""
+    """The log line for the writer of such a file."""
     return (
         f"the tokens in this snapshot are {excess} more than its supply, in thousandths of a VIZ: nodes refuse to "
         f"import it, this one too, unless {RESIDUAL_OPTION} is {excess} there"

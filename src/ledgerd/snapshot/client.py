@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
-from ledgerd.snapshot.frames import InfoReply, InfoRequest, Message, MessageReader, ProtocolFault, packed
+from ledgerd.snapshot.frames import InfoReply, InfoRequest, MessageReader, ProtocolFault, SnapshotMessage, packed
 from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.threads import in_thread
 
@@ -26,14 +26,14 @@ PART_SECONDS = 300.0
 CONNECT_ATTEMPTS = 3
 PAUSE_SECONDS = 2.0
 SLOWEST = 16 << 10
-"""Bytes a second; a download slower than that on average is given up for that of another server."""
+"""Bytes a second; a download with a lower average is aborted, and another server is tried."""
 SPARE_BYTES = 256 << 20
-"""What must stay free on the disk beside the file."""
+"""Bytes that must stay free on the disk besides the file."""
 READ_BYTES = 1 << 18
 FRAME_BYTES = PART + 64
 
 FAULTS = (OSError, TimeoutError, ProtocolFault, Unavailable)
-"""The errors of a download that a peer, the network or the disk can cause."""
+"""Errors of a download, caused by peer, network or disk."""
 
 
 class SnapshotConnection:
@@ -44,7 +44,7 @@ class SnapshotConnection:
         self._writer = writer
         self._frames = MessageReader(FRAME_BYTES)
 
-    async def ask(self, request: Message, seconds: float) -> Message:
+    async def ask(self, request: SnapshotMessage, seconds: float) -> SnapshotMessage:
         """Send a request and wait for the answer."""
         async with asyncio.timeout(seconds):
             self._writer.write(packed(request))
@@ -94,9 +94,9 @@ async def fetch_newest(
     refused: Collection[bytes] = (),
     pause: float = PAUSE_SECONDS,
 ) -> Fetched | None:
-    """Fetch the snapshot of the highest block that a peer has, if that is above a number; the next peer's if it fails.
+    """Download the snapshot of the highest block above a number, from the next peer if one fails.
 
-    One whose checksum was refused before is not fetched again, and one that lies in the directory already is taken.
+    A snapshot that was refused before is not downloaded again; one that is in the directory already is used.
     """
     replies = await all_of(_heard_from(peer) for peer in peers)
     found = [(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
@@ -126,7 +126,7 @@ async def _heard_from(peer: Endpoint) -> InfoReply | None:
 
 
 async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS) -> Fetched:
-    """Fetch a peer's snapshot into a directory that exists, or leave nothing there."""
+    """Download a peer's snapshot into an existing directory; a failed download leaves no file."""
     partial, progress = folder / DOWNLOAD, Download()
     try:
         with partial.open("wb") as file:
@@ -144,7 +144,7 @@ async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float
 
 
 async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float) -> None:
-    """Download over one connection, and over another whenever one breaks that has brought bytes."""
+    """Download over one connection, and over a new one if one that has received bytes breaks."""
     began, failures = _now(), 0
     while True:
         try:
@@ -163,7 +163,7 @@ async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float
 
 
 async def _receive(connection: SnapshotConnection, file: BinaryIO, progress: Download, began: float) -> None:
-    request: Message | None = progress.connect()
+    request: SnapshotMessage | None = progress.connect()
     seconds = ANSWER_SECONDS
     while request is not None:
         action = progress.take(await connection.ask(request, seconds))
@@ -190,7 +190,7 @@ def _has_checksum(path: Path, checksum: bytes) -> bool:
 
 
 def reason_of(problem: BaseException) -> str:
-    """What went wrong, in words."""
+    """The reason of a failure, as text."""
     if isinstance(problem, TimeoutError):
         return "no answer in time"
     if isinstance(problem, OSError) and problem.strerror:

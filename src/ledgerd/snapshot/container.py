@@ -1,7 +1,7 @@
 """The container of a snapshot: one zlib stream over one JSON text, a header and the state (spec 03, section 27.1).
 
-The header comes first and holds a checksum of the state behind it. So the state is compressed while it is hashed,
-and the header, compressed afterwards, is put in front: a whole state never stands in memory as text.
+The header comes first and has a checksum of the state after it. So the state is hashed and compressed into a temporary
+file, and the header is compressed afterwards and written before it: the text of a whole state is never in memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _ADLER_BASE = 65_521
 
 
 class StateWriter:
-    """Takes the text of the state in pieces, then gives the file; what is compressed waits in a temporary file."""
+    """Takes the text of the state in pieces, compresses it into a temporary file, then gives the bytes of the
+    snapshot.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self._hash = hashlib.sha256()
@@ -40,7 +42,7 @@ class StateWriter:
         self._length = 0
 
     def add(self, text: str) -> None:
-        """The next piece."""
+        """Add the next piece."""
         raw = text.encode("utf-8", "surrogateescape")
         self._hash.update(raw)
         self._pack(raw)
@@ -52,11 +54,11 @@ class StateWriter:
 
     @property
     def checksum(self) -> str:
-        """Of all that was added."""
+        """The checksum of all added text."""
         return self._hash.hexdigest()
 
     def finish(self, header: str) -> Iterator[bytes]:
-        """The bytes of the file; nothing can be added any more."""
+        """The bytes of the snapshot; nothing can be added afterwards."""
         self._pack(b"}")
         self._packed.write(self._packer.flush())
         front = HEADER_KEY + header.encode() + STATE_KEY
@@ -69,7 +71,7 @@ class StateWriter:
         yield joined_adler32(zlib.adler32(front), self._adler, self._length).to_bytes(4, "big")
 
     def close(self) -> None:
-        """Let the temporary file go; harmless when done before."""
+        """Delete the temporary file, if that was not done before."""
         self._packed.close()
 
     def __enter__(self) -> Self:
@@ -80,7 +82,7 @@ class StateWriter:
 
 
 def joined_adler32(first: int, second: int, length: int) -> int:
-    """The checksum of two texts one after the other, from theirs and the length of the second."""
+    """The checksum of two joined texts, from their checksums and the length of the second."""
     low = (first & 0xFFFF) + (second & 0xFFFF) - 1
     high = (first >> 16) + (second >> 16) + length * ((first & 0xFFFF) - 1)
     return high % _ADLER_BASE << 16 | low % _ADLER_BASE

@@ -1,4 +1,4 @@
-"""Writing a snapshot of the last commit of a state, while a node goes on writing to it."""
+"""Writes a snapshot of the last commit of a state, while a node writes to that state."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.directory import PARTIAL, put_in_place
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import Exported, Occasion, export
-from ledgerd.state import Reader, View
+from ledgerd.state import StateReader, View
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 
 
 class Written(NamedTuple):
-    """A snapshot that is on the disk."""
+    """A written snapshot."""
 
     number: int
-    """The head block of its state, which may be later than the one that it was asked for at."""
+    """The head block of its state, which may be later than the block of the request."""
     size: int
     exported: Exported
 
 
 def create(state: Path, logs: Path, network: ChainParameters, path: Path, created: int) -> Written:
-    """Write the state of a folder into a file, which has its name only when it is whole."""
+    """Write the state of a folder into a file, which gets its name when it is complete."""
     partial = path.with_name(path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with Reader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
+        with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
             number = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
             occasion = Occasion(network.chain_id, created, _block(view, logs, number))
             with partial.open("wb") as file:
@@ -50,7 +50,7 @@ def create(state: Path, logs: Path, network: ChainParameters, path: Path, create
 
 
 def _block(view: View, logs: Path, number: int) -> Block | None:
-    """The block at which the state stands: reversible, or in one of the logs."""
+    """The head block of the state, from the reversible blocks or a log."""
     kept = view.lookup(REVERSIBLE_BY_NUMBER, number)
     packed = None if kept is None else kept.packed
     for kind in (RollingBlockLogReader, BlockLogReader):

@@ -1,6 +1,6 @@
-"""The directory of the snapshots: their names, which is the newest, and which are too old to keep.
+"""The directory of the snapshots: names, the newest one, and deletion of old ones.
 
-Spec 06, sections 8.1, 12.5 and 13. What lies in it may be anybody's; only files of these names are ever touched.
+Spec 06, sections 8.1, 12.5 and 13. Other files in the directory are never touched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DAY = 86_400
 LARGEST_NUMBER = (1 << 32) - 1
 
 
-class Kept(NamedTuple):
+class StoredSnapshot(NamedTuple):
     """A snapshot in the directory."""
 
     number: int
@@ -28,12 +28,12 @@ class Kept(NamedTuple):
 
 
 def name_of(number: int) -> str:
-    """What a snapshot of a block is called."""
+    """The file name of the snapshot of a block."""
     return f"snapshot-block-{number}.vizjson"
 
 
 def number_in(name: str) -> int:
-    """The block in the name of a snapshot; 0 where there is none."""
+    """The block in the name of a snapshot; 0 for other names."""
     found = NAMED.search(name)
     if found is None or not name.endswith(SUFFIXES) or len(found[1]) > 10:
         return 0
@@ -41,7 +41,7 @@ def number_in(name: str) -> int:
     return number if number <= LARGEST_NUMBER else 0
 
 
-def kept_in(folder: Path) -> Iterator[Kept]:
+def kept_in(folder: Path) -> Iterator[StoredSnapshot]:
     """Every snapshot of a directory, which may not exist."""
     try:
         entries = sorted(folder.iterdir())
@@ -50,17 +50,17 @@ def kept_in(folder: Path) -> Iterator[Kept]:
     for path in entries:
         number = number_in(path.name)
         if number and path.is_file():
-            yield Kept(number, path)
+            yield StoredSnapshot(number, path)
 
 
-def newest_in(folder: Path, *, below: int | None = None) -> Kept | None:
+def newest_in(folder: Path, *, below: int | None = None) -> StoredSnapshot | None:
     """The snapshot of the highest block, or of the highest one below a number."""
     fitting = (each for each in kept_in(folder) if below is None or each.number < below)
     return max(fitting, key=lambda each: each.number, default=None)
 
 
 def make_directory(folder: Path) -> None:
-    """Make it, and drop what a stop has left unfinished in it."""
+    """Create the directory, and delete unfinished files in it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DOWNLOAD).unlink(missing_ok=True)
     for path in folder.glob(f"snapshot-block-*{PARTIAL}"):
@@ -68,7 +68,7 @@ def make_directory(folder: Path) -> None:
 
 
 def drop_old(folder: Path, now: float, days: int) -> list[Path]:
-    """Delete snapshots that were written longer ago than so many days, but never the newest; gives what is gone."""
+    """Delete snapshots older than a number of days, except the newest; returns the deleted ones."""
     newest = newest_in(folder)
     gone = []
     for each in kept_in(folder) if days else ():
@@ -79,7 +79,7 @@ def drop_old(folder: Path, now: float, days: int) -> list[Path]:
 
 
 def put_in_place(partial: Path, path: Path) -> None:
-    """Give a file that is whole, and on the disk, its name."""
+    """Rename a complete and synchronised file to its final name."""
     with partial.open("rb") as file:
         os.fsync(file.fileno())
     partial.replace(path)

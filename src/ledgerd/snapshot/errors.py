@@ -1,4 +1,4 @@
-"""What can be wrong with a snapshot file: said to the operator, who has to find another one."""
+"""The error of a snapshot file, as a text for the operator."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Writing a snapshot: a view of the state becomes a file that the reference reads (spec 03, section 27).
+"""Writes a view of the state as a snapshot that the reference reads (spec 03, section 27).
 
-What depends on the clock or on the network is handed in, so that the same state gives the same bytes.
+What depends on clock or network is passed in, so that the same state gives the same bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ledgerd.chain.offline.tokens import Tally
+from ledgerd.chain.offline.tokens import TokenTally
 from ledgerd.codec import codec_of
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol.block import Block
@@ -19,7 +19,7 @@ from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.loadable import Loadability
-from ledgerd.snapshot.sections import HEAD_BLOCK, SECTIONS, Section
+from ledgerd.snapshot.sections import HEAD_BLOCK, SECTIONS, SnapshotSection
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.transactions import KnownTransaction
@@ -29,42 +29,42 @@ if TYPE_CHECKING:
 
 VERSION = 1
 WITH_AGENTS = 15
-"""From this hardfork on, a file must have the block at which it stands."""
+"""From this hardfork on, a snapshot must have its head block."""
 _RECORDS_A_PIECE = 512
 
 
 class Occasion(NamedTuple):
-    """What a snapshot says of itself besides the state."""
+    """What a snapshot has besides the state."""
 
     chain_id: ChainId
     created: int
     """When it is written, in seconds since 1970."""
     head_block: Block | None = None
-    """The block at which the state stands, where it is known."""
+    """The head block of the state, if it is known."""
     pending: Collection[TransactionId] = frozenset()
-    """Transactions that no block has taken yet; they are left out (spec 03, section 27.3)."""
+    """Pending transactions, which are left out (spec 03, section 27.3)."""
 
 
 class Exported(NamedTuple):
-    """What was written."""
+    """A written snapshot."""
 
     checksum: str
-    """Of the state."""
+    """The checksum of the state."""
     loadability: Loadability
-    """What keeps reference nodes from loading it, if anything does."""
-    tally: Tally
+    """Records that reference nodes cannot load, if there are any."""
+    tally: TokenTally
     """The tokens in it."""
 
 
 def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = None) -> Exported:
-    """Write a snapshot of a state into a file. What waits for its header lies in a temporary file of a folder.
+    """Write a snapshot of a state into a file. `spool` is the folder for a temporary file.
 
     Raises:
-        SnapshotError: No node would take the file: its head block is another, or is missing where it is needed.
+        SnapshotError: No node could load the file: its head block is missing, or of another state.
     """
     _require_head(view, occasion.head_block)
     counts: dict[str, Json] = {}
-    loadability, tally = Loadability(), Tally()
+    loadability, tally = Loadability(), TokenTally()
     with StateWriter(spool) as writer:
 
         def frame(text: str) -> None:
@@ -88,7 +88,7 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
 
 
 def _require_head(view: View, head_block: Block | None) -> None:
-    """Header and head block must be of one state (spec 11, section 8.3)."""
+    """Header and head block must belong to the same state (spec 11, section 8.3)."""
     if head_block is None:
         if view.get(HARDFORK_PROPERTIES, 0).last_hardfork >= WITH_AGENTS:
             raise SnapshotError(
@@ -100,7 +100,7 @@ def _require_head(view: View, head_block: Block | None) -> None:
 
 
 def _add_records(texts: Iterator[str], add: Callable[[str], None]) -> int:
-    """The objects of a section, so many at a time; returns how many there are."""
+    """Add the objects of a section, some at a time; returns their number."""
     count = 0
     while batch := list(islice(texts, _RECORDS_A_PIECE)):
         add(("," if count else "") + ",".join(batch))
@@ -109,7 +109,10 @@ def _add_records(texts: Iterator[str], add: Callable[[str], None]) -> int:
 
 
 def _texts(
-    view: View, section: Section[Any], pending: Collection[TransactionId], observers: tuple[Loadability, Tally]
+    view: View,
+    section: SnapshotSection[Any],
+    pending: Collection[TransactionId],
+    observers: tuple[Loadability, TokenTally],
 ) -> Iterator[str]:
     loadability, tally = observers
     for entity in view.scan(section.table):

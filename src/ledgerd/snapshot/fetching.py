@@ -1,7 +1,7 @@
 """The download of a snapshot, without sockets: the requests, and the checks of answers (spec 06, section 14.3).
 
-Nothing that a server announces is trusted, nor the offset of a part. A connection that breaks is resumed, since a
-reference node ends each after a minute; the caller verifies the checksum of the whole file.
+Announcements and offsets of a server are checked. After a lost connection the download continues over a new one, since
+a reference node closes each after a minute. The caller verifies the checksum of the whole file.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from ledgerd.snapshot.frames import (
     DataRequest,
     InfoReply,
     InfoRequest,
-    Message,
-    NotAvailable,
+    NoSnapshot,
     ProtocolFault,
+    SnapshotMessage,
 )
 
 LARGEST_FILE = 2 << 30
 PART = 1 << 20
 MOST_CONNECTIONS = 9
-"""Connections for one file; a reference node accepts ten an hour, and one was needed to ask."""
+"""Connections for one file; a reference node accepts ten an hour, one of which was used for the request."""
 
 
 class Unavailable(Exception):
-    """The server has no snapshot for us, or not now."""
+    """The server has no snapshot, or does not serve us now."""
 
 
 class DownloadAction(NamedTuple):
     """The next request, and the bytes to write."""
 
-    request: Message | None
+    request: SnapshotMessage | None
     """The request to send; `None` when the file is complete."""
     part: bytes = b""
     """The bytes to append to the file."""
@@ -48,8 +48,8 @@ class Download:
         self._connections = 0
         self._before = 0
 
-    def connect(self) -> Message:
-        """A connection is established: the first request on it."""
+    def connect(self) -> SnapshotMessage:
+        """The first request on a new connection."""
         self._connections += 1
         self._before = self.received
         self._asked = 0
@@ -57,10 +57,10 @@ class Download:
 
     @property
     def may_resume(self) -> bool:
-        """Whether to connect again after a connection broke: if it brought bytes."""
+        """Whether to connect again after a connection broke: if it has delivered bytes."""
         return self.received > self._before and self._connections < MOST_CONNECTIONS
 
-    def take(self, message: Message) -> DownloadAction:
+    def take(self, message: SnapshotMessage) -> DownloadAction:
         """Handle an answer."""
         match message:
             case InfoReply() if not self._asked:
@@ -103,10 +103,10 @@ def check(info: InfoReply) -> None:
         raise ProtocolFault("it announces a snapshot of block 0")
 
 
-def refusal(message: Message) -> Exception:
+def refusal(message: SnapshotMessage) -> Exception:
     """The error for an answer without content."""
     match message:
-        case NotAvailable():
+        case NoSnapshot():
             return Unavailable("it has no snapshot")
         case AccessDenied():
             return Unavailable(f"it denies access: {message.text}")

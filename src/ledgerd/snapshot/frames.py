@@ -1,6 +1,6 @@
 """The frames of the snapshot protocol: a length, a type and a payload, all little endian (spec 06, section 14.1).
 
-Only bytes and messages; their order is in `serving` and `fetching`.
+The order of messages is in `serving` and `fetching`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ledgerd.codec.varint import pack_varint, read_varint
 
 HEADER = struct.Struct("<II")
 NOTHING = bytes(20)
-"""The field of a block id, which no implementation fills in."""
+"""The field of a block id, which no implementation sets."""
 
 LARGEST_REQUEST = 262_144
 """Bytes of payload that a server reads (spec 06, section 14.2)."""
@@ -65,7 +65,7 @@ class InfoReply(msgspec.Struct, frozen=True):
     number: int
     """The block in the name of the file."""
     checksum: bytes
-    """Of the file as it lies on the disk."""
+    """The checksum of the file, not of the state in it."""
     size: int
 
     def payload(self) -> bytes:
@@ -119,7 +119,7 @@ class DataReply(msgspec.Struct, frozen=True):
         return cls(offset, payload[start:end], payload[end] == 1)
 
 
-class NotAvailable(msgspec.Struct, frozen=True):
+class NoSnapshot(msgspec.Struct, frozen=True):
     """There is no snapshot."""
 
     TYPE: ClassVar[int] = 5
@@ -128,7 +128,7 @@ class NotAvailable(msgspec.Struct, frozen=True):
         return b""
 
     @classmethod
-    def parse(cls, _payload: bytes) -> NotAvailable:
+    def parse(cls, _payload: bytes) -> NoSnapshot:
         return cls()
 
 
@@ -138,7 +138,7 @@ class AccessDenied(msgspec.Struct, frozen=True):
     TYPE: ClassVar[int] = 6
 
     reason: int
-    """One of `Denial`, from those who know no others."""
+    """A `Denial`, or a number that a later version may send."""
 
     def payload(self) -> bytes:
         return _REASON.pack(self.reason)
@@ -149,7 +149,7 @@ class AccessDenied(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The reason in words."""
+        """The reason as text."""
         return _REASONS.get(self.reason, f"reason {self.reason}")
 
 
@@ -160,14 +160,14 @@ _REASONS: dict[int, str] = {
     Denial.TOO_OFTEN: "too many connections from this address within an hour",
 }
 
-Message = InfoRequest | InfoReply | DataRequest | DataReply | NotAvailable | AccessDenied
+SnapshotMessage = InfoRequest | InfoReply | DataRequest | DataReply | NoSnapshot | AccessDenied
 
-KINDS: dict[int, type[Message]] = {
-    kind.TYPE: kind for kind in (InfoRequest, InfoReply, DataRequest, DataReply, NotAvailable, AccessDenied)
+KINDS: dict[int, type[SnapshotMessage]] = {
+    kind.TYPE: kind for kind in (InfoRequest, InfoReply, DataRequest, DataReply, NoSnapshot, AccessDenied)
 }
 
 
-def packed(message: Message) -> bytes:
+def packed(message: SnapshotMessage) -> bytes:
     """A message as its frame."""
     payload = message.payload()
     return HEADER.pack(len(payload), message.TYPE) + payload
@@ -184,7 +184,7 @@ class MessageReader:
         """Add bytes to the buffer."""
         self._buffer += data
 
-    def next(self) -> Message | None:
+    def next(self) -> SnapshotMessage | None:
         """The next complete message, or `None`; raises `ProtocolFault`.
 
         Payload bytes after the last field are ignored, as by the reference.

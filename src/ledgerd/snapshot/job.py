@@ -1,6 +1,6 @@
 """The process that writes or imports a snapshot for a node: beside the chain, at a low priority, with its own memory.
 
-It reads one order from its input, tells how it gets on, and ends when that input ends: with the node.
+It reads one order from its input, reports progress, and ends when the input is closed, as when the node ends.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Export(msgspec.Struct, frozen=True, tag=True):
     """Write a snapshot."""
 
     state: str
-    """The folder of the state, and that of the logs."""
+    """The folder of the state; the next field is that of the logs."""
     logs: str
     chain: str
     path: str
@@ -59,7 +59,7 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     obstacles: tuple[str, ...] = ()
     obstacle_count: int = 0
     residual: int = 0
-    """How many tokens more than the supply are in what was written."""
+    """The tokens in the written state above its supply."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
@@ -68,11 +68,11 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-Order = Export | Import
+JobOrder = Export | Import
 Told = Progress | Done | Failed
 
 
-def carry_out(order: Order, tell: Callable[[Told], None]) -> Done:
+def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
     """Carry an order out."""
     network = parameters_of(order.chain)
     path = Path(order.path)
@@ -90,10 +90,10 @@ def carry_out(order: Order, tell: Callable[[Told], None]) -> Done:
 
 def main() -> None:
     """Read the order, carry it out, and write the result."""
-    # An interrupt from the keyboard reaches the whole group of processes; the node decides what becomes of it.
+    # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     give_way(NICENESS)
-    order: Order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
+    order: JobOrder = msgspec.json.decode(sys.stdin.buffer.readline(), type=JobOrder)
     begin_thread("end of input", _read_to_the_end, lambda _: os._exit(1))
     try:
         _tell(carry_out(order, _tell))
@@ -107,7 +107,7 @@ def _tell(told: Told) -> None:
 
 
 def _read_to_the_end() -> None:
-    """The input ends when the node does."""
+    """Wait for the end of the input, when the node has ended."""
     while os.read(sys.stdin.fileno(), 1 << 10):
         pass
 

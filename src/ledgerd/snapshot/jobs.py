@@ -1,4 +1,4 @@
-"""Starts a process that writes or imports a snapshot, and reads its result; what that process does is in `job`."""
+"""Starts the process of `job`, which writes or imports a snapshot, and reads its result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import socket
 import msgspec
 
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Done, Failed, Order, Progress, Told
+from ledgerd.snapshot.job import Done, Failed, JobOrder, Progress, Told
 from ledgerd.supervision.processes import Child, module_command
 
 log = logging.getLogger(__name__)
@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 COMMAND = module_command("ledgerd.snapshot.job")
 
 
-async def done(order: Order) -> Done:
-    """Wait until an order is carried out; `SnapshotError` says why it cannot be. Cancelling ends the process."""
+async def done(order: JobOrder) -> Done:
+    """Wait until an order is carried out; raises `SnapshotError` if it cannot be. Cancelling ends the process."""
     try:
         ours, theirs = socket.socketpair()
     except OSError as problem:
@@ -39,7 +39,7 @@ def _not_started(problem: OSError) -> SnapshotError:
     return SnapshotError(f"the process for the snapshot cannot be started: {problem.strerror or problem}")
 
 
-async def _outcome(child: Child, plug: socket.socket, order: Order) -> Done:
+async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
     plug.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=plug)
     try:

@@ -1,6 +1,6 @@
 """Importing a snapshot into an empty state (spec 03, section 27.4; spec 06, section 12.4).
 
-Nothing in a snapshot is proven: who imports one trusts where it comes from.
+A snapshot is not authenticated: the operator trusts its source.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.offline.audit import accept_discrepancies
-from ledgerd.chain.offline.tokens import Tally
+from ledgerd.chain.offline.tokens import TokenTally
 from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
@@ -41,22 +41,22 @@ RECORDS_A_COMMIT = 20_000
 
 SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
 VOTES, OLD_VOTES = "validator_vote", "witness_vote"
-"""Of these, the first that is not empty counts."""
+"""The first of these sections that is not empty is used."""
 
 
 def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: int = 0) -> Block | None:
-    """Make the state of a snapshot that of an empty store, and return the block at which it stands, if it is told.
+    """Import the state of a snapshot into an empty store, and return its head block, if the file has it.
 
-    Its tokens may be so many more than its supply, and exactly so many (spec 11, section 8.6).
+    Its tokens must exceed its supply by exactly `residual` (spec 11, section 8.6).
 
-    Most of it is committed on the way, so that it need not fit into memory: the caller commits the rest, or deletes
-    the store when this raises `SnapshotError`.
+    Most of it is committed in steps, so that it need not fit into memory: the caller commits the rest, or deletes the
+    store after a `SnapshotError`.
     """
     if snapshot.chain_id != network.chain_id:
         raise SnapshotError(
             f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()}, this node of {network.chain_id.hex()}"
         )
-    tally = Tally()
+    tally = TokenTally()
     with json_defaults_of(network):
         head_block = fill(store, snapshot, tally)
     _require_whole(store, network)
@@ -77,10 +77,10 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: i
     return head_block
 
 
-def fill(store: Store, snapshot: Snapshot, tally: Tally | None = None) -> Block | None:
-    """Put the records of a snapshot into a store as they are, and count their tokens."""
+def fill(store: Store, snapshot: Snapshot, tally: TokenTally | None = None) -> Block | None:
+    """Write the records of a snapshot into a store, and count their tokens."""
     head_block = None
-    tally = tally or Tally()
+    tally = tally or TokenTally()
     met: set[str] = set()
     for count, (name, record) in enumerate(snapshot.records(), 1):
         met.add(name)
@@ -118,7 +118,7 @@ def _require_whole(store: Store, network: ChainParameters) -> None:
 
 
 def _require_one_head(store: Store, snapshot: Snapshot) -> None:
-    """Header and state must speak of the same block."""
+    """Header and state must have the same head block."""
     head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
     if (snapshot.head_id, snapshot.head_number) != (head.head_block_id, head.head_block_number):
         raise SnapshotError(
@@ -128,7 +128,7 @@ def _require_one_head(store: Store, snapshot: Snapshot) -> None:
 
 
 def _heal_penalties(store: Store) -> None:
-    """Remove penalties that no rule would ever remove."""
+    """Remove penalties that no rule removes."""
     for validator in store.scan(VALIDATORS):
         if validator.penalty_percent and store.lookup(PENALTY_BY_VALIDATOR, validator.owner) is None:
             with store.editing(validator):
@@ -137,7 +137,7 @@ def _heal_penalties(store: Store) -> None:
 
 
 def _heal_ballots(store: Store) -> None:
-    """A dispute has as many ballots as there are votes (spec 11, section 8.5)."""
+    """Set the number of ballots of each dispute to that of its votes (spec 11, section 8.5)."""
     votes = Counter(vote.market for vote in store.scan(PM_DISPUTE_VOTES))
     for dispute in list(store.scan(PM_DISPUTES)):
         if dispute.ballots != votes[dispute.market]:
@@ -146,7 +146,7 @@ def _heal_ballots(store: Store) -> None:
 
 
 def _trust_the_head(store: Store) -> None:
-    """Make the head of the snapshot irreversible, since it cannot be undone; its block is not known here.
+    """Make the head of the snapshot irreversible, since it cannot be undone.
 
     The next block with markets says that they are counted, as in the reference (spec 11, section 8.5).
     """
@@ -159,10 +159,10 @@ def _trust_the_head(store: Store) -> None:
 
 
 def _count_markets(ledger: Ledger) -> None:
-    """What the first block with markets would count is counted here, since it may take long (spec 09, section 4.1).
+    """Count markets now, as the first block with markets would do, since it may take long (spec 09, section 4.1).
 
-    As with the reference, the flags say that this block has still to come. Where the file says that the markets of its
-    oracles were counted, that is kept: a new count can differ (spec 09, section 3.3).
+    As in the reference, the flags stay as before this block. If the file has counted the markets of its oracles, that
+    count is kept: a new one can differ (spec 09, section 3.3).
     """
     head = ledger.globals
     if not (head.pm_active_markets_seeded and head.pm_oracle_gauges_seeded):

@@ -1,7 +1,7 @@
-"""Whether a reference node can load what we write: its reader has two faults, which some texts of a state would meet.
+"""Whether a reference node can load a snapshot: two faults of its parser affect some texts.
 
-It drops the backslash of an escaped control character, and then finds another checksum; and it counts brackets inside
-strings too, and gives up when so many are open (spec 06, section 12.2).
+It drops the backslash of an escaped control character, and then computes another checksum. It also counts brackets
+inside strings, and fails when too many are open (spec 06, section 12.2).
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ class Loadability:
 
     def __init__(self) -> None:
         self.obstacles: list[Obstacle] = []
-        """The first of them."""
+        """The first obstacles."""
         self.count = 0
-        """How many there are."""
+        """The number of all obstacles."""
         self._open = [1, 0]
-        """Of each kind, before the next text; the brace of the whole is there from the beginning."""
+        """The open braces and brackets before the next text; the outermost brace counts."""
 
     def frame(self, text: str) -> None:
-        """What stands around the records."""
+        """Check the text around the records."""
         for place, (opening, closing) in enumerate(_PAIRS):
             self._open[place] += text.count(opening) - text.count(closing)
 
     def record(self, section: str, object_id: int, text: str) -> None:
-        """A record."""
+        """Check a record."""
         if "\\" in text and _LOSSY.search(text):
             self._tell(section, object_id, "it has a control character, whose escape they cannot read")
         for place, (opening, closing) in enumerate(_PAIRS):
@@ -61,7 +61,7 @@ class Loadability:
 
 
 def _deepest(text: str, opening: str, closing: str) -> int:
-    """How many brackets of a kind are open at once, those in strings counted."""
+    """The largest number of open brackets, with those in strings."""
     deepest = depth = 0
     for found in re.finditer(f"[{re.escape(opening + closing)}]", text):
         depth += 1 if found[0] == opening else -1

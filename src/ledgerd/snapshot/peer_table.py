@@ -1,4 +1,4 @@
-"""A test of the trusted peers: each is asked, and sends a part of its snapshot (spec 06, section 14.5)."""
+"""A test of the trusted peers: each is asked for a part of its snapshot (spec 06, section 14.5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
 from ledgerd.snapshot.client import SnapshotConnection, connected, reason_of
 from ledgerd.snapshot.fetching import Download, Unavailable
-from ledgerd.snapshot.frames import AccessDenied, InfoReply, NotAvailable, ProtocolFault
+from ledgerd.snapshot.frames import AccessDenied, InfoReply, NoSnapshot, ProtocolFault
 from ledgerd.supervision.main_loop import on_a_loop
 
 PART_SECONDS = 60.0
@@ -30,7 +30,7 @@ class Status(Enum):
 
 
 class Result(NamedTuple):
-    """What came of trying a peer; times in seconds."""
+    """The result of testing a peer; times in seconds."""
 
     peer: Endpoint
     status: Status
@@ -60,7 +60,7 @@ async def _ask(connection: SnapshotConnection, result: Result, clock: Callable[[
     download, began = Download(), clock()
     answer = await connection.ask(download.connect(), client.ANSWER_SECONDS)
     result = result._replace(answering=clock() - began)
-    if isinstance(answer, NotAvailable):
+    if isinstance(answer, NoSnapshot):
         return result._replace(status=Status.NO_SNAPSHOT)
     if isinstance(answer, AccessDenied):
         return result._replace(status=Status.DENIED, remark=answer.text)
@@ -79,7 +79,7 @@ async def probe_all(peers: Sequence[Endpoint], clock: Callable[[], float]) -> li
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results for people."""
+    """The results as a table of text."""
     rows = [COLUMNS, *(_row(each) for each in results)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -107,7 +107,7 @@ def _number(value: float | None) -> str:
 
 
 def run_probe(peers: Sequence[Endpoint]) -> str:
-    """Try all peers, and give the table."""
+    """Test all peers, and return the table."""
 
     async def tried() -> list[Result]:
         return await probe_all(peers, asyncio.get_running_loop().time)

@@ -1,7 +1,6 @@
 """Reading a snapshot file: its header, and its records one after the other, as plain JSON (spec 03, section 27.1).
 
-The file is read twice, a piece at a time: first to see that it is whole, then for its records. What the records mean
-to the state is in `load`.
+The file is read twice, a piece at a time: first for its checksum, then for its records, which `load` imports.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ledgerd.snapshot.export import VERSION
 
 LARGEST_HEADER = 1 << 20
 LARGEST_RECORD = 64 << 20
-"""Characters of one record; the largest that there can be, a block as JSON, has a fifth of that."""
+"""Characters of one record; the largest possible one, a block as JSON, has a fifth of that."""
 
 _decode = json.JSONDecoder(strict=False).raw_decode
 
@@ -35,10 +34,10 @@ class Snapshot:
     """A snapshot file whose version and checksum are right."""
 
     def __init__(self, opening: Callable[[], BinaryIO]) -> None:
-        """Read through a file that can be opened more than once; `SnapshotError` says why it is no snapshot."""
+        """Read a file that can be opened more than once; raises `SnapshotError` if it is no snapshot."""
         self._opening = opening
         self.sections: dict[str, int | None] = {}
-        """How many records each section has, of those that `records` has come to; nothing for what is no array."""
+        """The number of records of each section that `records` has read; None for a member that is no array."""
         with opening() as file, closing(unpacked(file)) as pieces:
             front, rest = _split(pieces)
             self._start = len(HEADER_KEY) + len(front) + len(STATE_KEY)
@@ -89,7 +88,7 @@ class Snapshot:
 
 
 class _Cursor:
-    """A place in a JSON text that comes in pieces."""
+    """A position in a JSON text that is read in pieces."""
 
     def __init__(self, pieces: Iterator[str]) -> None:
         self._pieces = pieces
@@ -97,7 +96,7 @@ class _Cursor:
         self._place = 0
 
     def takes(self, character: str) -> bool:
-        """Step over a character, if it stands here."""
+        """Skip a character, if it is the next one."""
         if self._place >= len(self._text) and not self._fetch(1):
             return False
         if not self._text.startswith(character, self._place):
@@ -106,12 +105,12 @@ class _Cursor:
         return True
 
     def expect(self, character: str) -> None:
-        """Step over a character that must stand here."""
+        """Skip a character that must be the next one."""
         if not self.takes(character):
             raise SnapshotError(f"the snapshot is damaged: no {character} where one must be")
 
     def value(self) -> Any:  # noqa: ANN401 - JSON of any kind
-        """Step over a value. What fails at the end of what is here may be whole with the next pieces."""
+        """Read a value, and fetch more pieces if it is incomplete."""
         while True:
             problem: ValueError | None = None
             try:
@@ -134,7 +133,7 @@ class _Cursor:
             return value
 
     def _fetch(self, count: int) -> bool:
-        """Have at least so many characters more, if there are any; whether there were."""
+        """Fetch at least a number of characters; `False` at the end of the text."""
         pieces, size = [self._text[self._place :]], 0
         for piece in self._pieces:
             pieces.append(piece)
@@ -146,7 +145,7 @@ class _Cursor:
 
 
 def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
-    """The text of the header, and what came of the state with it."""
+    """The text of the header, and the first part of the state."""
     raw = b""
     for piece in pieces:
         raw += piece
@@ -159,7 +158,7 @@ def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
 
 
 def _checksum_of(pieces: Iterator[bytes]) -> str:
-    """Of the state: of everything but the brace that closes the whole."""
+    """The checksum of the state: of all text but the last closing brace."""
     counted, last = hashlib.sha256(), b""
     for piece in filter(None, pieces):
         counted.update(last)
@@ -171,7 +170,7 @@ def _checksum_of(pieces: Iterator[bytes]) -> str:
 
 
 def _texts(pieces: Iterator[bytes], start: int) -> Iterator[str]:
-    """The text from a place on; bytes that are not Unicode are kept as they are."""
+    """The text from a position on; bytes that are not UTF-8 are kept."""
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
     for piece in pieces:
         if start < len(piece):

@@ -1,7 +1,7 @@
 """The sections of a snapshot: which table each holds, and how its objects are written (spec 03, sections 27.2, 27.3).
 
-An object is written as in the JSON of its record, but without the fields that the reference leaves out, and with a
-`null` where an optional one is not set. Older nodes used other names, which are read too.
+An object is written as the JSON of its record, without the fields that the reference leaves out, and with `null` for an
+optional one that is not set. The names of older nodes are read too.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ from ledgerd.state.objects.vesting import (
 from ledgerd.state.tables import E, Table
 
 HEAD_BLOCK = "fork_db_head_block"
-"""The last member of the state, which is no section but a block."""
+"""The last member of the state: a block, not a section."""
 
 METADATA = "pm_market_meta"
-"""What clients say of markets: no rule reads it, and a node that keeps it not leaves it out (spec 11, section 8.5)."""
+"""Metadata of markets: no rule reads it, and nodes may leave it out (spec 11, section 8.5)."""
 
 OLD_SECTIONS = {
     "witness_schedule": "validator_schedule",
@@ -90,7 +90,7 @@ OLD_FIELDS = {
     "witness_miss_penalty_duration": "validator_miss_penalty_duration",
     "witness_declaration_fee": "validator_declaration_fee",
 }
-"""No name means two things, so one table does for all sections, and for the properties inside them."""
+"""Former names of fields, in all sections and in chain properties."""
 
 LATER_FIELDS = frozenset(
     {
@@ -110,7 +110,7 @@ LATER_FIELDS = frozenset(
         "pm_batch_settle_bet_cursor",
     }
 )
-"""Fields that older files lack; zero then."""
+"""Fields that older files do not have; they are zero then."""
 
 
 LATER_OF_ORACLES = (
@@ -126,7 +126,9 @@ LATER_OF_ORACLES = (
     "resolved_late_count",
     "resolution_time_hist",
 )
-"""The reference drops `banned_by` and `active_markets`, and then refuses valid transactions: they are read here."""
+"""The reference does not import `banned_by` and `active_markets`, and then refuses valid transactions; here they are
+read.
+"""
 
 LATER_OF_MARKETS = (
     "finalized_time",
@@ -151,14 +153,14 @@ class Nullable(Kind):
         return self._optional.text(source, value)
 
     def parse(self, value: object) -> Any:  # noqa: ANN401 - of whatever type the value is
-        """Null is absence."""
+        """Null means absent."""
         return self._optional.parse(value)
 
     def default(self) -> None:
         """Absent."""
 
 
-class Section(Generic[E]):
+class SnapshotSection(Generic[E]):
     """All objects of a table, in the order of their ids."""
 
     def __init__(self, name: str, table: Table[E], optional: Collection[str] = (), *, is_lenient: bool = False) -> None:
@@ -170,7 +172,7 @@ class Section(Generic[E]):
 
     @cached_property
     def fields(self) -> list[Field]:
-        """What is written of an object; what is not stands behind it in the record."""
+        """The written fields of an object; the other ones come last in its record."""
         left_out = getattr(self.table.record, "UNREFLECTED", ())
         return [
             field._replace(kind=Nullable(field.kind)) if isinstance(field.kind, Optional) else field
@@ -180,11 +182,11 @@ class Section(Generic[E]):
 
     @cached_property
     def text(self) -> Callable[[E], str]:
-        """From an object to its JSON text."""
+        """The JSON text of an object."""
         return RecordKind(self.table.record, lambda: self.fields).printer
 
     def parse(self, value: Json) -> E:
-        """The object of parsed JSON; what may be missing has the record's own default (spec 11, section 8.5)."""
+        """The object of parsed JSON; missing fields get the default of the record (spec 11, section 8.5)."""
         given = renamed(as_object(value))
         made: dict[str, Any] = {}
         for field in self.fields:
@@ -209,59 +211,59 @@ def renamed(given: dict[str, Json]) -> dict[str, Json]:
     }
 
 
-def _sections() -> Iterator[Section[Any]]:
-    yield Section("dynamic_global_property", DYNAMIC_GLOBAL_PROPERTIES)
-    yield Section("validator_schedule", VALIDATOR_SCHEDULES)
-    yield Section("hardfork_property", HARDFORK_PROPERTIES)
-    yield Section("account", ACCOUNTS)
-    yield Section("account_authority", ACCOUNT_AUTHORITIES)
-    yield Section("validator", VALIDATORS)
-    yield Section("validator_vote", VALIDATOR_VOTES)
-    yield Section("block_summary", BLOCK_SUMMARIES)
-    yield Section("content", CONTENTS)
-    yield Section("content_vote", CONTENT_VOTES)
-    yield Section("block_post_validation", VALIDATOR_CONFIRMATIONS)
-    yield Section("transaction", KNOWN_TRANSACTIONS)
-    yield Section("vesting_delegation", VESTING_DELEGATIONS)
-    yield Section("vesting_delegation_expiration", VESTING_DELEGATION_EXPIRATIONS)
-    yield Section("fix_vesting_delegation", FIX_VESTING_DELEGATIONS)
-    yield Section("withdraw_vesting_route", WITHDRAW_VESTING_ROUTES)
-    yield Section("escrow", ESCROWS)
-    yield Section("proposal", PROPOSALS)
-    yield Section("required_approval", REQUIRED_APPROVALS)
-    yield Section("committee_request", COMMITTEE_REQUESTS)
-    yield Section("committee_vote", COMMITTEE_VOTES)
-    yield Section("invite", INVITES)
-    yield Section("award_shares_expire", AWARD_SHARES_EXPIRE)
-    yield Section("paid_subscription", PAID_SUBSCRIPTIONS)
-    yield Section("paid_subscribe", PAID_SUBSCRIBES)
-    yield Section("validator_penalty_expire", VALIDATOR_PENALTIES)
-    yield Section("content_type", CONTENT_TYPES)
-    yield Section("account_metadata", ACCOUNT_METADATA)
-    yield Section("master_authority_history", MASTER_AUTHORITY_HISTORY)
-    yield Section("account_recovery_request", ACCOUNT_RECOVERY_REQUESTS)
-    yield Section("change_recovery_account_request", CHANGE_RECOVERY_ACCOUNT_REQUESTS)
-    yield Section("pm_oracle", PM_ORACLES, LATER_OF_ORACLES)
-    yield Section("pm_market", PM_MARKETS, LATER_OF_MARKETS)
-    yield Section("pm_outcome", PM_OUTCOMES)
-    yield Section("pm_bet", PM_BETS, is_lenient=True)
-    yield Section("pm_liquidity", PM_LIQUIDITY, is_lenient=True)
-    yield Section("pm_commit", PM_COMMITS, is_lenient=True)
-    yield Section("pm_dispute", PM_DISPUTES, LATER_OF_DISPUTES)
-    yield Section("pm_dispute_vote", PM_DISPUTE_VOTES, is_lenient=True)
-    yield Section("agent_permission", AGENT_PERMISSIONS, ["addons"])
-    yield Section("key_history", KEY_HISTORY, is_lenient=True)
-    yield Section("pm_lazy_pool", PM_LAZY_POOLS, is_lenient=True)
-    yield Section("pm_lazy_deposit", PM_LAZY_DEPOSITS, is_lenient=True)
-    yield Section("pm_lazy_allocation", PM_LAZY_ALLOCATIONS, is_lenient=True)
-    yield Section("pm_leverage_position", PM_LEVERAGE_POSITIONS, is_lenient=True)
-    yield Section("pm_lazy_withdraw_request", PM_LAZY_WITHDRAW_REQUESTS, is_lenient=True)
-    yield Section("pm_deferred_claim", PM_DEFERRED_CLAIMS, is_lenient=True)
-    yield Section("pm_settlement", PM_SETTLEMENTS, is_lenient=True)
-    yield Section("pm_creator_ban", PM_CREATOR_BANS, is_lenient=True)
+def _sections() -> Iterator[SnapshotSection[Any]]:
+    yield SnapshotSection("dynamic_global_property", DYNAMIC_GLOBAL_PROPERTIES)
+    yield SnapshotSection("validator_schedule", VALIDATOR_SCHEDULES)
+    yield SnapshotSection("hardfork_property", HARDFORK_PROPERTIES)
+    yield SnapshotSection("account", ACCOUNTS)
+    yield SnapshotSection("account_authority", ACCOUNT_AUTHORITIES)
+    yield SnapshotSection("validator", VALIDATORS)
+    yield SnapshotSection("validator_vote", VALIDATOR_VOTES)
+    yield SnapshotSection("block_summary", BLOCK_SUMMARIES)
+    yield SnapshotSection("content", CONTENTS)
+    yield SnapshotSection("content_vote", CONTENT_VOTES)
+    yield SnapshotSection("block_post_validation", VALIDATOR_CONFIRMATIONS)
+    yield SnapshotSection("transaction", KNOWN_TRANSACTIONS)
+    yield SnapshotSection("vesting_delegation", VESTING_DELEGATIONS)
+    yield SnapshotSection("vesting_delegation_expiration", VESTING_DELEGATION_EXPIRATIONS)
+    yield SnapshotSection("fix_vesting_delegation", FIX_VESTING_DELEGATIONS)
+    yield SnapshotSection("withdraw_vesting_route", WITHDRAW_VESTING_ROUTES)
+    yield SnapshotSection("escrow", ESCROWS)
+    yield SnapshotSection("proposal", PROPOSALS)
+    yield SnapshotSection("required_approval", REQUIRED_APPROVALS)
+    yield SnapshotSection("committee_request", COMMITTEE_REQUESTS)
+    yield SnapshotSection("committee_vote", COMMITTEE_VOTES)
+    yield SnapshotSection("invite", INVITES)
+    yield SnapshotSection("award_shares_expire", AWARD_SHARES_EXPIRE)
+    yield SnapshotSection("paid_subscription", PAID_SUBSCRIPTIONS)
+    yield SnapshotSection("paid_subscribe", PAID_SUBSCRIBES)
+    yield SnapshotSection("validator_penalty_expire", VALIDATOR_PENALTIES)
+    yield SnapshotSection("content_type", CONTENT_TYPES)
+    yield SnapshotSection("account_metadata", ACCOUNT_METADATA)
+    yield SnapshotSection("master_authority_history", MASTER_AUTHORITY_HISTORY)
+    yield SnapshotSection("account_recovery_request", ACCOUNT_RECOVERY_REQUESTS)
+    yield SnapshotSection("change_recovery_account_request", CHANGE_RECOVERY_ACCOUNT_REQUESTS)
+    yield SnapshotSection("pm_oracle", PM_ORACLES, LATER_OF_ORACLES)
+    yield SnapshotSection("pm_market", PM_MARKETS, LATER_OF_MARKETS)
+    yield SnapshotSection("pm_outcome", PM_OUTCOMES)
+    yield SnapshotSection("pm_bet", PM_BETS, is_lenient=True)
+    yield SnapshotSection("pm_liquidity", PM_LIQUIDITY, is_lenient=True)
+    yield SnapshotSection("pm_commit", PM_COMMITS, is_lenient=True)
+    yield SnapshotSection("pm_dispute", PM_DISPUTES, LATER_OF_DISPUTES)
+    yield SnapshotSection("pm_dispute_vote", PM_DISPUTE_VOTES, is_lenient=True)
+    yield SnapshotSection("agent_permission", AGENT_PERMISSIONS, ["addons"])
+    yield SnapshotSection("key_history", KEY_HISTORY, is_lenient=True)
+    yield SnapshotSection("pm_lazy_pool", PM_LAZY_POOLS, is_lenient=True)
+    yield SnapshotSection("pm_lazy_deposit", PM_LAZY_DEPOSITS, is_lenient=True)
+    yield SnapshotSection("pm_lazy_allocation", PM_LAZY_ALLOCATIONS, is_lenient=True)
+    yield SnapshotSection("pm_leverage_position", PM_LEVERAGE_POSITIONS, is_lenient=True)
+    yield SnapshotSection("pm_lazy_withdraw_request", PM_LAZY_WITHDRAW_REQUESTS, is_lenient=True)
+    yield SnapshotSection("pm_deferred_claim", PM_DEFERRED_CLAIMS, is_lenient=True)
+    yield SnapshotSection("pm_settlement", PM_SETTLEMENTS, is_lenient=True)
+    yield SnapshotSection("pm_creator_ban", PM_CREATOR_BANS, is_lenient=True)
 
 
-SECTIONS: tuple[Section[Any], ...] = tuple(_sections())
+SECTIONS: tuple[SnapshotSection[Any], ...] = tuple(_sections())
 """In the order in which they are written."""
 
 BY_NAME = {section.name: section for section in SECTIONS}

@@ -1,4 +1,4 @@
-"""The snapshot server: sockets of clients; what is answered is decided in `serving`."""
+"""The snapshot server: the sockets of clients. `serving` decides on the answers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ledgerd.snapshot.frames import (
     LARGEST_REQUEST,
     AccessDenied,
     DataReply,
-    Message,
     MessageReader,
     ProtocolFault,
+    SnapshotMessage,
     packed,
 )
-from ledgerd.snapshot.serving import Answer, Doorkeeper, Part, ServerSession
+from ledgerd.snapshot.serving import Answer, Doorkeeper, FileRange, ServerSession
 from ledgerd.snapshot.shelf import Shelf
 from ledgerd.supervision.tasks import Tasks, stream_server
 from ledgerd.supervision.threads import in_thread
@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 16
 MOST_SOCKETS = 64
-"""Connections at once, those included that are only told why they are not served."""
+"""Connections at once, with those that only get a refusal."""
 FAREWELL_SECONDS = 2.0
-"""To take what was sent last."""
+"""The time for a client to receive the last message."""
 
 
 class SnapshotServer:
@@ -41,7 +41,7 @@ class SnapshotServer:
         self._sessions = Tasks(_tell_fault)
 
     async def start(self, host: str, port: int) -> int:
-        """Listen; gives the port, which is another where 0 was given."""
+        """Listen; returns the port, which the system chooses for 0."""
         try:
             self._server = await stream_server(self._accept, host, port)
         except OSError as problem:
@@ -52,7 +52,7 @@ class SnapshotServer:
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         server, self._server = self._server, None
         if server is None:
             return
@@ -115,7 +115,7 @@ class SnapshotServer:
     ) -> bool:
         """Send an answer; `False` when it is the last."""
         message = answer.message
-        if isinstance(message, Part):
+        if isinstance(message, FileRange):
             message = None if file is None else await in_thread(_read, file, message)
         if message is None:
             return False
@@ -131,15 +131,15 @@ def _tell_fault(problem: BaseException) -> None:
     log.error("a snapshot connection was closed after an error of this program", exc_info=problem)
 
 
-def _read(file: BinaryIO, part: Part) -> DataReply | None:
-    """The bytes of a part; nothing where the file has become shorter."""
+def _read(file: BinaryIO, part: FileRange) -> DataReply | None:
+    """The bytes of a part; empty if the file has become shorter."""
     file.seek(part.offset)
     read = file.read(part.size)
     return DataReply(part.offset, read, part.is_last) if len(read) == part.size else None
 
 
-async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: ServerSession) -> Message | None:
-    """The next request; nothing when there will be none."""
+async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: ServerSession) -> SnapshotMessage | None:
+    """The next request; None at the end of the connection."""
     async with asyncio.timeout_at(session.deadline):
         while (message := frames.next()) is None:
             data = await reader.read(READ_BYTES)

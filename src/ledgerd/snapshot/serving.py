@@ -15,8 +15,8 @@ from ledgerd.snapshot.frames import (
     Denial,
     InfoReply,
     InfoRequest,
-    Message,
-    NotAvailable,
+    NoSnapshot,
+    SnapshotMessage,
 )
 
 MOST_CONNECTIONS = 5
@@ -47,8 +47,8 @@ class Offer(NamedTuple):
     """Of the file, not of the state in it."""
 
 
-class Part(NamedTuple):
-    """A stretch of the file, to be read and sent."""
+class FileRange(NamedTuple):
+    """A range of the file, to be read and sent."""
 
     offset: int
     size: int
@@ -56,9 +56,9 @@ class Part(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What to send, and whether the connection ends with it."""
+    """The message to send, and whether the connection is closed afterwards."""
 
-    message: Message | Part | None
+    message: SnapshotMessage | FileRange | None
     ends: bool = False
 
 
@@ -70,7 +70,7 @@ class Doorkeeper:
         self._is_limited = is_limited
         self._present: dict[str, int] = {}
         self._visits: dict[str, deque[float]] = {}
-        """When each address came, those that came last at the end."""
+        """The times of each address's connections, ordered by the latest."""
 
     def admit(self, address: str, now: float) -> Denial | None:
         """Admit a client, or return the denial. An admitted client has to `leave`."""
@@ -135,17 +135,17 @@ class ServerSession:
         """So many bytes of the file have gone out."""
         self._sent += size
 
-    def begin(self, message: Message, offer: Offer | None) -> Answer:
+    def begin(self, message: SnapshotMessage, offer: Offer | None) -> Answer:
         """Answer the first request."""
         self.has_begun = True
         if not isinstance(message, InfoRequest):
             return Answer(None, ends=True)
         if offer is None or offer.size == 0:
-            return Answer(NotAvailable(), ends=True)
+            return Answer(NoSnapshot(), ends=True)
         self._offer = offer
         return Answer(InfoReply(offer.number, offer.checksum, offer.size))
 
-    def answer(self, message: Message) -> Answer:
+    def answer(self, message: SnapshotMessage) -> Answer:
         """Answer a later request. Its block number is ignored: the file is the one that was announced."""
         offer = self._offer
         if offer is None or not isinstance(message, DataRequest):
@@ -154,4 +154,4 @@ class ServerSession:
             return Answer(None, ends=True)
         size = min(message.size, LARGEST_PART, offer.size - message.offset)
         is_last = message.offset + size >= offer.size
-        return Answer(Part(message.offset, size, is_last), ends=is_last)
+        return Answer(FileRange(message.offset, size, is_last), ends=is_last)

@@ -1,4 +1,4 @@
-"""What the operator chooses of snapshots: when they are written, and how they are exchanged (spec 06, section 5.7)."""
+"""The options of snapshots: when they are written, and how they are exchanged (spec 06, section 5.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to serve: the newest snapshot of the directory, with its checksum, which is counted once."""
+"""The snapshot to serve: the newest one of the directory, with its checksum, which is computed once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
-from ledgerd.snapshot.directory import Kept, newest_in
+from ledgerd.snapshot.directory import StoredSnapshot, newest_in
 from ledgerd.snapshot.serving import Offer
 from ledgerd.supervision.threads import in_thread
 
 
 class _State(NamedTuple):
-    """What a file was when its checksum was counted."""
+    """Size and time of a file when its checksum was computed."""
 
     path: Path
     inode: int
@@ -24,7 +24,7 @@ class _State(NamedTuple):
 
 
 class Shelf:
-    """The snapshots of a directory, for those who serve them."""
+    """The snapshots of a directory, for the server."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -32,7 +32,7 @@ class Shelf:
         self._known: tuple[_State, bytes] | None = None
 
     async def take(self) -> tuple[Offer, BufferedReader] | None:
-        """The newest snapshot, open: it can be read to its end even when its name is gone meanwhile."""
+        """The newest snapshot, as an open file, which stays readable if it is deleted."""
         async with self._counting:
             return await in_thread(self._take)
 
@@ -50,7 +50,7 @@ class Shelf:
             file.close()
             raise
 
-    def _offer(self, kept: Kept, file: BufferedReader) -> Offer:
+    def _offer(self, kept: StoredSnapshot, file: BufferedReader) -> Offer:
         about = os.fstat(file.fileno())
         state = _State(kept.path, about.st_ino, about.st_size, about.st_mtime_ns)
         if self._known is None or self._known[0] != state:

@@ -1,7 +1,7 @@
-"""Whether the chain has stalled here while others may have gone on: then a newer snapshot is looked for.
+"""Detects that the chain has stalled on this node; then a newer snapshot is downloaded.
 
-Spec 06, section 15.1. It only decides; the time and the events are handed in. The reference also restarts the wait
-when, in an emergency, a block of the network arrived lately; such a block is an applied one here.
+Spec 06, section 15.1. It only decides; time and events are passed in. The reference also restarts the wait when, in an
+emergency, a block from a peer arrived lately; here that is an applied block.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ class StallVerdict(Enum):
 
     WAIT = auto()
     ANNOUNCE = auto()
-    """Tell the peers again where we stand."""
+    """Send a new hello to the peers."""
     FETCH = auto()
-    """Look for a newer snapshot."""
+    """Download a newer snapshot."""
 
 
 class StallWatch:
@@ -37,7 +37,7 @@ class StallWatch:
         self._announced = None
 
     def check(self, now: float, *, is_master: bool = False) -> StallVerdict:
-        """To be asked every half minute. Who makes the blocks of an emergency has nobody to wait for."""
+        """Call this every half minute. A node that produces the blocks of an emergency does not wait for others."""
         if now - self._moved <= self._timeout:
             return StallVerdict.WAIT
         if is_master:

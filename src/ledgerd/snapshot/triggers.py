@@ -1,6 +1,6 @@
-"""When a snapshot is due: at a block, every so many blocks, or since there is none that others could go on from.
+"""When a snapshot is due: at a block, every number of blocks, or because there is no recent one.
 
-Spec 06, section 13. Nothing is written here; a snapshot near a slot of our own waits until that has passed.
+Spec 06, section 13. A snapshot that is due shortly before our own slot is delayed until after it.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-OwnSlot = Callable[[], int | None]
-"""When the next slot of our own is, in seconds since 1970, if it is near."""
+NextOwnSlot = Callable[[], int | None]
+"""The time of our next slot, in seconds since 1970, if it is near."""
 
 BEHIND_SECONDS = 60
-"""Of a head that is older, a snapshot would be outdated before it is written: the chain is being caught up with.
+"""If the head is older than this, the node is catching up, and no snapshot is written.
 
 The reference waits a minute after its start instead.
 """
@@ -24,17 +24,17 @@ class _Deferred(NamedTuple):
 
 
 class Triggers:
-    """What has been asked for, and what is waiting."""
+    """The requested and delayed snapshots."""
 
     def __init__(self, at_block: int = 0, every: int = 0) -> None:
         self._at_block = at_block
         self._every = every
         self._deferred: _Deferred | None = None
         self.wants_fresh = False
-        """Whether one is due as soon as the chain is caught up with."""
+        """Whether one is due as soon as the node has caught up."""
 
-    def applied(self, number: int, time: int, now: int, own_slot: OwnSlot) -> int | None:
-        """A block is the head now; the number to name a snapshot by, if one is to be written at once."""
+    def applied(self, number: int, time: int, now: int, own_slot: NextOwnSlot) -> int | None:
+        """A block has become the head. Returns the number for a snapshot's name, if one is to be written now."""
         due = self._due(number, is_behind=now - time > BEHIND_SECONDS)
         if due:
             slot = own_slot()

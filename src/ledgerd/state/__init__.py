@@ -1,7 +1,7 @@
 """The store: tables of objects, sorted indexes, undo and the durable commit. Knows no rule of the ledger.
 
-`Store` is the one writer, `Reader` is for other processes; both are a `View`. The tables are declared with `Table`,
-`unique` and `ordered`, beside their records in `objects/`. `docs/state-store.md` explains how it works.
+`Store` is the one writer, `StateReader` is for other processes; both are a `View`. The tables are declared with
+`Table`, `unique` and `ordered`, beside their records in `objects/`. `docs/state-store.md` explains how it works.
 """
 
 from ledgerd.state.disk import Space
@@ -16,7 +16,7 @@ from ledgerd.state.errors import (
     UnknownKey,
 )
 from ledgerd.state.overlay import Overlay
-from ledgerd.state.reader import Reader, Snapshot
+from ledgerd.state.reader import CommitView, StateReader
 from ledgerd.state.records import Row
 from ledgerd.state.sessions import Session
 from ledgerd.state.store import Store
@@ -24,16 +24,16 @@ from ledgerd.state.tables import Entity, Index, ObjectId, Table, ordered, unique
 from ledgerd.state.view import View
 
 __all__ = [
+    "CommitView",
     "Entity",
     "Index",
     "NotUnique",
     "ObjectId",
     "Overlay",
-    "Reader",
     "Row",
     "Session",
-    "Snapshot",
     "Space",
+    "StateReader",
     "StorageError",
     "Store",
     "StoreCorrupt",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Generic
 
-from ledgerd.state.disk import Database, Disk, Transaction
+from ledgerd.state.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.keys import INT64
 from ledgerd.state.records import RecordForm
@@ -145,7 +145,7 @@ class ObjectCache(Generic[E]):
 
     # -- commit
 
-    def write(self, transaction: Transaction) -> None:
+    def write(self, transaction: LmdbTransaction) -> None:
         """Put every object that changed into the transaction."""
         for object_id in sorted(self.committed):
             key, record = INT64.encode(object_id), self.encoded(object_id)

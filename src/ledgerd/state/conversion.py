@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import lmdb
 import msgspec
 
-from ledgerd.state.disk import Cursor, Disk, Transaction
+from ledgerd.state.disk import Cursor, Disk, LmdbTransaction
 from ledgerd.state.errors import unreadable
 from ledgerd.state.former import Former, TableConversion, conversions
 from ledgerd.state.header import COUNTERS, HEADER, LAYOUT_KEY, UNDER_CONVERSION, database_names
 from ledgerd.state.journal import JOURNAL, TableJournal
+from ledgerd.state.ranges import KeyValue
 from ledgerd.state.tables import Table, layout
 
 log = logging.getLogger(__name__)
@@ -26,10 +27,8 @@ PROGRESS_KEY = b"conversion"
 ROWS_A_STEP = 20_000
 BYTES_A_STEP = 16 << 20
 
-Row = tuple[bytes, bytes]
 
-
-class Progress(NamedTuple):
+class ConversionProgress(NamedTuple):
     """How far a conversion is: which part is at work, and the key of the last row that it has done."""
 
     part: int = 0
@@ -43,7 +42,7 @@ _decode_counters = msgspec.msgpack.Decoder(tuple[int, ...]).decode
 _decode_session = msgspec.msgpack.Decoder(tuple[TableJournal, ...]).decode
 
 
-class Part(NamedTuple):
+class DatabaseConversion(NamedTuple):
     """The rows of one sub-database."""
 
     title: str
@@ -83,8 +82,8 @@ class _Conversion:
         self._header = self._databases[HEADER]
         disk.commit()
         self._parts = [
-            Part(JOURNAL, self._session),
-            *(Part(each.table.title, each.row, each) for each in changed),
+            DatabaseConversion(JOURNAL, self._session),
+            *(DatabaseConversion(each.table.title, each.row, each) for each in changed),
         ]
 
     def run(self, former: Former, written: str, *, has_begun: bool) -> None:
@@ -99,7 +98,7 @@ class _Conversion:
         self._commit(self._finish)
         log.info("the state in %s is converted", self._disk.folder)
 
-    def _commit(self, work: Callable[[Transaction], None]) -> None:
+    def _commit(self, work: Callable[[LmdbTransaction], None]) -> None:
         """Do a step as a whole, or not at all."""
         while True:
             try:
@@ -111,16 +110,16 @@ class _Conversion:
             except (lmdb.Error, OSError) as error:
                 self._disk.fail(error)
 
-    def _begin(self, transaction: Transaction, written: str) -> None:
+    def _begin(self, transaction: LmdbTransaction, written: str) -> None:
         transaction.put(LAYOUT_KEY, (UNDER_CONVERSION + written).encode(), db=self._header)
         for each in self._changed:
             key = COUNTERS + each.table.title.encode()
             raw = transaction.get(key, db=self._header)
             if raw is not None:
                 transaction.put(key, _encode(each.counters(_decode_counters(raw))), db=self._header)
-        self._tell(transaction, Progress())
+        self._tell(transaction, ConversionProgress())
 
-    def _step(self, transaction: Transaction, at: Progress) -> None:
+    def _step(self, transaction: LmdbTransaction, at: ConversionProgress) -> None:
         part = self._parts[at.part]
         database = self._databases[part.title]
         rows = list(_following(transaction.cursor(database), at.last))
@@ -130,14 +129,14 @@ class _Conversion:
         if part.table is not None:
             self._add_entries(transaction, part.table, converted)
         if not rows:
-            self._tell(transaction, Progress(at.part + 1))
+            self._tell(transaction, ConversionProgress(at.part + 1))
             return
-        done = Progress(at.part, rows[-1][0], at.rows + len(rows))
+        done = ConversionProgress(at.part, rows[-1][0], at.rows + len(rows))
         self._tell(transaction, done)
         count = transaction.stat(database)["entries"]
         log.info("%s: %d of %d converted", part.title, done.rows, count)
 
-    def _add_entries(self, transaction: Transaction, table: TableConversion, rows: list[Row]) -> None:
+    def _add_entries(self, transaction: LmdbTransaction, table: TableConversion, rows: list[KeyValue]) -> None:
         if not table.new_indexes:
             return
         added = [(index.title, entry, key) for key, raw in rows for index, entry in table.entries(raw)]
@@ -152,7 +151,7 @@ class _Conversion:
             ]
         )
 
-    def _finish(self, transaction: Transaction) -> None:
+    def _finish(self, transaction: LmdbTransaction) -> None:
         for title in (title for each in self._changed for title in each.former_indexes):
             database = self._disk.environment.open_db(title.encode(), txn=transaction)
             transaction.drop(database)
@@ -161,17 +160,17 @@ class _Conversion:
 
     # -- how far it is
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> ConversionProgress:
         raw = self._disk.transaction.get(PROGRESS_KEY, db=self._header)
         if raw is None:
             raise unreadable(f"{self._disk.folder}: nothing says how far its conversion is")
-        return Progress(*_decode_progress(raw))
+        return ConversionProgress(*_decode_progress(raw))
 
-    def _tell(self, transaction: Transaction, progress: Progress) -> None:
+    def _tell(self, transaction: LmdbTransaction, progress: ConversionProgress) -> None:
         transaction.put(PROGRESS_KEY, _encode(progress), db=self._header)
 
 
-def _following(cursor: Cursor, last: bytes) -> Iterator[Row]:
+def _following(cursor: Cursor, last: bytes) -> Iterator[KeyValue]:
     """The next rows behind a key, as many as one step takes."""
     if not (cursor.set_range(last + b"\0") if last else cursor.first()):
         return

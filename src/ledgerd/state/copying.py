@@ -13,7 +13,7 @@ import lmdb
 from ledgerd.state.disk import MAX_DATABASES, Disk, Space
 
 if TYPE_CHECKING:
-    from ledgerd.state.disk import Transaction
+    from ledgerd.state.disk import LmdbTransaction
 
 
 def copy_state(folder: Path, target: Path) -> None:
@@ -45,7 +45,7 @@ def _replace(disk: Disk, copy: lmdb.Environment) -> None:
         names = [name for name, _ in read.cursor()]
         handles = {name: copy.open_db(name, txn=read, create=False) for name in names}
         ours = disk.open_databases(name.decode() for name in names)
-        write: Transaction = disk.transaction
+        write: LmdbTransaction = disk.transaction
         for name, handle in handles.items():
             database = ours[name.decode()]
             write.drop(database, delete=False)

@@ -35,7 +35,7 @@ DAMAGED = (
 )
 
 Database = _Database
-Transaction: TypeAlias = "lmdb.Transaction[bytes]"
+LmdbTransaction: TypeAlias = "lmdb.Transaction[bytes]"
 Cursor: TypeAlias = "lmdb.Cursor[bytes]"
 
 
@@ -71,8 +71,8 @@ class Disk:
     def __init__(self, folder: Path, space: Space) -> None:
         self.folder = folder
         self.space = space
-        self._transaction: Transaction | None = None
-        self._after_begin: Callable[[Transaction], None] = lambda _: None
+        self._transaction: LmdbTransaction | None = None
+        self._after_begin: Callable[[LmdbTransaction], None] = lambda _: None
         try:
             self.environment = lmdb.Environment(
                 str(folder), map_size=space.initial, max_dbs=MAX_DATABASES, max_readers=MAX_READERS
@@ -93,7 +93,7 @@ class Disk:
         other.on_begin(lambda _: None)
         return other
 
-    def on_begin(self, action: Callable[[Transaction], None]) -> None:
+    def on_begin(self, action: Callable[[LmdbTransaction], None]) -> None:
         """Set what writes into each new transaction what an abandoned one has lost."""
         self._after_begin = action
 
@@ -109,7 +109,7 @@ class Disk:
         return handles
 
     @property
-    def transaction(self) -> Transaction:
+    def transaction(self) -> LmdbTransaction:
         """The open write transaction; when there is none, one is begun in a map with free space."""
         if self._transaction is None:
             while True:
@@ -199,7 +199,7 @@ class Disk:
 
 
 def put_all(
-    transaction: Transaction,
+    transaction: LmdbTransaction,
     database: Database,
     removed: Iterable[bytes],
     added: Iterable[tuple[bytes, bytes]],

@@ -12,7 +12,7 @@ from ledgerd.state.tables import Table, layout
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ledgerd.state.disk import Database, Disk, Transaction
+    from ledgerd.state.disk import Database, Disk, LmdbTransaction
 
 HEADER = "header"
 FORMAT_KEY = b"format"
@@ -41,7 +41,7 @@ def database_names(tables: Iterable[Table[Any]]) -> list[str]:
     return names
 
 
-def check_header(transaction: Transaction, database: Database, tables: tuple[Table[Any], ...], folder: str) -> bool:
+def check_header(transaction: LmdbTransaction, database: Database, tables: tuple[Table[Any], ...], folder: str) -> bool:
     """Whether there is a state; `StoreOutdated` when it was written for other tables."""
     found = transaction.get(FORMAT_KEY, db=database)
     if found is None:
@@ -88,7 +88,7 @@ class Header:
         self.values[name] = value
         self._changed.add(name)
 
-    def write(self, transaction: Transaction, counters: Mapping[str, Counters], revision: int) -> None:
+    def write(self, transaction: LmdbTransaction, counters: Mapping[str, Counters], revision: int) -> None:
         """Put what changed into the transaction; the counters are by the titles of their tables."""
         for title, each in counters.items():
             if self._counters.get(title) != each:
@@ -105,18 +105,18 @@ class Header:
         self.revision = revision
 
 
-def read_revision(transaction: Transaction, database: Database) -> int:
+def read_revision(transaction: LmdbTransaction, database: Database) -> int:
     """The revision of the committed state."""
     raw = transaction.get(REVISION_KEY, db=database)
     return 0 if raw is None else _decode_revision(raw)
 
 
-def read_next_id(transaction: Transaction, database: Database, table: Table[Any]) -> int:
+def read_next_id(transaction: LmdbTransaction, database: Database, table: Table[Any]) -> int:
     """The committed counter of a table's ids."""
     raw = transaction.get(COUNTERS + table.title.encode(), db=database)
     return 0 if raw is None else _decode_counters(raw)[0]
 
 
-def read_value(transaction: Transaction, database: Database, name: str) -> bytes | None:
+def read_value(transaction: LmdbTransaction, database: Database, name: str) -> bytes | None:
     """A committed named value."""
     return transaction.get(VALUE + name.encode(), db=database)

@@ -14,7 +14,7 @@ from ledgerd.state.undo import TableUndo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ledgerd.state.disk import Database, Disk, Transaction
+    from ledgerd.state.disk import Database, Disk, LmdbTransaction
     from ledgerd.state.sessions import Changes, SessionStack
     from ledgerd.state.tables import Table
 
@@ -67,7 +67,7 @@ class Journal:
             raise unreadable(f"{self._disk.folder}: the journal of a block is missing")
         return decode_session(raw, self._tables)
 
-    def write(self, transaction: Transaction, stack: SessionStack, image_bytes: ImageEncoder) -> None:
+    def write(self, transaction: LmdbTransaction, stack: SessionStack, image_bytes: ImageEncoder) -> None:
         """Make the journal that of the sessions on the stack."""
         for revision in stack.dropped:
             transaction.delete(INT64.encode(revision), db=self._database)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ledgerd.state.disk import Database, Disk, Transaction, put_all
+from ledgerd.state.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.errors import NotUnique
+from ledgerd.state.front import Front
 from ledgerd.state.keys import INT64, integer_of
-from ledgerd.state.ranges import Entry, Range, entries, first_entry
+from ledgerd.state.ranges import KeyValue, Range, entries, first_entry
 from ledgerd.state.tables import RANK_BYTES, E, Index, Key, Ranks
 from ledgerd.state.view import searched_key
 
@@ -68,8 +69,8 @@ class OpenIndex(Generic[E]):
         self._first_entries: dict[bytes, bytes | None] = {}
         """The first entry at or behind a key, as it was found in this version of the entries."""
         self._first_entries_version = 0
-        self._fronts: dict[tuple[bytes, bytes | None, int], Any] = {}
-        """What was made of the objects at the front of ranges that were asked for, until an entry changes."""
+        self._fronts: dict[tuple[bytes, bytes | None], Front[Any]] = {}
+        """The first entries of ranges that were asked for, and what was made of their objects."""
         self._has_restored_keys = False
         """Whether an undo has given keys back to objects since the last flush: hints need not know these keys."""
         self._disk = disk
@@ -103,7 +104,7 @@ class OpenIndex(Generic[E]):
         if not self._pending:
             return
         removed: list[bytes] = []
-        added: list[Entry] = []
+        added: list[KeyValue] = []
         for object_id in self._pending:
             entity = self.cache.objects[object_id]
             before = self._written[object_id] if object_id in self._written else self._committed_entry(object_id)
@@ -119,11 +120,12 @@ class OpenIndex(Generic[E]):
         self._has_restored_keys = False
         if removed or added:
             self._version += 1
-            self._fronts.clear()
             added.sort()
+            for front in self._fronts.values():
+                front.change(removed, added)
             self._disk.put_all(self._database, removed, added)
 
-    def write_again(self, transaction: Transaction) -> None:
+    def write_again(self, transaction: LmdbTransaction) -> None:
         """Write into a new transaction what an abandoned one has lost."""
         if not self._written:
             return
@@ -174,7 +176,7 @@ class OpenIndex(Generic[E]):
         if len(self.hints) > count:
             self.hints.clear()
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[KeyValue]:
         """All entries, up to date."""
         self.flush()
         return entries(self._disk.transaction, self._database, Range())
@@ -195,20 +197,20 @@ class OpenIndex(Generic[E]):
             entry = self._first_entries[low] = None if first is None else first[0]
         return entry is None or (high is not None and entry >= high)
 
-    def front(self, low: bytes, high: bytes | None, count: int, derive: Callable[[list[E]], T]) -> T:
-        """What a function makes of the first objects of a range. Blocks may ask again and again: it is remembered."""
+    def front(self, low: bytes, high: bytes | None, count: int, derive: Callable[[E], T]) -> list[T]:
+        """What a function makes of each of the first objects of a range; see `Store.front`."""
         if self._pending:
             self.flush()
-        asked = (low, high, count)
-        if asked not in self._fronts:
+        front: Front[T] | None = self._fronts.get((low, high))
+        if front is None:
             if len(self._fronts) >= REMEMBERED_SEARCHES:
                 self._fronts.clear()
-            is_by_id = self.index is self.index.table.by_id
-            first = islice(entries(self._disk.transaction, self._database, Range(low, high)), count)
-            ids = [integer_of(entry if is_by_id else object_id) for entry, object_id in first]
-            self._fronts[asked] = derive([self.cache.present(object_id) for object_id in ids])
-        found: T = self._fronts[asked]
-        return found
+            front = self._fronts[low, high] = Front(low, high)
+        present = self.cache.present
+        return front.first(count, self._between, lambda object_id: derive(present(object_id)))
+
+    def _between(self, low: bytes, high: bytes | None) -> Iterator[KeyValue]:
+        return entries(self._disk.transaction, self._database, Range(low, high))
 
     def walk(self, span: Range, position: bytes | None = None) -> Iterator[E]:
         """The objects of a range. What the loop's body changes is seen: see `View.scan`."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic
 import msgspec
 
 from ledgerd.state.cache import ObjectCache
-from ledgerd.state.disk import Database, Disk, Transaction
+from ledgerd.state.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.errors import NotUnique, StoreMisuse
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.records import Row
@@ -264,11 +264,11 @@ class OpenTable(Generic[E]):
         for index in self.indexes.values():
             index.flush()
 
-    def write(self, transaction: Transaction) -> None:
+    def write(self, transaction: LmdbTransaction) -> None:
         """Put every object that changed into the transaction."""
         self.cache.write(transaction)
 
-    def write_again(self, transaction: Transaction) -> None:
+    def write_again(self, transaction: LmdbTransaction) -> None:
         """Write the index entries that an abandoned transaction has lost."""
         for index in self.all_indexes:
             index.write_again(transaction)

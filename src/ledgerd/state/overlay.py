@@ -13,11 +13,11 @@ from operator import itemgetter
 from typing import Any, Generic
 
 from ledgerd.state.keys import INT64, integer_of
-from ledgerd.state.ranges import Entry, Range, entries
-from ledgerd.state.reader import Snapshot
+from ledgerd.state.ranges import KeyValue, Range, entries
+from ledgerd.state.reader import CommitView
 from ledgerd.state.records import RecordForm, Row
 from ledgerd.state.tables import E, Index, Key, Table
-from ledgerd.state.view import Source, index_of, span
+from ledgerd.state.view import TableOrIndex, index_of, span
 
 MOST_ROWS = 200_000
 """An overlay with more rows than this keeps none of the others, and is not used until it is cleared."""
@@ -32,7 +32,7 @@ class TableOverlay(Generic[E]):
         self.form = RecordForm(table)
         self.rows: dict[int, bytes | None] = {}
         self._slots = {index: slot for slot, index in enumerate(table.ordered_indexes)}
-        self._orders: dict[Index[E], list[Entry]] = {}
+        self._orders: dict[Index[E], list[KeyValue]] = {}
         """Their entries, sorted; only for indexes that have been read."""
 
     def set_row(self, object_id: int, record: bytes | None) -> None:
@@ -46,7 +46,7 @@ class TableOverlay(Generic[E]):
                 entry = self._entry(index, object_id, record)
                 order.insert(bisect_left(order, entry), entry)
 
-    def order(self, index: Index[E]) -> list[Entry]:
+    def order(self, index: Index[E]) -> list[KeyValue]:
         """The entries of the objects that exist."""
         order = self._orders.get(index)
         if order is None:
@@ -54,7 +54,7 @@ class TableOverlay(Generic[E]):
             order = self._orders[index] = sorted(self._entry(index, *row) for row in rows)
         return order
 
-    def _entry(self, index: Index[E], object_id: int, record: bytes) -> Entry:
+    def _entry(self, index: Index[E], object_id: int, record: bytes) -> KeyValue:
         own_id = INT64.encode(object_id)
         if index is index.table.by_id:
             return own_id, own_id
@@ -63,7 +63,7 @@ class TableOverlay(Generic[E]):
             key += INT64.encode(self.form.ranks(record)[self._slots[index]])
         return key, own_id
 
-    def between(self, index: Index[E], walk: Range, position: bytes | None) -> Sequence[Entry]:
+    def between(self, index: Index[E], walk: Range, position: bytes | None) -> Sequence[KeyValue]:
         """The entries of a range, or of what is behind a position in it: see `ranges.entries`."""
         order = self.order(index)
         if walk.is_reverse:
@@ -114,17 +114,17 @@ class Overlay:
         self._overlays = {}
         self._rows = 0
 
-    def over(self, snapshot: Snapshot) -> Snapshot:
+    def over(self, snapshot: CommitView) -> CommitView:
         """The snapshot with these objects over it; a snapshot of another revision is returned as it is."""
         if not self._overlays or self._rows > MOST_ROWS or snapshot.revision != self._revision:
             return snapshot
         return SnapshotWithOverlay(snapshot, self._overlays)
 
 
-class SnapshotWithOverlay(Snapshot):
+class SnapshotWithOverlay(CommitView):
     """A snapshot with uncommitted objects over it; good until rows are added to the overlay."""
 
-    def __init__(self, below: Snapshot, overlays: TableOverlays) -> None:
+    def __init__(self, below: CommitView, overlays: TableOverlays) -> None:
         super().__init__(*below.parts)
         self._overlays = overlays
 
@@ -149,7 +149,7 @@ class SnapshotWithOverlay(Snapshot):
 
     def scan(
         self,
-        source: Source[E],
+        source: TableOrIndex[E],
         *,
         lower: Key = (),
         upper: Key = (),
@@ -172,7 +172,7 @@ class SnapshotWithOverlay(Snapshot):
 
     def _committed(
         self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None
-    ) -> Iterator[Entry]:
+    ) -> Iterator[KeyValue]:
         """The entries of the objects that have not changed since the commit."""
         is_by_id = index is index.table.by_id
         database = self._databases[index.table.title if is_by_id else index.title]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ledgerd.state.disk import Cursor, Database, Transaction
+from ledgerd.state.disk import Cursor, Database, LmdbTransaction
 
-Entry = tuple[bytes, bytes]
+KeyValue = tuple[bytes, bytes]
 
 
 class Range(NamedTuple):
@@ -19,8 +19,8 @@ class Range(NamedTuple):
 
 
 def first_entry(
-    transaction: Transaction, database: Database, span: Range, position: bytes | None = None
-) -> Entry | None:
+    transaction: LmdbTransaction, database: Database, span: Range, position: bytes | None = None
+) -> KeyValue | None:
     """The first entry of a range, or the first behind a position in it."""
     cursor = _seek(transaction, database, span, position)
     if cursor is None:
@@ -31,7 +31,9 @@ def first_entry(
     return entry if span.high is None or entry[0] < span.high else None
 
 
-def _seek(transaction: Transaction, database: Database, span: Range, position: bytes | None = None) -> Cursor | None:
+def _seek(
+    transaction: LmdbTransaction, database: Database, span: Range, position: bytes | None = None
+) -> Cursor | None:
     """A cursor at the start of a range, or behind a position in it; None when there are no entries from there on."""
     low, high, is_reverse = span
     cursor = transaction.cursor(database)
@@ -46,8 +48,8 @@ def _seek(transaction: Transaction, database: Database, span: Range, position: b
 
 
 def entries(
-    transaction: Transaction, database: Database, span: Range, position: bytes | None = None
-) -> Iterator[Entry]:
+    transaction: LmdbTransaction, database: Database, span: Range, position: bytes | None = None
+) -> Iterator[KeyValue]:
     """The keys and values of a range, or of what is behind a position in it."""
     cursor = _seek(transaction, database, span, position)
     if cursor is None:

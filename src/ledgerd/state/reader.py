@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import lmdb
 
-from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, Transaction, failure
+from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, LmdbTransaction, failure
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.header import HEADER, check_header, database_names, read_next_id, read_revision, read_value
 from ledgerd.state.keys import INT64, integer_of
 from ledgerd.state.ranges import Range, entries
 from ledgerd.state.records import RecordForm
 from ledgerd.state.tables import E, Index, Key, Table
-from ledgerd.state.view import Source, T, View, index_of, searched_key, span
+from ledgerd.state.view import T, TableOrIndex, View, index_of, searched_key, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,11 +40,11 @@ Derivations = dict[Callable[[Any], Any], dict[bytes, Any]]
 """What functions have returned for objects, by the bytes of the object: equal bytes give equal values."""
 
 
-class Snapshot(View):
+class CommitView(View):
     """The state of one commit. Each object is decoded anew for the caller: changing it changes nothing else."""
 
     def __init__(
-        self, transaction: Transaction, databases: dict[str, Database], forms: Forms, derivations: Derivations
+        self, transaction: LmdbTransaction, databases: dict[str, Database], forms: Forms, derivations: Derivations
     ) -> None:
         self._transaction = transaction
         self._databases = databases
@@ -52,7 +52,7 @@ class Snapshot(View):
         self._derivations = derivations
 
     @property
-    def parts(self) -> tuple[Transaction, dict[str, Database], Forms, Derivations]:
+    def parts(self) -> tuple[LmdbTransaction, dict[str, Database], Forms, Derivations]:
         """The arguments for another view of the same commit."""
         return self._transaction, self._databases, self._forms, self._derivations
 
@@ -106,7 +106,7 @@ class Snapshot(View):
 
     def scan(
         self,
-        source: Source[E],
+        source: TableOrIndex[E],
         *,
         lower: Key = (),
         upper: Key = (),
@@ -123,7 +123,7 @@ class Snapshot(View):
         found = entries(self._transaction, self._databases[index.title], walk, position)
         return (self.get(index.table, integer_of(raw)) for _, raw in found)
 
-    def position(self, source: Source[E], entity: E) -> bytes:
+    def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         index = index_of(source)
         key = index.entry_key(entity)
         if index.is_unique:
@@ -148,7 +148,7 @@ class Snapshot(View):
         return read_revision(self._transaction, self._databases[HEADER])
 
 
-class Reader:
+class StateReader:
     """A state that is open for reading while another process writes it."""
 
     def __init__(self, folder: Path, tables: tuple[Table[Any], ...]) -> None:
@@ -175,7 +175,7 @@ class Reader:
             raise
 
     @classmethod
-    def open(cls, path: Path | str, tables: Sequence[Table[Any]]) -> Reader:
+    def open(cls, path: Path | str, tables: Sequence[Table[Any]]) -> StateReader:
         """Open a state that a `Store` has begun."""
         return cls(Path(path), tuple(tables))
 
@@ -190,15 +190,15 @@ class Reader:
             raise unreadable(f"{self._folder}: {error}") from error
 
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
+    def snapshot(self) -> Iterator[CommitView]:
         """The state of the last commit, unchanged until the end of the block.
 
         Keep it short: while it is open, the file cannot use the room again that the writer frees.
         """
         with self._transaction() as transaction:
-            yield Snapshot(transaction, self._databases, self._forms, self._derivations)
+            yield CommitView(transaction, self._databases, self._forms, self._derivations)
 
-    def _transaction(self) -> Transaction:
+    def _transaction(self) -> LmdbTransaction:
         try:
             return self._environment.begin()
         except lmdb.MapResizedError:

@@ -23,19 +23,19 @@ from ledgerd.state.lock import lock_writer
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.open_table import OpenTable
 from ledgerd.state.ranges import Range
-from ledgerd.state.reader import Forms, Snapshot
+from ledgerd.state.reader import CommitView, Forms
 from ledgerd.state.records import Row
 from ledgerd.state.sessions import Session, SessionStack
 from ledgerd.state.tables import E, Entity, Index, Key, Table
 from ledgerd.state.verify import verify
-from ledgerd.state.view import Source, View, span
+from ledgerd.state.view import TableOrIndex, View, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
     from ledgerd.state.cache import ObjectCache
-    from ledgerd.state.disk import Database, Transaction
+    from ledgerd.state.disk import Database, LmdbTransaction
     from ledgerd.state.former import Former
     from ledgerd.state.undo import TableUndo
 
@@ -106,7 +106,7 @@ class Store(View):
         self._by_record: dict[type[Entity], OpenTable[Any]] = {
             table.record: opened for table, opened in self._tables.items()
         }
-        self._indexes: dict[Source[Any], OpenIndex[Any]] = {
+        self._indexes: dict[TableOrIndex[Any], OpenIndex[Any]] = {
             table: opened.by_id for table, opened in self._tables.items()
         }
         for table, opened in self._tables.items():
@@ -156,7 +156,7 @@ class Store(View):
 
     def scan(
         self,
-        source: Source[E],
+        source: TableOrIndex[E],
         *,
         lower: Key = (),
         upper: Key = (),
@@ -171,17 +171,17 @@ class Store(View):
         return opened.walk(Range(low, high, reverse), position)
 
     def front(
-        self, source: Source[E], count: int, derive: Callable[[list[E]], T], *, lower: Key = (), upper: Key = ()
-    ) -> T:
-        """What a function makes of the first objects of a scan, so many at most.
+        self, index: Index[E], count: int, derive: Callable[[E], T], *, lower: Key = (), upper: Key = ()
+    ) -> list[T]:
+        """What a function makes of each of the first objects of a scan, so many at most.
 
-        It is remembered until an entry of the index changes, so it may depend on nothing of these objects that
-        changes while their keys stay, and must be the same function each time.
+        It is remembered until the entry of the object changes, so it may depend on nothing that changes while the
+        object's key stays, and must be the same function each time.
         """
-        opened: OpenIndex[E] = self._indexes[source]
+        opened: OpenIndex[E] = self._indexes[index]
         return opened.front(*span(opened.index, lower, upper), count, derive)
 
-    def position(self, source: Source[E], entity: E) -> bytes:
+    def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         return self._indexes[source].entry(entity)
 
     def meta(self, name: str) -> bytes | None:
@@ -202,7 +202,7 @@ class Store(View):
         """
         with self._disk.environment.begin() as transaction:
             forms: Forms = {table: opened.cache.form for table, opened in self._tables.items()}
-            yield Snapshot(transaction, self._databases, forms, {})
+            yield CommitView(transaction, self._databases, forms, {})
 
     def find_at(self, table: Table[E], object_id: int, revision: int) -> E | None:
         """An object as it was at a revision that can still be gone back to; not to be changed."""
@@ -348,7 +348,7 @@ class Store(View):
             opened.write(transaction)
         self._header.write(transaction, self._counters(), self._stack.revision)
 
-    def _write_again(self, transaction: Transaction) -> None:
+    def _write_again(self, transaction: LmdbTransaction) -> None:
         for opened in self._tables.values():
             opened.write_again(transaction)
 

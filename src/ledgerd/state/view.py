@@ -12,7 +12,7 @@ from ledgerd.state.tables import E, Index, Key, Table
 
 T = TypeVar("T")
 
-Source = Table[E] | Index[E]
+TableOrIndex = Table[E] | Index[E]
 
 
 class View(ABC):
@@ -29,7 +29,7 @@ class View(ABC):
     @abstractmethod
     def scan(
         self,
-        source: Source[E],
+        source: TableOrIndex[E],
         *,
         lower: Key = (),
         upper: Key = (),
@@ -47,7 +47,7 @@ class View(ABC):
         """
 
     @abstractmethod
-    def position(self, source: Source[E], entity: E) -> bytes:
+    def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         """The entry of an object in an index: of two objects, the one with the lesser position comes first."""
 
     @abstractmethod
@@ -89,16 +89,16 @@ class View(ABC):
             raise UnknownKey
         return entity
 
-    def first(self, source: Source[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> E | None:
+    def first(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> E | None:
         """The first object of a scan."""
         return next(self.scan(source, lower=lower, upper=upper, reverse=reverse), None)
 
-    def following(self, source: Source[E], entity: E) -> E | None:
+    def following(self, source: TableOrIndex[E], entity: E) -> E | None:
         """The object behind this one, in the order of this moment: a step of an iterator."""
         return next(self.scan(source, after=entity), None)
 
 
-def index_of(source: Source[E]) -> Index[E]:
+def index_of(source: TableOrIndex[E]) -> Index[E]:
     """The index to scan; for a table that of its ids."""
     return source.by_id if isinstance(source, Table) else source
 

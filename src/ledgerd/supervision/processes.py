@@ -18,7 +18,7 @@ from ledgerd.supervision.threads import begin_thread
 NOTHING = subprocess.DEVNULL
 PIPE = subprocess.PIPE
 
-Stream = int | IO[bytes] | None
+ChildStream = int | IO[bytes] | None
 """A descriptor, an open file, `PIPE` or `NOTHING`; None for the parent's stream."""
 
 
@@ -39,9 +39,9 @@ class Child:
         cls,
         command: Sequence[str],
         *,
-        stdin: Stream = None,
-        stdout: Stream = None,
-        stderr: Stream = None,
+        stdin: ChildStream = None,
+        stdout: ChildStream = None,
+        stderr: ChildStream = None,
         inherited: Sequence[int] = (),
         has_own_session: bool = False,
     ) -> Child:

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-Failed = Callable[[BaseException], None]
+OnFailure = Callable[[BaseException], None]
 """Called with the exception of a failed task, on its loop."""
 
 
 class Tasks:
     """The tasks of one owner."""
 
-    def __init__(self, failed: Failed) -> None:
+    def __init__(self, failed: OnFailure) -> None:
         self._failed = failed
         self._running: set[asyncio.Task[Any]] = set()
         self._ended = asyncio.Event()

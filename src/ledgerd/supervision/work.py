@@ -27,7 +27,7 @@ T = TypeVar("T")
 Clock = Callable[[], float]
 Sleep = Callable[[float], Coroutine[Any, Any, None]]
 Working = Callable[[], None]
-Life = Callable[[Working], Coroutine[Any, Any, None]]
+Run = Callable[[Working], Coroutine[Any, Any, None]]
 """Runs from one start to its end, and calls its argument as soon as it works."""
 
 
@@ -108,7 +108,7 @@ class Work:
         """Run a task that may end; an exception in it ends the program."""
         return self._tasks.begin(coroutine, name)
 
-    def keep(self, name: str, life: Life, ending: Ending | None = None) -> asyncio.Task[None]:
+    def keep(self, name: str, life: Run, ending: Ending | None = None) -> asyncio.Task[None]:
         """Run a task that has to run until it is stopped; it is restarted if the part comes back."""
         if (ending or self.ending) is Ending.ENDS_PROGRAM:
             return self._tasks.begin(self._once(name, life), name)
@@ -132,11 +132,11 @@ class Work:
             self._counting.cancel()
             self._tell_count()
 
-    async def _once(self, name: str, life: Life) -> None:
+    async def _once(self, name: str, life: Run) -> None:
         await life(lambda: None)
         raise PartFailed(f"{self.part}: {name} has ended")
 
-    async def _again_and_again(self, name: str, life: Life) -> None:
+    async def _again_and_again(self, name: str, life: Run) -> None:
         restarts = self.restart_schedule(name)
         while True:
             problem: Exception = Ended("it has ended")

@@ -22,56 +22,32 @@ from ledgerd.state.objects.disputes import (
     PmDispute,
 )
 from ledgerd.state.objects.disputes import PmDisputeVote as Ballot
-from ledgerd.state.objects.markets import BEING_PAID, DISPUTED, PAID, RESOLVED, TO_BE_PAID, PmMarket
+from ledgerd.state.objects.markets import BEING_PAID, DISPUTED, PAID, TO_BE_PAID
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, create_account, pass_time, set_median
 from tests.chain.market_scenes import (
     FAR_ID,
+    FEE,
+    GRACE,
     NOBODY,
+    OPEN_ONE,
     ORACLE,
+    RESPONSE,
     RICH,
     UNKNOWN,
+    VOTING,
     Rule,
     Scene,
-    create_market,
     create_oracle,
+    disputable_market,
+    file_dispute,
     refuses_without_trace,
 )
-
-FEE, GRACE, RESPONSE, VOTING = 1_000_000, 43_200, 43_200, 259_200
-OPEN_ONE = "dit != didx.end() && dit->status == 0: No open dispute"
 
 CREATE = PmDisputeCreate(disputer=BOB, market_id=0, proposed_outcome=1, reason="not so", extensions=())
 
 
-def resolved_market(ledger: Ledger, **fields: Any) -> PmMarket:
-    resolved = {
-        "status": RESOLVED,
-        "payout_status": TO_BE_PAID,
-        "resolved_outcome": 0,
-        "betting_expiration": NOW - 100,
-        "result_expiration": NOW,
-    }
-    return create_market(ledger, **{**resolved, **fields})
-
-
-def file(ledger: Ledger, market: PmMarket, **fields: Any) -> PmDispute:
-    """An open dispute of bob's."""
-    dispute = PmDispute(
-        market=market.id,
-        disputer=BOB,
-        dispute_fee=FEE,
-        dispute_mode=market.dispute_mode,
-        oracle_response_deadline=NOW + RESPONSE,
-        voting_end_time=NOW + RESPONSE + VOTING,
-    )
-    for field, value in fields.items():
-        setattr(dispute, field, value)
-    change(ledger, market, payout_status=DISPUTED)
-    return ledger.store.create(PM_DISPUTES, dispute)
-
-
 def test_filing_a_dispute_asks_in_this_order(markets: Ledger) -> None:
-    market = resolved_market(markets)
+    market = disputable_market(markets)
     dispute = markets.store.create(PM_DISPUTES, PmDispute(market=market.id, status=CLOSED_BY_TIME))
     scene = Scene(markets, CREATE, market=market, dispute=dispute, bob=markets.account(BOB))
     out_of_range = (
@@ -118,7 +94,7 @@ def test_filing_a_dispute_asks_in_this_order(markets: Ledger) -> None:
 
 @pytest.mark.parametrize("payout", [0, DISPUTED, PAID, BEING_PAID])
 def test_a_payout_is_disputed_before_it_begins(markets: Ledger, payout: int) -> None:
-    resolved_market(markets, payout_status=payout)
+    disputable_market(markets, payout_status=payout)
 
     refuses_without_trace(markets, CREATE, "mkt.payout_status == 1: Payout not in pending state")
 
@@ -127,7 +103,7 @@ def test_a_payout_is_disputed_before_it_begins(markets: Ledger, payout: int) -> 
 def test_a_dispute_has_its_times_from_the_median_of_now(markets: Ledger, disputer: Any) -> None:
     """Anybody may file it, the oracle too."""
     oracle = create_oracle(markets, disputes_received=1, markets_in_dispute_window=2, disputes_awaiting_response=3)
-    market = resolved_market(markets, dispute_mode=1)
+    market = disputable_market(markets, dispute_mode=1)
     pass_time(markets, 9)
 
     caused = carry_out(markets, replace(CREATE, disputer=disputer, proposed_outcome=-1))
@@ -154,7 +130,7 @@ def test_a_dispute_has_its_times_from_the_median_of_now(markets: Ledger, dispute
 
 def test_a_gauge_of_an_oracle_never_falls_below_zero(markets: Ledger) -> None:
     oracle = create_oracle(markets)
-    resolved_market(markets)
+    disputable_market(markets)
 
     carry_out(markets, CREATE)
 
@@ -162,7 +138,7 @@ def test_a_gauge_of_an_oracle_never_falls_below_zero(markets: Ledger) -> None:
 
 
 def test_a_market_of_an_oracle_that_never_registered_is_disputed_too(markets: Ledger) -> None:
-    market = resolved_market(markets, oracle=ALICE)
+    market = disputable_market(markets, oracle=ALICE)
 
     assert carry_out(markets, CREATE) == [PmDisputeOpened(ALICE, BOB, market.id, 1)]
 
@@ -181,8 +157,8 @@ def electorate(markets: Ledger) -> Ledger:
 
 
 def test_a_vote_asks_in_this_order(electorate: Ledger) -> None:
-    market = resolved_market(electorate)
-    dispute = file(electorate, market)
+    market = disputable_market(electorate)
+    dispute = file_dispute(electorate, market)
     scene = Scene(electorate, VOTE, market=market, dispute=dispute, carol=electorate.account(CAROL))
     out_of_range = "o.vote_outcome >= -1 && o.vote_outcome < (int16_t)mkt.outcome_count: vote_outcome out of range"
     percent = "o.vote_percent >= -10000 && o.vote_percent <= 10000: vote_percent out of range"
@@ -233,7 +209,7 @@ def test_a_vote_asks_in_this_order(electorate: Ledger) -> None:
 
 def test_the_least_stake_of_a_vote_is_the_medians(electorate: Ledger) -> None:
     """Whatever the text says."""
-    file(electorate, resolved_market(electorate))
+    file_dispute(electorate, disputable_market(electorate))
     set_median(electorate, pm_dispute_vote_min_vesting=tokens(1_000_001))
 
     refuses_without_trace(
@@ -248,8 +224,8 @@ def test_the_least_stake_of_a_vote_is_the_medians(electorate: Ledger) -> None:
 
 def test_a_vote_is_kept_and_replaced(electorate: Ledger) -> None:
     """Replacing it is free: nothing is counted, and no cap is asked for."""
-    market = resolved_market(electorate)
-    dispute = file(electorate, market)
+    market = disputable_market(electorate)
+    dispute = file_dispute(electorate, market)
 
     carry_out(electorate, VOTE)
     assert electorate.store.get(PM_DISPUTE_VOTES, 0) == Ballot(
@@ -276,8 +252,8 @@ RESPOND = PmDisputeOracleRespond(oracle=ORACLE, market_id=0, response="it is so"
 
 
 def test_an_answer_asks_in_this_order(markets: Ledger) -> None:
-    market = resolved_market(markets)
-    dispute = file(markets, market)
+    market = disputable_market(markets)
+    dispute = file_dispute(markets, market)
     scene = Scene(markets, RESPOND, market=market, dispute=dispute)
 
     caused = scene.asks_in_order(
@@ -309,7 +285,7 @@ def test_an_answer_asks_in_this_order(markets: Ledger) -> None:
 
 def test_only_the_first_answer_turns_the_gauges(markets: Ledger) -> None:
     oracle = create_oracle(markets, disputes_awaiting_response=2, disputes_awaiting_decision=2)
-    dispute = file(markets, resolved_market(markets))
+    dispute = file_dispute(markets, disputable_market(markets))
 
     carry_out(markets, RESPOND)
     pass_time(markets, 5)

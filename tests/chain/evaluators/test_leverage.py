@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.pricing.constant_product import Reserves
-from ledgerd.pricing.leverage import Limits, max_loan
+from ledgerd.pricing.leverage import LeverageLimits, max_loan
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.operations.bets import PmPlaceBet
 from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate
@@ -146,7 +146,7 @@ def test_a_position_of_one_token_is_unsafe_not_empty(markets: Ledger) -> None:
 def test_the_greatest_safe_loan_is_lent_and_no_more(markets: Ledger) -> None:
     create_deep_market(markets)
     pool_of(markets, free_balance=100 * LENDABLE)
-    loan = max_loan(Reserves(50_000_000, 50_000_000, K), 500_000, 0, 4_500_000, Limits(10, 1, 10, 50))
+    loan = max_loan(Reserves(50_000_000, 50_000_000, K), 500_000, 0, 4_500_000, LeverageLimits(10, 1, 10, 50))
     assert 200_000 < loan < 4_500_000
 
     refuses_without_trace(

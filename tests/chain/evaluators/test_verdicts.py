@@ -19,56 +19,27 @@ from ledgerd.state.objects.disputes import (
     ORACLE_RIGHT,
     ORACLE_WRONG,
     PM_CREATOR_BANS,
-    PM_DISPUTES,
     PmCreatorBan,
-    PmDispute,
 )
-from ledgerd.state.objects.markets import DISPUTED, RESOLVED, TO_BE_PAID, PmMarket
+from ledgerd.state.objects.markets import RESOLVED, TO_BE_PAID, PmMarket
 from ledgerd.state.objects.oracles import FOR_EVER
-from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, set_median
+from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, set_median
 from tests.chain.market_scenes import (
     FAR_ID,
+    FEE,
     NOBODY,
+    OPEN_ONE,
     ORACLE,
     RICH,
     UNKNOWN,
+    VOTING,
     Rule,
     Scene,
-    create_market,
     create_oracle,
+    disputable_market,
+    file_dispute,
     refuses_without_trace,
 )
-
-FEE, GRACE, RESPONSE, VOTING = 1_000_000, 43_200, 43_200, 259_200
-OPEN_ONE = "dit != didx.end() && dit->status == 0: No open dispute"
-
-
-def resolved_market(ledger: Ledger, **fields: Any) -> PmMarket:
-    resolved = {
-        "status": RESOLVED,
-        "payout_status": TO_BE_PAID,
-        "resolved_outcome": 0,
-        "betting_expiration": NOW - 100,
-        "result_expiration": NOW,
-    }
-    return create_market(ledger, **{**resolved, **fields})
-
-
-def file(ledger: Ledger, market: PmMarket, **fields: Any) -> PmDispute:
-    """An open dispute of bob's."""
-    dispute = PmDispute(
-        market=market.id,
-        disputer=BOB,
-        dispute_fee=FEE,
-        dispute_mode=market.dispute_mode,
-        oracle_response_deadline=NOW + RESPONSE,
-        voting_end_time=NOW + RESPONSE + VOTING,
-    )
-    for field, value in fields.items():
-        setattr(dispute, field, value)
-    change(ledger, market, payout_status=DISPUTED)
-    return ledger.store.create(PM_DISPUTES, dispute)
-
 
 RESOLVE = PmDisputeResolve(
     resolver=CAROL,
@@ -85,12 +56,12 @@ UPHOLD = replace(RESOLVE, correct_outcome=0)
 
 
 def judged_market(ledger: Ledger, **fields: Any) -> PmMarket:
-    return resolved_market(ledger, **{"dispute_mode": 1, "dispute_resolver": CAROL, **fields})
+    return disputable_market(ledger, **{"dispute_mode": 1, "dispute_resolver": CAROL, **fields})
 
 
 def test_deciding_a_dispute_asks_in_this_order(markets: Ledger) -> None:
     market = judged_market(markets)
-    dispute = file(markets, market)
+    dispute = file_dispute(markets, market)
     scene = Scene(markets, RESOLVE, market=market, dispute=dispute)
     out_of_range = (
         "o.correct_outcome >= -1 && o.correct_outcome < (int16_t)mkt.outcome_count: correct_outcome out of range"
@@ -146,7 +117,7 @@ def test_an_oracle_that_was_wrong_pays_out_of_its_insurance(
     """The examples of spec 08, section 13.7."""
     oracle = create_oracle(markets, insurance=insurance, disputes_awaiting_response=1, disputes_awaiting_decision=1)
     market = judged_market(markets, forfeit_pool=9)
-    dispute = file(markets, market)
+    dispute = file_dispute(markets, market)
 
     assert carry_out(markets, replace(RESOLVE, penalty_amount=tokens(penalty))) == []
 
@@ -164,7 +135,7 @@ def test_an_oracle_that_was_wrong_pays_out_of_its_insurance(
 def test_a_disputer_gets_a_multiple_of_the_fee(markets: Ledger, multiplier: int, fee: int, gets: int) -> None:
     set_median(markets, pm_dispute_reward_multiplier=multiplier)
     create_oracle(markets)
-    file(markets, judged_market(markets), dispute_fee=fee)
+    file_dispute(markets, judged_market(markets), dispute_fee=fee)
 
     carry_out(markets, RESOLVE)
 
@@ -174,7 +145,7 @@ def test_a_disputer_gets_a_multiple_of_the_fee(markets: Ledger, multiplier: int,
 def test_a_market_is_declared_undecided(markets: Ledger) -> None:
     """By an oracle without insurance, as it never registered: the fee comes back, and nothing else."""
     market = judged_market(markets, oracle=ALICE)
-    file(markets, market)
+    file_dispute(markets, market)
 
     carry_out(markets, replace(RESOLVE, correct_outcome=-1, ban_oracle=True))
 
@@ -185,7 +156,7 @@ def test_an_oracle_that_was_right_gets_the_fee(markets: Ledger) -> None:
     """A ban that is asked for is not carried out, nor is the penalty."""
     oracle = create_oracle(markets, disputes_awaiting_response=1, disputes_awaiting_decision=1)
     market = judged_market(markets)
-    dispute = file(markets, market, oracle_response_time=NOW - 1)
+    dispute = file_dispute(markets, market, oracle_response_time=NOW - 1)
 
     assert carry_out(markets, replace(UPHOLD, ban_oracle=True)) == []
 
@@ -199,7 +170,7 @@ def test_an_oracle_that_was_right_gets_the_fee(markets: Ledger) -> None:
 
 def test_the_window_to_decide_moves_with_the_median(markets: Ledger) -> None:
     create_oracle(markets)
-    file(markets, judged_market(markets), oracle_response_deadline=NOW - 10, voting_end_time=NOW - 1)
+    file_dispute(markets, judged_market(markets), oracle_response_deadline=NOW - 10, voting_end_time=NOW - 1)
     set_median(markets, pm_dispute_vote_period_sec=9)
 
     refuses_without_trace(
@@ -214,7 +185,7 @@ def test_the_window_to_decide_moves_with_the_median(markets: Ledger) -> None:
 def test_a_wrong_oracle_is_banned_anew(markets: Ledger) -> None:
     """The last ban holds, also a shorter one."""
     oracle = create_oracle(markets, banned_until=FOR_EVER, banned_by=ALICE)
-    file(markets, judged_market(markets))
+    file_dispute(markets, judged_market(markets))
 
     carry_out(markets, replace(RESOLVE, ban_oracle=True))
 
@@ -224,7 +195,7 @@ def test_a_wrong_oracle_is_banned_anew(markets: Ledger) -> None:
 @pytest.mark.parametrize("verdict", [RESOLVE, UPHOLD])
 def test_a_creator_is_banned_with_either_verdict(markets: Ledger, verdict: PmDisputeResolve) -> None:
     create_oracle(markets)
-    file(markets, judged_market(markets))
+    file_dispute(markets, judged_market(markets))
 
     carry_out(markets, replace(verdict, ban_creator=True))
 
@@ -236,7 +207,7 @@ def test_a_creator_is_banned_with_either_verdict(markets: Ledger, verdict: PmDis
 @pytest.mark.parametrize(("before", "after"), [(NOW + 61, NOW + 61), (NOW + 59, NOW + 60)])
 def test_a_further_ban_of_a_creator_never_shortens_one(markets: Ledger, before: int, after: int) -> None:
     create_oracle(markets)
-    file(markets, judged_market(markets))
+    file_dispute(markets, judged_market(markets))
     ban = markets.store.create(
         PM_CREATOR_BANS, PmCreatorBan(creator=ALICE, banned_until=before, ban_count=4, banned_by=BOB)
     )

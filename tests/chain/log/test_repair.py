@@ -282,3 +282,23 @@ def test_bytes_inside_a_torn_block_are_never_taken_for_blocks(tmp_path: Path, be
     else:  # nothing tells this from damage to block 6
         with pytest.raises(LogDamaged, match=r"^block 6 of "):
             BlockLog.open(tmp_path)
+
+
+@pytest.mark.parametrize("start", [1, 7])
+def test_a_block_that_claims_to_start_within_the_first_bytes_is_damaged_and_no_fault_of_the_disk(
+    tmp_path: Path, start: int
+) -> None:
+    write_log(tmp_path, packed_blocks(1, 3))
+    data, index = files_of(tmp_path)
+    end = len(packed_blocks(1, 1)[0])
+    wrong = data[:end] + start.to_bytes(8, "little") + data[end + 8 :]
+
+    leave(tmp_path, wrong, None)
+    with pytest.raises(LogDamaged, match="block 1 "):
+        BlockLog.open(tmp_path)
+    leave(tmp_path, wrong, index)
+    log = BlockLog.open(tmp_path)
+    with pytest.raises(LogDamaged, match="block 1 "):
+        log.read(1)
+    assert [log.read(2), log.read(3)] == packed_blocks(2, 3)
+    log.close()

@@ -58,6 +58,22 @@ def holds(log: RollingBlockLogReader | RollingBlockLog, first: int, blocks: list
 # -- its files
 
 
+@pytest.mark.parametrize("first", [0, 1 << 32, (1 << 64) - 1])
+def test_a_reader_of_an_index_that_begins_with_no_number_of_a_block_says_that_it_is_damaged(
+    tmp_path: Path, first: int
+) -> None:
+    write_rolling(tmp_path, 5, packed_blocks(5, 8))
+    path = tmp_path / INDEX
+    path.write_bytes(first.to_bytes(8, "little") + path.read_bytes()[8:])
+
+    log = RollingBlockLogReader.open(tmp_path)
+
+    with pytest.raises(LogDamaged, match="cannot be read"):
+        log.read(log.first_number)
+    with pytest.raises(LogDamaged, match="cannot be read"):
+        list(log.scan(log.first_number, log.head_number))
+
+
 def test_a_new_log_is_two_files_of_one_zero_byte(tmp_path: Path) -> None:
     log = RollingBlockLog.open(tmp_path)
 

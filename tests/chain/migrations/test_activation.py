@@ -149,7 +149,7 @@ def test_too_few_votes_for_15_bring_nothing(network: Network) -> None:
 def follower(network: Network, tmp_path: Path) -> Iterator[Network]:
     """Another node with the same blocks."""
     other = Network(tmp_path / "two", network.chain.network)
-    other.follow(block for number in range(1, FOUNDED + 1) if (block := network.chain.block_at(number)))
+    other.follow(network.blocks())
     yield other
     other.chain.close()
 

@@ -18,7 +18,7 @@ from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
-from ledgerd.state.objects.validators import VALIDATORS, Place
+from ledgerd.state.objects.validators import VALIDATORS, SchedulePlace
 from tests.chain.ledgers import NOW, authority_for, metadata_of
 
 NOBODY = Authority(1, {}, {})
@@ -63,7 +63,7 @@ def test_the_committee_is_the_first_validator_and_has_told_no_version(ledger: Le
     committee = ledger.store.get(VALIDATORS, 0)
 
     assert (committee.owner, committee.signing_key) == ("committee", ledger.network.committee_key)
-    assert (committee.schedule, committee.running_version, committee.hardfork_version_vote) == (Place.TOP, 0, 0)
+    assert (committee.schedule, committee.running_version, committee.hardfork_version_vote) == (SchedulePlace.TOP, 0, 0)
     assert committee.props == ledger.median == default_properties(ledger.network)
     assert ledger.schedule.scheduled == ("committee",)
     assert len(ledger.schedule.current_shuffled_validators) == ledger.network.max_validators

@@ -19,7 +19,7 @@ from ledgerd.protocol.versions import version_number
 from ledgerd.state.objects.validators import (
     VALIDATOR_PENALTIES,
     VALIDATORS,
-    Place,
+    SchedulePlace,
     Validator,
     ValidatorPenaltyExpire,
 )
@@ -59,9 +59,9 @@ def test_the_eleven_with_most_votes_take_turns_with_ten_whose_time_has_come(ledg
     assert ledger.schedule.num_scheduled_validators == 21
     assert ledger.schedule.next_shuffle_block_num == ROUND_END + 21
     places = {str(each.owner): each.schedule for each in ledger.store.scan(VALIDATORS)}
-    assert places["v10"] is Place.TOP
-    assert places["v20"] is Place.SUPPORT
-    assert places["v21"] is Place.NONE
+    assert places["v10"] is SchedulePlace.TOP
+    assert places["v20"] is SchedulePlace.SUPPORT
+    assert places["v21"] is SchedulePlace.NONE
 
 
 @pytest.mark.parametrize(("head", "is_new"), [(ROUND_END - 1, False), (ROUND_END, True), (ROUND_END + 1, False)])

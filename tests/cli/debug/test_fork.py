@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.cli import main
-from ledgerd.cli.debug.blocks import BlockSource
+from ledgerd.cli.debug.blocks import StoredBlocks
 from ledgerd.cli.debug.fork import last_common
 from tests.cli.debug.chains import log_of, node_with, parted, recorded
 
@@ -106,8 +106,8 @@ class _Numbered:
     def __init__(self, common: int, name: str, head: int) -> None:
         self.common, self.name, self.head = common, name, head
 
-    def blocks(self, first: int) -> BlockSource:
-        return BlockSource(self.name, self.head, lambda number: self._block(number) if number >= first else None)
+    def blocks(self, first: int) -> StoredBlocks:
+        return StoredBlocks(self.name, self.head, lambda number: self._block(number) if number >= first else None)
 
     def _block(self, number: int) -> Any:
         class Known:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.node.config.ini import Entry, InvalidLine, parse_ini
+from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 
 
 def values(text: str) -> list[tuple[str, str]]:
@@ -59,7 +59,7 @@ def test_keys_may_repeat_and_keep_their_order_and_case() -> None:
 
 
 def test_every_entry_knows_its_line() -> None:
-    assert parse_ini("\n# x\na = 1\n[s]\n\nb = 2") == [Entry(3, "", "a", "1"), Entry(6, "s", "b", "2")]
+    assert parse_ini("\n# x\na = 1\n[s]\n\nb = 2") == [IniEntry(3, "", "a", "1"), IniEntry(6, "s", "b", "2")]
 
 
 def test_the_mark_of_byte_order_does_not_spoil_the_first_key() -> None:

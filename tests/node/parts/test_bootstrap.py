@@ -17,7 +17,7 @@ from ledgerd.node import lifecycle
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.datadir.state_files import NEW, OLD_BLOCKS
 from ledgerd.node.parts import snapshots
-from ledgerd.node.parts.bootstrap import BootstrapPart, Sleep, fetched_state
+from ledgerd.node.parts.bootstrap import BootstrapPart, fetched_state
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import TimeSource
@@ -32,6 +32,7 @@ from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import Doorkeeper
 from ledgerd.snapshot.shelf import Shelf
+from ledgerd.supervision.work import Sleep
 from tests.chain.networks import SMALL, Network
 
 HOST = "127.0.0.1"

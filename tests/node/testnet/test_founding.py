@@ -12,7 +12,7 @@ from ledgerd.history.following import open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.testnet.files import chain_text
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found, founding_seconds
-from ledgerd.node.testnet.plan import Keys, new_keys, plan_of
+from ledgerd.node.testnet.plan import NetworkKeys, new_keys, plan_of
 from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.network_clock import NetworkClock
 from ledgerd.protocol.parameters import ChainParameters
@@ -20,7 +20,7 @@ from ledgerd.protocol.parameters import ChainParameters
 NOW = 1_800_000_000
 
 
-def parameters(folder: Path, keys: Keys) -> ChainParameters:
+def parameters(folder: Path, keys: NetworkKeys) -> ChainParameters:
     plan = plan_of(folder, keys)
     plan.chain_file.write_text(chain_text(plan, NOW, NetworkClock(NOW, NOW, 1.0)))
     return load_parameters(plan.chain_file)

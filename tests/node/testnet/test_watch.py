@@ -9,7 +9,7 @@ import pytest
 
 from ledgerd.node.testnet import watch as module
 from ledgerd.node.testnet.plan import Member, new_keys, plan_of
-from ledgerd.node.testnet.watch import Sight, Silent, Watch, ask, look
+from ledgerd.node.testnet.watch import NetworkMonitor, Sight, Silent, ask, look
 
 
 def sight(head: int, irreversible: int, mark: str = "00", **missed: int) -> Sight:
@@ -33,9 +33,9 @@ class Nodes:
         self.said: dict[int, Sight | None] = {}
         self.members = plan_of(folder, new_keys(2, 4)).members
         monkeypatch.setattr(module, "look", lambda member: self.said.get(member.number))
-        self.watch = Watch(self.members)
+        self.watch = NetworkMonitor(self.members)
 
-    def say(self, first: Sight | None, second: Sight | None) -> Watch:
+    def say(self, first: Sight | None, second: Sight | None) -> NetworkMonitor:
         self.said = {1: first, 2: second}
         self.watch.look()
         return self.watch

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.node.workers.key_recovery import KeyRecovery, spare_processors
+from ledgerd.node.workers.key_recovery import KeyRecoveryPool, spare_processors
 from ledgerd.protocol import block
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import TESTNET
@@ -29,9 +29,9 @@ def recorded(count: int = 40) -> list[Block]:
     return [codec_of(Block).decode(packed) for packed in recorded_blocks("open-1")[:count]]
 
 
-def run(main: Callable[[KeyRecovery], Awaitable[None]], clock: Clock | None = None, **more: float) -> None:
+def run(main: Callable[[KeyRecoveryPool], Awaitable[None]], clock: Clock | None = None, **more: float) -> None:
     async def body() -> None:
-        recovery = KeyRecovery(TESTNET.chain_id, 2, Work("p2p", clock=clock or Clock()), **more)
+        recovery = KeyRecoveryPool(TESTNET.chain_id, 2, Work("p2p", clock=clock or Clock()), **more)
         try:
             await asyncio.wait_for(asyncio.ensure_future(main(recovery)), PATIENCE)
         finally:
@@ -52,7 +52,7 @@ def test_blocks_come_back_with_their_signers(monkeypatch: pytest.MonkeyPatch) ->
     expected = [each.signee for each in recorded()]
     monkeypatch.setattr(block, "recover", None)
 
-    async def main(recovery: KeyRecovery) -> None:
+    async def main(recovery: KeyRecoveryPool) -> None:
         first, second = recorded(), recorded()
         await asyncio.gather(recovery.recover(first), recovery.recover(second), recovery.recover(()))
         assert [each.signee for each in first] == [each.signee for each in second] == expected
@@ -62,7 +62,7 @@ def test_blocks_come_back_with_their_signers(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_signatures_are_spread_over_the_processes() -> None:
-    async def main(recovery: KeyRecovery) -> None:
+    async def main(recovery: KeyRecoveryPool) -> None:
         await recovery.recover(recorded())
         before = [worker.answers for worker in recovery.workers]
         await recovery.recover(recorded())
@@ -74,7 +74,7 @@ def test_signatures_are_spread_over_the_processes() -> None:
 def test_processes_that_die_come_back_after_a_pause_that_grows(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecovery) -> None:
+    async def main(recovery: KeyRecoveryPool) -> None:
         for pause in (1, 2, 4, 8):
             await recovery.recover(recorded())
             killed = recovery.processes
@@ -97,7 +97,7 @@ def test_processes_that_die_come_back_after_a_pause_that_grows(caplog: pytest.Lo
 def test_processes_that_cannot_be_started_come_back_when_there_is_room() -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecovery) -> None:
+    async def main(recovery: KeyRecoveryPool) -> None:
         with no_descriptor_left():
             await recovery.recover(recorded())
         assert recovery.processes == []
@@ -113,7 +113,7 @@ def test_processes_that_cannot_be_started_come_back_when_there_is_room() -> None
 def test_processes_that_cannot_be_started_ten_times_end_the_node() -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecovery) -> None:
+    async def main(recovery: KeyRecoveryPool) -> None:
         with no_descriptor_left():
             for _ in range(MOST_FAILURES - 1):
                 await recovery.recover(recorded())
@@ -127,7 +127,7 @@ def test_processes_that_cannot_be_started_ten_times_end_the_node() -> None:
 def test_one_loss_counts_once_however_many_waited() -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecovery) -> None:
+    async def main(recovery: KeyRecoveryPool) -> None:
         await recovery.recover(recorded())
         first = recovery.processes
         waiting = [asyncio.ensure_future(recovery.recover(recorded())) for _ in range(6)]
@@ -145,7 +145,7 @@ def test_one_loss_counts_once_however_many_waited() -> None:
 def test_a_process_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecovery) -> None:
+    async def main(recovery: KeyRecoveryPool) -> None:
         await recovery.recover(recorded())
         monkeypatch.setattr("ledgerd.node.workers.key_recovery.SILENT_SECONDS", 0.2)
         stopped = recovery.processes
@@ -161,7 +161,7 @@ def test_a_process_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_processes_end_when_there_is_nothing_to_do_and_come_back() -> None:
-    async def main(recovery: KeyRecovery) -> None:
+    async def main(recovery: KeyRecoveryPool) -> None:
         await recovery.recover(recorded())
         before = recovery.processes
         assert len(before) == 2

@@ -21,9 +21,9 @@ from tests.p2p.scripted_talk import Talk
 
 HEIGHT = 112
 AHEAD = 180
-PIECE = 40
+RANGE_BLOCKS = 40
 FIRST = (112, 151)
-"""The first piece that is asked for: it begins with the own head."""
+"""The first requested that is asked for: it begins with the own head."""
 
 
 class Supply:
@@ -43,23 +43,23 @@ class Supply:
         requests = [message for message in self.talk.sent[peer] if isinstance(message, GetBlockRange)]
         return [(request.start_block_num, request.end_block_num) for request in requests]
 
-    def reply(self, piece: tuple[int, int], *others: Block) -> BlockRangeReply:
+    def reply(self, requested: tuple[int, int], *others: Block) -> BlockRangeReply:
         """An answer, with other blocks in the place of those of their numbers."""
         changed = self.blocks | {block.number: block for block in others}
-        run = tuple(changed[number] for number in range(max(piece[0], HEIGHT + 1), piece[1] + 1))
-        return BlockRangeReply(run, piece[1] + 1, is_last=piece[1] == HEIGHT + AHEAD)
+        run = tuple(changed[number] for number in range(max(requested[0], HEIGHT + 1), requested[1] + 1))
+        return BlockRangeReply(run, requested[1] + 1, is_last=requested[1] == HEIGHT + AHEAD)
 
     def next(self, peer: int) -> tuple[int, int] | None:
         """What a peer was asked and has not answered."""
-        pieces = self.asked(peer)[self._answered[peer] :]
-        self._answered[peer] += len(pieces[:1])
-        return pieces[0] if pieces else None
+        ranges = self.asked(peer)[self._answered[peer] :]
+        self._answered[peer] += len(ranges[:1])
+        return ranges[0] if ranges else None
 
     def serve(self, *peers: int) -> None:
         """Let these peers answer all they are asked, until they are asked no more."""
-        while pieces := [(peer, piece) for peer in peers if (piece := self.next(peer)) is not None]:
-            for peer, piece in pieces:
-                self.talk.say(peer, self.reply(piece))
+        while ranges := [(peer, requested) for peer in peers if (requested := self.next(peer)) is not None]:
+            for peer, requested in ranges:
+                self.talk.say(peer, self.reply(requested))
 
     @property
     def is_synced(self) -> bool:
@@ -80,7 +80,7 @@ def later(grown: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Bl
 
 @pytest.fixture
 def supply(talk: Talk, later: dict[int, Block], monkeypatch: pytest.MonkeyPatch) -> Supply:
-    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECE", PIECE)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.RANGE_BLOCKS", RANGE_BLOCKS)
     return Supply(talk, later)
 
 
@@ -89,7 +89,7 @@ def forged(block: Block) -> Block:
     return replace(block, validator_signature=sign(VIZ_KEY, b"\5" * 32))
 
 
-def test_every_peer_is_asked_for_a_piece_of_its_own(talk: Talk, supply: Supply) -> None:
+def test_every_peer_is_asked_for_a_range_of_its_own(talk: Talk, supply: Supply) -> None:
     peers = [supply.meet() for _ in range(3)]
     assert [supply.asked(peer) for peer in peers] == [[(112, 151)], [(152, 191)], [(192, 231)]]
     supply.serve(*reversed(peers))
@@ -101,10 +101,10 @@ def test_every_peer_is_asked_for_a_piece_of_its_own(talk: Talk, supply: Supply) 
 def test_what_is_here_already_is_not_asked_for_again_when_the_window_is_full(
     talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECES_AHEAD", 2)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.RANGES_AHEAD", 2)
     peer = supply.meet()
-    while (piece := supply.next(peer)) is not None:  # faster than they are applied
-        talk.network.received(talk.now, peer, supply.reply(piece).frame)
+    while (requested := supply.next(peer)) is not None:  # faster than they are applied
+        talk.network.received(talk.now, peer, supply.reply(requested).frame)
         talk.network.work(talk.now)
         talk.look()
     assert supply.asked(peer)[-1][1] < HEIGHT + AHEAD
@@ -116,7 +116,7 @@ def test_what_is_here_already_is_not_asked_for_again_when_the_window_is_full(
     assert len(supply.asked(peer)) == len(set(supply.asked(peer)))
 
 
-def test_a_piece_that_everything_waits_for_is_asked_of_a_second_peer(talk: Talk, supply: Supply) -> None:
+def test_a_range_that_everything_waits_for_is_asked_of_a_second_peer(talk: Talk, supply: Supply) -> None:
     stalling, first, second = (supply.meet() for _ in range(3))
     supply.serve(first, second)
     assert talk.chain.head_number == HEIGHT
@@ -130,16 +130,16 @@ def test_a_piece_that_everything_waits_for_is_asked_of_a_second_peer(talk: Talk,
     assert talk.network.core[stalling].strikes == 0
 
 
-def test_when_all_peers_are_slow_no_piece_is_requested_twice(
+def test_when_all_peers_are_slow_no_range_is_requested_twice(
     talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECES_AHEAD", 2)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.RANGES_AHEAD", 2)
     slow, slower = supply.meet(), supply.meet()
     for _ in range(2):
         talk.now += 2 * IMPATIENT_SECONDS
-        piece = supply.next(slower)
-        assert piece is not None
-        talk.say(slower, supply.reply(piece))
+        requested = supply.next(slower)
+        assert requested is not None
+        talk.say(slower, supply.reply(requested))
     assert supply.asked(slower) == [(152, 191), (192, 231)]
     supply.serve(slow, slower)
     assert supply.is_synced
@@ -173,7 +173,7 @@ def test_a_peer_that_never_answers_is_skipped(talk: Talk, supply: Supply) -> Non
     assert supply.is_synced
 
 
-def test_a_forged_block_costs_only_the_piece_of_the_peer_that_sent_it(talk: Talk, supply: Supply) -> None:
+def test_a_forged_block_costs_only_the_range_of_the_peer_that_sent_it(talk: Talk, supply: Supply) -> None:
     liar, honest = supply.meet(), supply.meet()
     supply.serve(honest)
     assert talk.chain.head_number == HEIGHT
@@ -186,7 +186,7 @@ def test_a_forged_block_costs_only_the_piece_of_the_peer_that_sent_it(talk: Talk
     assert len(supply.asked(honest)) == len(set(supply.asked(honest)))
 
 
-def test_a_piece_that_does_not_link_is_asked_of_another_peer(talk: Talk, supply: Supply) -> None:
+def test_a_range_that_does_not_link_is_asked_of_another_peer(talk: Talk, supply: Supply) -> None:
     honest, liar = supply.meet(), supply.meet()
     elsewhere = replace(supply.blocks[152], previous=forged(supply.blocks[151]).id)
     assert supply.next(liar) == (152, 191)
@@ -223,9 +223,9 @@ def test_a_reply_of_other_blocks_than_asked_for_costs_a_strike(
 def test_a_peer_that_ends_at_its_irreversible_block_is_not_asked_for_more_by_ranges(talk: Talk, supply: Supply) -> None:
     """As a pruned reference node does: it claims its head, and serves ranges up to the irreversible block."""
     peer, end = supply.meet(), HEIGHT + AHEAD - 5
-    while (piece := supply.next(peer)) is not None:
-        run = supply.reply((piece[0], min(piece[1], end))).blocks
-        talk.say(peer, BlockRangeReply(run, 0, is_last=True) if piece[1] > end else supply.reply(piece))
+    while (requested := supply.next(peer)) is not None:
+        run = supply.reply((requested[0], min(requested[1], end))).blocks
+        talk.say(peer, BlockRangeReply(run, 0, is_last=True) if requested[1] > end else supply.reply(requested))
     assert talk.chain.head_number == end
     assert talk.network.core[peer].strikes == 0
     assert talk.sent[peer][-1] == GapFillRequest(tuple(range(end, HEIGHT + AHEAD + 1)))
@@ -236,17 +236,17 @@ def test_a_peer_that_ends_at_its_irreversible_block_is_not_asked_for_more_by_ran
 def test_bytes_of_batches_that_wait_are_bounded(
     chain: Chain, later: dict[int, Block], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    piece_bytes = PIECE * len(later[HEIGHT + 1].packed)
-    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.PIECE", PIECE)
+    piece_bytes = RANGE_BLOCKS * len(later[HEIGHT + 1].packed)
+    monkeypatch.setattr("ledgerd.p2p.sync.range_sync.RANGE_BLOCKS", RANGE_BLOCKS)
     monkeypatch.setattr("ledgerd.p2p.sync.range_sync.BYTES_AHEAD", piece_bytes)
     talk = Talk(chain)
     supply = Supply(talk, later)
     first, *others = (supply.meet() for _ in range(4))
     waiting = []
     for peer in others:
-        piece = supply.next(peer)
-        assert piece is not None
-        talk.say(peer, supply.reply(piece))
+        requested = supply.next(peer)
+        assert requested is not None
+        talk.say(peer, supply.reply(requested))
         waiting.append(talk.network.intake.ranges.waiting_bytes)
     assert max(waiting) <= 2 * piece_bytes
     assert waiting[-1] == waiting[-2]
@@ -285,11 +285,11 @@ def test_blocks_of_ranges_are_committed_together(talk: Talk, supply: Supply, mon
     monkeypatch.setattr(talk.network.core.chain, "commit", count)
     peers = [supply.meet() for _ in range(4)]
     for peer in reversed(peers):  # they come all at once, as to a node that is busy
-        piece = supply.next(peer)
-        assert piece is not None
-        talk.network.received(talk.now, peer, supply.reply(piece).frame)
+        requested = supply.next(peer)
+        assert requested is not None
+        talk.network.received(talk.now, peer, supply.reply(requested).frame)
     talk.run_actions()
-    assert talk.chain.head_number >= 112 + 4 * PIECE - 1
+    assert talk.chain.head_number >= 112 + 4 * RANGE_BLOCKS - 1
     assert len(commits) == 1
 
 

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.base import Operation, active
 from ledgerd.protocol.operations.bets import PmCancelBet, PmPlaceBet, PmTransferPosition
-from tests.protocol.operations.expect import (
-    accepts,
-    asks_for_names,
-    changed,
-    read,
-    refuses,
-    refuses_for_the_first_of_two_faults,
-    round_trips,
-)
+from tests.protocol.operations.expect import changed, read
+from tests.protocol.operations.family import Family, OperationFamily
 
 BOB = AccountName("bob")
 
@@ -96,37 +87,23 @@ UNSOUND: tuple[tuple[Operation, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("operation", "raw", "printed"), IN_BYTES, ids=[case[2][0] for case in IN_BYTES])
-def test_bytes_and_json_of_an_operation(operation: Operation, raw: str, printed: list[Any]) -> None:
-    round_trips(operation, raw, printed)
-
-
-@pytest.mark.parametrize("operation", [*(case[0] for case in IN_BYTES), *SOUND], ids=repr)
-def test_what_is_within_its_bounds_is_accepted(operation: Operation) -> None:
-    accepts(operation)
-
-
-@pytest.mark.parametrize(("operation", "message"), UNSOUND)
-def test_what_is_out_of_its_bounds_is_refused(operation: Operation, message: str) -> None:
-    refuses(operation, message)
-
-
-def test_of_two_faults_the_first_is_told() -> None:
-    tried = [refuses_for_the_first_of_two_faults(operation, UNSOUND) for operation, _, _ in IN_BYTES]
-
-    assert sum(tried) > 20
-
-
-def test_names_have_to_be_valid() -> None:
-    asks_for_names(PLACE_BET, "account")
-    asks_for_names(CANCEL_BET, "account")
-    asks_for_names(TRANSFER_POSITION, "sender", "recipient")
-
-
-def test_those_who_act_must_agree() -> None:
-    assert PLACE_BET.authorities() == active(PLACE_BET.account)
-    assert CANCEL_BET.authorities() == active(CANCEL_BET.account)
-    assert TRANSFER_POSITION.authorities() == active(TRANSFER_POSITION.sender)
+class TestBets(OperationFamily):
+    family = Family(
+        in_bytes=IN_BYTES,
+        sound=SOUND,
+        unsound=UNSOUND,
+        names=(
+            (PLACE_BET, ("account",)),
+            (CANCEL_BET, ("account",)),
+            (TRANSFER_POSITION, ("sender", "recipient")),
+        ),
+        authorities=(
+            (PLACE_BET, active(PLACE_BET.account)),
+            (CANCEL_BET, active(CANCEL_BET.account)),
+            (TRANSFER_POSITION, active(TRANSFER_POSITION.sender)),
+        ),
+        pairs=56,
+    )
 
 
 def test_missing_keys_are_empty_and_zero_but_for_the_outcome() -> None:

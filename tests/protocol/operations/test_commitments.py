@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.identifiers import NO_COMMITMENT, Commitment
 from ledgerd.protocol.operations.base import Operation, active
 from ledgerd.protocol.operations.commitments import PmCommitBet, PmRevealBet
-from tests.protocol.operations.expect import (
-    accepts,
-    asks_for_names,
-    changed,
-    read,
-    refuses,
-    refuses_for_the_first_of_two_faults,
-    round_trips,
-)
+from tests.protocol.operations.expect import changed, read
+from tests.protocol.operations.family import Family, OperationFamily
 
 COMMIT_BET_JSON = [
     "pm_commit_bet",
@@ -107,32 +98,18 @@ UNSOUND: tuple[tuple[Operation, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("operation", "raw", "printed"), IN_BYTES, ids=[case[2][0] for case in IN_BYTES])
-def test_bytes_and_json_of_an_operation(operation: Operation, raw: str, printed: list[Any]) -> None:
-    round_trips(operation, raw, printed)
-
-
-@pytest.mark.parametrize("operation", [*(case[0] for case in IN_BYTES), *SOUND], ids=repr)
-def test_what_is_within_its_bounds_is_accepted(operation: Operation) -> None:
-    accepts(operation)
-
-
-@pytest.mark.parametrize(("operation", "message"), UNSOUND)
-def test_what_is_out_of_its_bounds_is_refused(operation: Operation, message: str) -> None:
-    refuses(operation, message)
-
-
-def test_of_two_faults_the_first_is_told() -> None:
-    tried = [refuses_for_the_first_of_two_faults(operation, UNSOUND) for operation, _, _ in IN_BYTES]
-
-    assert sum(tried) > 20
-
-
-def test_names_have_to_be_valid() -> None:
-    asks_for_names(COMMIT_BET, "account")
-    asks_for_names(REVEAL_BET, "account")
-
-
-def test_those_who_act_must_agree() -> None:
-    assert COMMIT_BET.authorities() == active(COMMIT_BET.account)
-    assert REVEAL_BET.authorities() == active(REVEAL_BET.account)
+class TestCommitments(OperationFamily):
+    family = Family(
+        in_bytes=IN_BYTES,
+        sound=SOUND,
+        unsound=UNSOUND,
+        names=(
+            (COMMIT_BET, ("account",)),
+            (REVEAL_BET, ("account",)),
+        ),
+        authorities=(
+            (COMMIT_BET, active(COMMIT_BET.account)),
+            (REVEAL_BET, active(REVEAL_BET.account)),
+        ),
+        pairs=67,
+    )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Operation, active, regular
@@ -16,15 +14,8 @@ from ledgerd.protocol.operations.disputes import (
     PmDisputeVote,
     PmUnban,
 )
-from tests.protocol.operations.expect import (
-    accepts,
-    asks_for_names,
-    changed,
-    read,
-    refuses,
-    refuses_for_the_first_of_two_faults,
-    round_trips,
-)
+from tests.protocol.operations.expect import changed, read
+from tests.protocol.operations.family import Family, OperationFamily
 
 DISPUTE_CREATE_JSON = [
     "pm_dispute_create",
@@ -130,38 +121,24 @@ UNSOUND: tuple[tuple[Operation, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("operation", "raw", "printed"), IN_BYTES, ids=[case[2][0] for case in IN_BYTES])
-def test_bytes_and_json_of_an_operation(operation: Operation, raw: str, printed: list[Any]) -> None:
-    round_trips(operation, raw, printed)
-
-
-@pytest.mark.parametrize("operation", [*(case[0] for case in IN_BYTES), *SOUND], ids=repr)
-def test_what_is_within_its_bounds_is_accepted(operation: Operation) -> None:
-    accepts(operation)
-
-
-@pytest.mark.parametrize(("operation", "message"), UNSOUND)
-def test_what_is_out_of_its_bounds_is_refused(operation: Operation, message: str) -> None:
-    refuses(operation, message)
-
-
-def test_of_two_faults_the_first_is_told() -> None:
-    tried = [refuses_for_the_first_of_two_faults(operation, UNSOUND) for operation, _, _ in IN_BYTES]
-
-    assert sum(tried) > 10
-
-
-def test_names_have_to_be_valid() -> None:
-    asks_for_names(DISPUTE_CREATE, "disputer")
-    asks_for_names(DISPUTE_VOTE, "voter")
-    asks_for_names(DISPUTE_RESOLVE, "resolver")
-    asks_for_names(DISPUTE_ORACLE_RESPOND, "oracle")
-    asks_for_names(UNBAN, "resolver", "target")
-
-
-def test_those_who_act_must_agree() -> None:
-    assert DISPUTE_CREATE.authorities() == active(DISPUTE_CREATE.disputer)
-    assert DISPUTE_VOTE.authorities() == regular(DISPUTE_VOTE.voter)
-    assert DISPUTE_RESOLVE.authorities() == active(DISPUTE_RESOLVE.resolver)
-    assert DISPUTE_ORACLE_RESPOND.authorities() == active(DISPUTE_ORACLE_RESPOND.oracle)
-    assert UNBAN.authorities() == active(UNBAN.resolver)
+class TestDisputes(OperationFamily):
+    family = Family(
+        in_bytes=IN_BYTES,
+        sound=SOUND,
+        unsound=UNSOUND,
+        names=(
+            (DISPUTE_CREATE, ("disputer",)),
+            (DISPUTE_VOTE, ("voter",)),
+            (DISPUTE_RESOLVE, ("resolver",)),
+            (DISPUTE_ORACLE_RESPOND, ("oracle",)),
+            (UNBAN, ("resolver", "target")),
+        ),
+        authorities=(
+            (DISPUTE_CREATE, active(DISPUTE_CREATE.disputer)),
+            (DISPUTE_VOTE, regular(DISPUTE_VOTE.voter)),
+            (DISPUTE_RESOLVE, active(DISPUTE_RESOLVE.resolver)),
+            (DISPUTE_ORACLE_RESPOND, active(DISPUTE_ORACLE_RESPOND.oracle)),
+            (UNBAN, active(UNBAN.resolver)),
+        ),
+        pairs=18,
+    )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.operations.base import Operation, active
 from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit, PmLazyWithdraw
-from tests.protocol.operations.expect import accepts, asks_for_names, changed, read, refuses, round_trips
+from tests.protocol.operations.expect import changed, read
+from tests.protocol.operations.family import Family, OperationFamily
 
 LAZY_DEPOSIT_JSON = ["pm_lazy_deposit", {"account": "carol", "amount": "1000.000 VIZ", "extensions": []}]
 LAZY_DEPOSIT = read(LAZY_DEPOSIT_JSON, PmLazyDeposit)
@@ -35,26 +34,18 @@ UNSOUND: tuple[tuple[Operation, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("operation", "raw", "printed"), IN_BYTES, ids=[case[2][0] for case in IN_BYTES])
-def test_bytes_and_json_of_an_operation(operation: Operation, raw: str, printed: list[Any]) -> None:
-    round_trips(operation, raw, printed)
-
-
-@pytest.mark.parametrize("operation", [*(case[0] for case in IN_BYTES), *SOUND], ids=repr)
-def test_what_is_within_its_bounds_is_accepted(operation: Operation) -> None:
-    accepts(operation)
-
-
-@pytest.mark.parametrize(("operation", "message"), UNSOUND)
-def test_what_is_out_of_its_bounds_is_refused(operation: Operation, message: str) -> None:
-    refuses(operation, message)
-
-
-def test_names_have_to_be_valid() -> None:
-    asks_for_names(LAZY_DEPOSIT, "account")
-    asks_for_names(LAZY_WITHDRAW, "account")
-
-
-def test_those_who_act_must_agree() -> None:
-    assert LAZY_DEPOSIT.authorities() == active(LAZY_DEPOSIT.account)
-    assert LAZY_WITHDRAW.authorities() == active(LAZY_WITHDRAW.account)
+class TestLazyPool(OperationFamily):
+    family = Family(
+        in_bytes=IN_BYTES,
+        sound=SOUND,
+        unsound=UNSOUND,
+        names=(
+            (LAZY_DEPOSIT, ("account",)),
+            (LAZY_WITHDRAW, ("account",)),
+        ),
+        authorities=(
+            (LAZY_DEPOSIT, active(LAZY_DEPOSIT.account)),
+            (LAZY_WITHDRAW, active(LAZY_WITHDRAW.account)),
+        ),
+        pairs=0,
+    )

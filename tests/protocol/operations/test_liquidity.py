@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.operations.base import Operation, active
 from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmWithdrawLiquidity
-from tests.protocol.operations.expect import (
-    accepts,
-    asks_for_names,
-    changed,
-    read,
-    refuses,
-    refuses_for_the_first_of_two_faults,
-    round_trips,
-)
+from tests.protocol.operations.expect import changed, read
+from tests.protocol.operations.family import Family, OperationFamily
 
 ADD_LIQUIDITY_JSON = [
     "pm_add_liquidity",
@@ -57,32 +48,18 @@ UNSOUND: tuple[tuple[Operation, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("operation", "raw", "printed"), IN_BYTES, ids=[case[2][0] for case in IN_BYTES])
-def test_bytes_and_json_of_an_operation(operation: Operation, raw: str, printed: list[Any]) -> None:
-    round_trips(operation, raw, printed)
-
-
-@pytest.mark.parametrize("operation", [*(case[0] for case in IN_BYTES), *SOUND], ids=repr)
-def test_what_is_within_its_bounds_is_accepted(operation: Operation) -> None:
-    accepts(operation)
-
-
-@pytest.mark.parametrize(("operation", "message"), UNSOUND)
-def test_what_is_out_of_its_bounds_is_refused(operation: Operation, message: str) -> None:
-    refuses(operation, message)
-
-
-def test_of_two_faults_the_first_is_told() -> None:
-    tried = [refuses_for_the_first_of_two_faults(operation, UNSOUND) for operation, _, _ in IN_BYTES]
-
-    assert sum(tried) == 5
-
-
-def test_names_have_to_be_valid() -> None:
-    asks_for_names(ADD_LIQUIDITY, "provider")
-    asks_for_names(WITHDRAW_LIQUIDITY, "provider")
-
-
-def test_those_who_act_must_agree() -> None:
-    assert ADD_LIQUIDITY.authorities() == active(ADD_LIQUIDITY.provider)
-    assert WITHDRAW_LIQUIDITY.authorities() == active(WITHDRAW_LIQUIDITY.provider)
+class TestLiquidity(OperationFamily):
+    family = Family(
+        in_bytes=IN_BYTES,
+        sound=SOUND,
+        unsound=UNSOUND,
+        names=(
+            (ADD_LIQUIDITY, ("provider",)),
+            (WITHDRAW_LIQUIDITY, ("provider",)),
+        ),
+        authorities=(
+            (ADD_LIQUIDITY, active(ADD_LIQUIDITY.provider)),
+            (WITHDRAW_LIQUIDITY, active(WITHDRAW_LIQUIDITY.provider)),
+        ),
+        pairs=5,
+    )

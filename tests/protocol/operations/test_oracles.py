@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.base import Operation, active
 from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister, PmOracleUpdate
-from tests.protocol.operations.expect import (
-    accepts,
-    asks_for_names,
-    changed,
-    read,
-    refuses,
-    refuses_for_the_first_of_two_faults,
-    round_trips,
-)
+from tests.protocol.operations.expect import changed, read, refuses
+from tests.protocol.operations.family import Family, OperationFamily
 
 ORACLE_REGISTER_JSON = [
     "pm_oracle_register",
@@ -128,37 +119,23 @@ UNSOUND: tuple[tuple[Operation, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("operation", "raw", "printed"), IN_BYTES, ids=[case[2][0] for case in IN_BYTES])
-def test_bytes_and_json_of_an_operation(operation: Operation, raw: str, printed: list[Any]) -> None:
-    round_trips(operation, raw, printed)
-
-
-@pytest.mark.parametrize("operation", [*(case[0] for case in IN_BYTES), *SOUND], ids=repr)
-def test_what_is_within_its_bounds_is_accepted(operation: Operation) -> None:
-    accepts(operation)
-
-
-@pytest.mark.parametrize(("operation", "message"), UNSOUND)
-def test_what_is_out_of_its_bounds_is_refused(operation: Operation, message: str) -> None:
-    refuses(operation, message)
-
-
-def test_of_two_faults_the_first_is_told() -> None:
-    tried = [refuses_for_the_first_of_two_faults(operation, UNSOUND) for operation, _, _ in IN_BYTES]
-
-    assert sum(tried) > 20
-
-
-def test_names_have_to_be_valid() -> None:
-    asks_for_names(ORACLE_REGISTER, "owner")
-    asks_for_names(ORACLE_UPDATE, "owner")
-    asks_for_names(ORACLE_ACCEPT_MARKET, "oracle")
-
-
-def test_those_who_act_must_agree() -> None:
-    assert ORACLE_REGISTER.authorities() == active(ORACLE_REGISTER.owner)
-    assert ORACLE_UPDATE.authorities() == active(ORACLE_UPDATE.owner)
-    assert ORACLE_ACCEPT_MARKET.authorities() == active(ORACLE_ACCEPT_MARKET.oracle)
+class TestOracles(OperationFamily):
+    family = Family(
+        in_bytes=IN_BYTES,
+        sound=SOUND,
+        unsound=UNSOUND,
+        names=(
+            (ORACLE_REGISTER, ("owner",)),
+            (ORACLE_UPDATE, ("owner",)),
+            (ORACLE_ACCEPT_MARKET, ("oracle",)),
+        ),
+        authorities=(
+            (ORACLE_REGISTER, active(ORACLE_REGISTER.owner)),
+            (ORACLE_UPDATE, active(ORACLE_UPDATE.owner)),
+            (ORACLE_ACCEPT_MARKET, active(ORACLE_ACCEPT_MARKET.oracle)),
+        ),
+        pairs=41,
+    )
 
 
 def test_a_change_of_whom_an_oracle_accepts_alone_is_none() -> None:

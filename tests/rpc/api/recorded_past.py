@@ -25,7 +25,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.link.link import Link
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import Reader
+from ledgerd.state.reader import StateReader
 from tests.chain.recorded_chains import advance, network_of, open_chain
 from tests.history.histories import HISTORY_FOLDER, followed
 from tests.recorded import CHAINS
@@ -39,7 +39,7 @@ def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
-    with history, Reader.open(state, STORED_TABLES) as reader:
+    with history, StateReader.open(state, STORED_TABLES) as reader:
         services: dict[type, object] = {
             BlockArchive: BlockArchive(log),
             History: history,

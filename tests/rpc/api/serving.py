@@ -24,7 +24,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.describe.openrpc import recorded_examples
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import Reader
+from ledgerd.state.reader import StateReader
 from tests.additions import answer_with_additions
 from tests.chain.ledgers import close_all
 from tests.chain.recorded_chains import network_of, open_chain
@@ -63,7 +63,7 @@ def dispatcher_over(name: str, folder: Path) -> Iterator[Dispatcher]:
     """What answers from a chain's folder, as a worker does."""
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
-    with Reader.open(state, STORED_TABLES) as reader:
+    with StateReader.open(state, STORED_TABLES) as reader:
         services: dict[type, object] = {
             BlockArchive: BlockArchive(log),
             BlockRecords: BlockRecords(folder),
@@ -91,7 +91,7 @@ def answers_of(ledger: Ledger, folder: Path) -> Iterator[Callable[..., Any]]:
     """What a ledger made by hand in a folder answers, once it is complete."""
     ledger.store.commit()
     close_all()
-    with Reader.open(folder / "state", STORED_TABLES) as reader:
+    with StateReader.open(folder / "state", STORED_TABLES) as reader:
         node = Node(ledger.network, reader.snapshot, NoMain())
         yield asking(Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits()))
 

@@ -15,7 +15,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import Reader
+from ledgerd.state.reader import StateReader
 from tests.chain.imported import imported_state
 from tests.chain.recorded_chains import network_of
 from tests.rpc.api.serving import NoMain, recorded_api_answers, without_stack
@@ -33,7 +33,7 @@ def test_every_answer_about_signatures_is_the_recorded_one(tmp_path: Path) -> No
     with imported_state(CHAIN, HEIGHT, tmp_path):
         pass
     asked: Counter[str] = Counter()
-    with Reader.open(tmp_path / STATE_FOLDER, STORED_TABLES) as reader:
+    with StateReader.open(tmp_path / STATE_FOLDER, STORED_TABLES) as reader:
         node = Node(network_of(CHAIN), reader.snapshot, NoMain())
         dispatcher = Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
         for request, recorded in recorded_api_answers(CHAIN, f"answers-{HEIGHT}-signatures"):

@@ -12,7 +12,7 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.reader import Reader, Snapshot
+from ledgerd.state.reader import CommitView, StateReader
 from tests.chain.recorded_chains import advance, open_chain
 from tests.recorded import recorded_blocks
 
@@ -37,12 +37,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def state(folder: Path) -> Iterator[Snapshot]:
-    with Reader.open(folder, STORED_TABLES) as reader, reader.snapshot() as state:
+def state(folder: Path) -> Iterator[CommitView]:
+    with StateReader.open(folder, STORED_TABLES) as reader, reader.snapshot() as state:
         yield state
 
 
-def test_every_block_of_the_trunk_is_found(folder: Path, state: Snapshot) -> None:
+def test_every_block_of_the_trunk_is_found(folder: Path, state: CommitView) -> None:
     archive = BlockArchive(BlockLogReader.open(folder))
     irreversible = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
     assert 0 < irreversible < HEAD
@@ -50,18 +50,18 @@ def test_every_block_of_the_trunk_is_found(folder: Path, state: Snapshot) -> Non
         assert archive.packed(state, number) == recorded_blocks("open-main")[number - 1]
 
 
-def test_a_block_that_does_not_exist_is_not_found(folder: Path, state: Snapshot) -> None:
+def test_a_block_that_does_not_exist_is_not_found(folder: Path, state: CommitView) -> None:
     archive = BlockArchive(BlockLogReader.open(folder))
     assert [archive.block(state, number) for number in (0, HEAD + 1, 0xFFFFFFFF)] == [None, None, None]
 
 
-def test_without_a_log_only_what_may_be_taken_back_is_found(state: Snapshot) -> None:
+def test_without_a_log_only_what_may_be_taken_back_is_found(state: CommitView) -> None:
     archive = BlockArchive()
     assert archive.packed(state, 1) is None
     assert archive.packed(state, HEAD) == recorded_blocks("open-main")[HEAD - 1]
 
 
-def test_a_log_in_which_a_block_is_not_is_followed_by_the_next(folder: Path, tmp_path: Path, state: Snapshot) -> None:
+def test_a_log_in_which_a_block_is_not_is_followed_by_the_next(folder: Path, tmp_path: Path, state: CommitView) -> None:
     archive = BlockArchive(BlockLogReader.open(tmp_path), BlockLogReader.open(folder))
     assert archive.packed(state, 1) == recorded_blocks("open-main")[0]
 

@@ -12,7 +12,7 @@ import pytest
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.asker import Asker
-from ledgerd.rpc.call.bounds import MOST_NOTED, OTHERS, BoundReached, BoundsMet, Budget, names_in
+from ledgerd.rpc.call.bounds import MOST_NOTED, OTHERS, BoundReached, BoundsMet, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.limits import Limits
@@ -91,7 +91,7 @@ def test_an_answer_that_grows_too_large_is_refused_before_it_is_whole(folder: Pa
     assert refused["error"]["message"] == (
         f"An answer to a request or batch has at most {whole // 3} bytes (webserver-max-answer-size)"
     )
-    budget = Budget(Limits(answer_bytes=10), count)
+    budget = RequestBudget(Limits(answer_bytes=10), count)
     budget.take_bytes(6)
     with pytest.raises(BoundReached):
         budget.require_room(5)

@@ -385,7 +385,7 @@ def test_while_the_state_is_rebuilt_every_request_is_put_off() -> None:
         async with serving(serves) as server:
             client = await server.connect()
             assert await client.ask(CALL) == ANSWER
-            serves.is_recovering = True
+            serves.is_starting = True
             await client.say(http_request(CALL))
             status, _, body = await client.answer()
             assert status == "HTTP/1.1 503 Service Unavailable"

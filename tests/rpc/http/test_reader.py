@@ -122,6 +122,13 @@ def test_nothing_is_read_after_a_refusal() -> None:
     assert read([b"nonsense\r\n\r\n", post(b"{}")]) == [Refusal(400)]
 
 
+def test_what_comes_in_one_piece_with_a_request_that_is_refused_is_not_read() -> None:
+    reading = reader()
+
+    assert reading.feed(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}" + post(b"{}")) == [Refusal(400)]
+    assert reading.place is ENDED
+
+
 def test_requests_before_a_fault_are_taken() -> None:
     assert read([post(b"{}") + b"nonsense\r\n\r\n"]) == [asked(b"{}"), Refusal(400)]
 

@@ -16,11 +16,11 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.describe.openrpc import document_of
 from ledgerd.rpc.http.routes import LONGEST_SILENCE, PartsDown, routes_of
-from ledgerd.rpc.http.service import Routes, Service
+from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.topics import packed_topic
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.reader import Reader
+from ledgerd.state.reader import StateReader
 from tests.chain.ledgers import close_all, fresh_ledger
 from tests.rpc.loopback import http_request, play, serving
 from tests.rpc.sample_api import Main
@@ -49,7 +49,7 @@ def down() -> PartsDown:
 
 
 @pytest.fixture
-def routes(tmp_path: Path, clock: Clock, down: PartsDown) -> Iterator[Routes]:
+def routes(tmp_path: Path, clock: Clock, down: PartsDown) -> Iterator[PageRoutes]:
     """The pages of a node whose head is block 1234."""
     ledger = fresh_ledger(tmp_path)
     properties = ledger.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
@@ -58,16 +58,16 @@ def routes(tmp_path: Path, clock: Clock, down: PartsDown) -> Iterator[Routes]:
         properties.time = HEAD_TIME
     ledger.store.commit()
     close_all()
-    with Reader.open(tmp_path / "state", STORED_TABLES) as reader:
+    with StateReader.open(tmp_path / "state", STORED_TABLES) as reader:
         yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock, down)
 
 
 @pytest.fixture
-def without_state(clock: Clock) -> Routes:
+def without_state(clock: Clock) -> PageRoutes:
     return routes_of(APIS, Node(TESTNET, nothing_to_read, Main()), clock)
 
 
-def test_a_person_sees_the_head_block_and_where_to_read_on(routes: Routes) -> None:
+def test_a_person_sees_the_head_block_and_where_to_read_on(routes: PageRoutes) -> None:
     page = routes[b"/"]()
     text = page.body.decode()
 
@@ -78,27 +78,27 @@ def test_a_person_sees_the_head_block_and_where_to_read_on(routes: Routes) -> No
     assert all(api.name in text for api in APIS)
 
 
-def test_a_person_sees_that_there_is_no_state_yet(without_state: Routes) -> None:
+def test_a_person_sees_that_there_is_no_state_yet(without_state: PageRoutes) -> None:
     page = without_state[b"/"]()
 
     assert page.status == 200
     assert b"no state yet" in page.body
 
 
-def test_a_node_that_runs_is_healthy(without_state: Routes) -> None:
+def test_a_node_that_runs_is_healthy(without_state: PageRoutes) -> None:
     page = without_state[b"/health"]()
 
     assert (page.status, json.loads(page.body)) == (200, {"healthy": True})
 
 
-def test_a_node_whose_head_is_new_is_ready(routes: Routes, clock: Clock) -> None:
+def test_a_node_whose_head_is_new_is_ready(routes: PageRoutes, clock: Clock) -> None:
     clock.now += LONGEST_SILENCE
     page = routes[b"/ready"]()
 
     assert (page.status, json.loads(page.body)) == (200, {"ready": True, "head_block_number": 1234})
 
 
-def test_a_node_whose_head_is_old_is_not_ready(routes: Routes, clock: Clock) -> None:
+def test_a_node_whose_head_is_old_is_not_ready(routes: PageRoutes, clock: Clock) -> None:
     clock.now += LONGEST_SILENCE + 1
     page = routes[b"/ready"]()
 
@@ -110,7 +110,7 @@ def test_a_node_whose_head_is_old_is_not_ready(routes: Routes, clock: Clock) -> 
     }
 
 
-def test_a_node_with_a_part_that_is_down_is_not_ready(routes: Routes, down: PartsDown) -> None:
+def test_a_node_with_a_part_that_is_down_is_not_ready(routes: PageRoutes, down: PartsDown) -> None:
     down.take(packed_topic({"webserver": "API worker 1: exit code -9", "history": "the disk is full"}))
     page = routes[b"/ready"]()
 
@@ -124,20 +124,20 @@ def test_a_node_with_a_part_that_is_down_is_not_ready(routes: Routes, down: Part
     assert routes[b"/ready"]().status == 200
 
 
-def test_a_node_without_a_state_is_not_ready(without_state: Routes) -> None:
+def test_a_node_without_a_state_is_not_ready(without_state: PageRoutes) -> None:
     page = without_state[b"/ready"]()
 
     assert (page.status, json.loads(page.body)["ready"]) == (503, False)
 
 
-def test_the_document_is_written_once(routes: Routes) -> None:
+def test_the_document_is_written_once(routes: PageRoutes) -> None:
     page = routes[b"/openrpc.json"]()
 
     assert json.loads(page.body) == json.loads(json.dumps(document_of(APIS)))
     assert routes[b"/openrpc.json"]() is page
 
 
-def test_a_service_shows_the_pages_to_whoever_asks_without_a_body(routes: Routes, clock: Clock) -> None:
+def test_a_service_shows_the_pages_to_whoever_asks_without_a_body(routes: PageRoutes, clock: Clock) -> None:
     async def scene() -> list[tuple[str, str, bytes]]:
         dispatcher = Dispatcher(
             APIS, Node(TESTNET, nothing_to_read, Main()), clock, cache=AnswerCache(0), limits=LIMITS

@@ -379,7 +379,7 @@ def test_no_bytes_on_one_connection_harm_another(said: list[bytes]) -> None:
 def test_while_the_state_is_rebuilt_every_message_is_put_off() -> None:
     async def scene() -> None:
         serves = service()
-        serves.is_recovering = True
+        serves.is_starting = True
         async with serving(serves) as server, talking(server) as client:
             await client.send(CALL)
             assert json.loads(await client.recv())["error"]["code"] == -32003

@@ -13,30 +13,30 @@ from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
     ErrorReply,
-    Event,
     LinkFault,
+    LinkMessage,
     LinkReader,
-    Message,
     Reply,
     Subscribe,
+    TopicEvent,
     Unsubscribe,
     frame,
 )
 
 NUMBERS = st.integers(0, (1 << 63) - 1)
-MESSAGES: st.SearchStrategy[Message] = st.one_of(
+MESSAGES: st.SearchStrategy[LinkMessage] = st.one_of(
     st.builds(Ask, NUMBERS, st.text(), st.binary()),
     st.builds(Reply, NUMBERS, st.binary()),
     st.builds(ErrorReply, NUMBERS, st.integers(0, 5_000_000), st.text(), st.text(), st.text()),
     st.builds(Subscribe, st.text()),
     st.builds(Unsubscribe, st.text()),
-    st.builds(Event, st.text(), st.binary()),
+    st.builds(TopicEvent, st.text(), st.binary()),
     st.builds(Alive),
 )
 
 
 @given(st.lists(MESSAGES, max_size=5), st.data())
-def test_messages_are_the_same_in_whatever_pieces_they_come(messages: list[Message], data: st.DataObject) -> None:
+def test_messages_are_the_same_in_whatever_pieces_they_come(messages: list[LinkMessage], data: st.DataObject) -> None:
     stream = b"".join(map(frame, messages))
     cuts = sorted(data.draw(st.sets(st.integers(0, len(stream)), max_size=8)))
     reader = LinkReader()

@@ -13,7 +13,7 @@ from ledgerd.snapshot.sections import SECTIONS
 from ledgerd.state import Entity, Table
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.accounts import NO_AUTHORITY, Account
-from ledgerd.state.objects.validators import Place, Validator, ValidatorSchedule
+from ledgerd.state.objects.validators import SchedulePlace, Validator, ValidatorSchedule
 from tests.recorded import recorded_sections
 
 NUMBERS = {
@@ -75,7 +75,7 @@ OTHER_DEFAULTS: dict[str, dict[str, Any]] = {
         "bandwidth_reserve_candidates": 1,
     },
     "Account": {"energy": 10_000, "next_vesting_withdrawal": 0xFFFFFFFF, "valid": True},
-    "Validator": {"schedule": Place.NONE, "virtual_scheduled_time": 2**128 - 1},
+    "Validator": {"schedule": SchedulePlace.NONE, "virtual_scheduled_time": 2**128 - 1},
     "ValidatorSchedule": {"next_shuffle_block_num": 1, "num_scheduled_validators": 1},
     "Escrow": {"escrow_id": 20},
     "PmMarket": {"outcome_count": 2, "resolved_outcome": -1, "allow_instant_bet": True, "endogeneity_tier": 2},

@@ -25,7 +25,7 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_VOTE_BY_VALIDATOR,
     VALIDATOR_VOTES,
     VALIDATORS,
-    Place,
+    SchedulePlace,
     Validator,
     ValidatorSchedule,
     ValidatorVote,
@@ -126,8 +126,10 @@ def test_a_second_vote_of_the_same_account_for_the_same_validator_is_refused(sto
         store.create(VALIDATOR_VOTES, ValidatorVote(account=1, validator=2))
 
 
-@pytest.mark.parametrize(("place", "word"), [(Place.TOP, "top"), (Place.SUPPORT, "support"), (Place.NONE, "none")])
-def test_the_place_in_the_schedule_is_a_word_in_json(place: Place, word: str) -> None:
+@pytest.mark.parametrize(
+    ("place", "word"), [(SchedulePlace.TOP, "top"), (SchedulePlace.SUPPORT, "support"), (SchedulePlace.NONE, "none")]
+)
+def test_the_place_in_the_schedule_is_a_word_in_json(place: SchedulePlace, word: str) -> None:
     text = codec_of(Validator).to_json(Validator(props=PROPERTIES, schedule=place))
 
     assert f'"schedule":"{word}"' in text
@@ -139,10 +141,10 @@ def test_a_word_that_is_no_place_is_refused() -> None:
 
 
 def test_a_byte_that_is_no_place_is_refused() -> None:
-    raw = bytearray(codec_of(Validator).encode(Validator(props=PROPERTIES, schedule=Place.NONE)))
+    raw = bytearray(codec_of(Validator).encode(Validator(props=PROPERTIES, schedule=SchedulePlace.NONE)))
     # Before it stand the id, two empty texts, and the numbers between them.
     place = 8 + 1 + 4 + 1 + 8 + 4 + 8
-    assert raw[place] == Place.NONE
+    assert raw[place] == SchedulePlace.NONE
     raw[place] = 3
 
     with pytest.raises(DecodeError, match="3 is not a value of this type"):

@@ -17,7 +17,14 @@ from ledgerd.chain.rules.markets.leverage_ends import expect_end
 from ledgerd.chain.rules.markets.liquidation import accrue_funding, obligation_of, take_out, value_of
 from ledgerd.chain.rules.markets.market import count_stake, market_of, require_active, require_markets_enabled
 from ledgerd.pricing.constant_product import Fill, Reserves, buy
-from ledgerd.pricing.leverage import FUNDING_PERIOD, Limits, conversion_fee, safe_threshold, threshold, worst_value
+from ledgerd.pricing.leverage import (
+    FUNDING_PERIOD,
+    LeverageLimits,
+    conversion_fee,
+    safe_threshold,
+    threshold,
+    worst_value,
+)
 from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import HUNDRED_PERCENT
@@ -148,7 +155,7 @@ def _fill(ledger: Ledger, operation: PmLeverageOpen, market: PmMarket, total: in
     fill = priced(buy, market.reserve_a, market.reserve_b, market.k, total, operation.outcome_index)
     require(fill.tokens > 0, "fill.tokens > 0: Zero tokens")
     require(fill.tokens >= operation.min_tokens, "fill.tokens >= o.min_tokens.value: Slippage: tokens below min_tokens")
-    limits = Limits(
+    limits = LeverageLimits(
         median.pm_leverage_pool_profit_percent,
         median.pm_leverage_safety_margin_percent,
         median.pm_leverage_max_slippage_percent,

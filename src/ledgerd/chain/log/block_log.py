@@ -268,5 +268,5 @@ def _is_entry(entry: bytes, number: int, start: int, size: int) -> bool:
     return (
         len(entry) == size
         and entry[-OFFSET.size :] == OFFSET.pack(start)
-        and entry[:4] == (number - 1).to_bytes(4, "big")
+        and int.from_bytes(entry[:4], "big") == number - 1
     )

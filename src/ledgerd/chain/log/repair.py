@@ -113,7 +113,7 @@ def _trail(files: LogFiles, entry: LogEntry) -> Iterator[LogEntry]:
     """A block and those before it, as far as each starts where the one after it says."""
     while True:
         yield entry
-        if entry.start == 0:
+        if entry.start < OFFSET.size:
             return
         number, end = entry.number - 1, entry.start
         (start,) = OFFSET.unpack(read_at(files.data, OFFSET.size, end - OFFSET.size))

@@ -38,7 +38,7 @@ from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_CO
 from ledgerd.state.objects.validators import (
     VALIDATOR_SCHEDULES,
     VALIDATORS,
-    Place,
+    SchedulePlace,
     Validator,
     ValidatorSchedule,
 )
@@ -76,7 +76,7 @@ def _create_built_in_accounts(ledger: Ledger) -> None:
         Validator(
             owner=COMMITTEE_ACCOUNT,
             signing_key=network.committee_key,
-            schedule=Place.TOP,
+            schedule=SchedulePlace.TOP,
             props=default_properties(network),
         ),
     )

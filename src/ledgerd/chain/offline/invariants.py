@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from operator import add
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.discrepancies import noted
 from ledgerd.chain.offline.audit import excess_routes, excess_tokens, excess_votes
-from ledgerd.chain.offline.market_books import markets_agree
+from ledgerd.chain.offline.market_books import Problems, markets_agree
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.accounts import ACCOUNTS
@@ -22,7 +22,6 @@ from ledgerd.state.objects.vesting import (
     VESTING_DELEGATIONS,
 )
 
-Problems = Iterator[str]
 Check = Callable[[Chain], Problems]
 
 
@@ -124,7 +123,8 @@ def log_agrees(chain: Chain) -> Problems:
     last = chain.block_log.head_number
     if last < chain.irreversible:
         yield f"the block log ends at {last}, below the irreversible block {chain.irreversible}"
-    for number in range(max(1, last - 99), min(last, chain.head_number) + 1):
+    first = max(1, chain.block_log.first_number, last - 99)  # a rolling log begins where the state began
+    for number in range(first, min(last, chain.head_number) + 1):
         packed = chain.block_log.read(number)
         if packed is None:
             yield f"block {number} is missing from the block log"

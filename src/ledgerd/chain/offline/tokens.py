@@ -117,7 +117,7 @@ HOLDINGS: tuple[Holding[Any], ...] = (
 _BY_RECORD: dict[type[Entity], Holding[Any]] = {holding.table.record: holding for holding in HOLDINGS}
 
 
-class Tally:
+class TokenTally:
     """Counts the tokens of objects that pass by."""
 
     def __init__(self) -> None:
@@ -147,9 +147,9 @@ class Tally:
         return f"{parts} - supply {self.supply} = {self.excess}"
 
 
-def tally_of(view: View) -> Tally:
+def tally_of(view: View) -> TokenTally:
     """The tokens of a state."""
-    tally = Tally()
+    tally = TokenTally()
     for holding in HOLDINGS:
         for entity in view.scan(holding.table):
             tally.take(entity)

@@ -24,7 +24,7 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_BY_ACTIVE_COUNTED_VOTES,
     VALIDATOR_BY_SCHEDULE_TIME,
     VALIDATORS,
-    Place,
+    SchedulePlace,
     Validator,
 )
 
@@ -79,7 +79,7 @@ def _choose_top(ledger: Ledger) -> list[Validator]:
         if _may_be_scheduled(ledger, validator):
             top.append(validator)
     for validator in top:
-        _put(ledger, validator, Place.TOP)
+        _put(ledger, validator, SchedulePlace.TOP)
     return top
 
 
@@ -103,11 +103,11 @@ def _choose_support(ledger: Ledger, top: list[Validator]) -> tuple[list[Validato
         if validator.id not in chosen and _may_be_scheduled(ledger, validator):
             support.append(validator)
     for validator in support:
-        _put(ledger, validator, Place.SUPPORT)
+        _put(ledger, validator, SchedulePlace.SUPPORT)
     return support, _begin_laps(ledger, met, virtual_time)
 
 
-def _put(ledger: Ledger, validator: Validator, place: Place) -> None:
+def _put(ledger: Ledger, validator: Validator, place: SchedulePlace) -> None:
     if validator.schedule != place:
         with ledger.editing(validator):
             validator.schedule = place

@@ -18,7 +18,7 @@ LARGEST_ANSWER = 32 << 20
 """Bytes; a block of the largest size takes a fifth of that as JSON."""
 
 
-class BlockSource(NamedTuple):
+class StoredBlocks(NamedTuple):
     """The blocks of a chain, wherever they are stored."""
 
     name: str
@@ -35,7 +35,7 @@ class BlockSource(NamedTuple):
 
 
 @contextmanager
-def blocks_of(place: str) -> Iterator[BlockSource]:
+def blocks_of(place: str) -> Iterator[StoredBlocks]:
     """The blocks at a place: a node's address, a data directory or a block log."""
     if place.startswith(("http://", "https://")):
         yield _of_node(place)
@@ -47,7 +47,7 @@ def blocks_of(place: str) -> Iterator[BlockSource]:
             yield blocks
 
 
-def _of_node(address: str) -> BlockSource:
+def _of_node(address: str) -> StoredBlocks:
     from ledgerd.codec import DecodeError, codec_of  # noqa: PLC0415 - not loaded for `--help`
 
     def block(number: int) -> Block | None:
@@ -63,7 +63,7 @@ def _of_node(address: str) -> BlockSource:
     head = properties.get("head_block_number") if isinstance(properties, dict) else None
     if not isinstance(head, int):
         raise OperatorError(f"{address}: it does not say where its head is")
-    return BlockSource(address, head, block)
+    return StoredBlocks(address, head, block)
 
 
 def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 - JSON of any kind
@@ -87,7 +87,7 @@ def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 -
 
 
 @contextmanager
-def _of_directory(place: str) -> Iterator[BlockSource]:
+def _of_directory(place: str) -> Iterator[StoredBlocks]:
     """A data directory: its reversible blocks are in the state, all others in a log."""
     from ledgerd.chain.log.block_log import BlockLogReader  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.chain.log.rolling import RollingBlockLogReader  # noqa: PLC0415
@@ -95,24 +95,24 @@ def _of_directory(place: str) -> Iterator[BlockSource]:
     from ledgerd.rpc.blocks.archive import BlockArchive  # noqa: PLC0415
     from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
     from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES  # noqa: PLC0415
-    from ledgerd.state.reader import Reader  # noqa: PLC0415
+    from ledgerd.state.reader import StateReader  # noqa: PLC0415
 
     folder = read_configuration({"data-dir": [place]}, Path.cwd()).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {place}: give a node's address, a data directory or a block log")
     logs = (BlockLogReader.open(folder), RollingBlockLogReader.open(folder))
     try:
-        with Reader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
+        with StateReader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
             archive = BlockArchive(*logs)
             head = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
-            yield BlockSource(place, head, lambda number: archive.block(view, number))
+            yield StoredBlocks(place, head, lambda number: archive.block(view, number))
     finally:
         for log in logs:
             log.close()
 
 
 @contextmanager
-def _of_file(place: str) -> Iterator[BlockSource]:
+def _of_file(place: str) -> Iterator[StoredBlocks]:
     """A block log of either program."""
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.codec import codec_of  # noqa: PLC0415
@@ -123,4 +123,4 @@ def _of_file(place: str) -> Iterator[BlockSource]:
             packed = next((entry for _, entry in log.scan(number, number)), None)
             return None if packed is None else codec_of(Block).decode(packed)
 
-        yield BlockSource(place, log.head_number, block)
+        yield StoredBlocks(place, log.head_number, block)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
-    from ledgerd.cli.debug.blocks import BlockSource
+    from ledgerd.cli.debug.blocks import StoredBlocks
     from ledgerd.protocol.block import Block
 
 PARTED = 1
@@ -62,7 +62,7 @@ def run(chosen: argparse.Namespace) -> int:
     return PARTED
 
 
-def last_common(first: BlockSource, second: BlockSource, lowest: int, highest: int) -> int:
+def last_common(first: StoredBlocks, second: StoredBlocks, lowest: int, highest: int) -> int:
     """The number of the last block that both have; one less than the lowest where that differs already."""
     low, high = lowest - 1, highest
     while low < high:
@@ -74,7 +74,7 @@ def last_common(first: BlockSource, second: BlockSource, lowest: int, highest: i
     return low
 
 
-def _block(blocks: BlockSource, number: int) -> Block:
+def _block(blocks: StoredBlocks, number: int) -> Block:
     found = blocks.block(number)
     if found is None:
         raise OperatorError(f"{blocks.name} does not give block {number}: run the search again")

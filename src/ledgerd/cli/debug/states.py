@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
-    from ledgerd.snapshot.sections import Section
+    from ledgerd.snapshot.sections import SnapshotSection
     from ledgerd.state.tables import Table
     from ledgerd.state.view import View
 
@@ -82,12 +82,12 @@ def _opened(path: Path, stack: ExitStack, *, in_full: bool) -> State:
         return _of_snapshot(path)
     from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.reader import Reader  # noqa: PLC0415
+    from ledgerd.state.reader import StateReader  # noqa: PLC0415
 
     folder = read_configuration({"data-dir": [str(path)]}, Path.cwd()).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {path}: give a data directory or a snapshot")
-    view = stack.enter_context(stack.enter_context(Reader.open(folder, STORED_TABLES)).snapshot())
+    view = stack.enter_context(stack.enter_context(StateReader.open(folder, STORED_TABLES)).snapshot())
     return _all_tables(view) if in_full else _sections(view)
 
 
@@ -106,7 +106,7 @@ def _sections(view: View) -> State:
     """The tables as a snapshot of the state would hold them."""
     from ledgerd.snapshot.sections import SECTIONS  # noqa: PLC0415
 
-    def objects(section: Section[Any]) -> Iterator[tuple[Any, Any]]:
+    def objects(section: SnapshotSection[Any]) -> Iterator[tuple[Any, Any]]:
         return ((entity.id, json.loads(section.text(entity))) for entity in view.scan(section.table))
 
     return {each.name: partial(objects, each) for each in SECTIONS}

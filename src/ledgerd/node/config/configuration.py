@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.environment import add_environment
 from ledgerd.node.config.given import ConfigurationError, gather
-from ledgerd.node.config.ini import Entry, InvalidLine, parse_ini
+from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 from ledgerd.node.config.logging.sections import Logging, read_logging
 from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.application import ACCOUNT_HISTORY, Application
@@ -24,7 +24,7 @@ from ledgerd.node.config.options.chain import ChainOptions
 from ledgerd.node.config.options.history import CustomProtocolOptions
 from ledgerd.node.config.options.invocation import INVOCATION, Invocation
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
-from ledgerd.node.config.reading import Reading, Setting
+from ledgerd.node.config.reading import OptionReader, Setting
 from ledgerd.node.config.text import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
 from ledgerd.producer.settings import GuardSettings, ProducerSettings
@@ -62,7 +62,7 @@ def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path
     """Read the options that exist on the command line only."""
     problems: list[str] = []
     given = gather({name: command_line.get(name, ()) for name in _own_names()}, (), None, problems)
-    return Reading(given.options, problems).section(INVOCATION, current_dir, current_dir)
+    return OptionReader(given.options, problems).section(INVOCATION, current_dir, current_dir)
 
 
 def _own_names() -> list[str]:
@@ -81,7 +81,7 @@ def read_configuration(
     file = configuration_file(invocation)
     problems: list[str] = []
     given = gather(command_line, _entries(file, problems), file, problems)
-    reading = Reading(given.options, problems)
+    reading = OptionReader(given.options, problems)
     if invocation.environment:
         add_environment(environment or {}, given.options, reading.remarks)
     reading.remarks.extend(_open_to_others(file))
@@ -157,7 +157,7 @@ def write_default_file(invocation: Invocation) -> Path | None:
     return file
 
 
-def _entries(file: Path, problems: list[str]) -> list[Entry]:
+def _entries(file: Path, problems: list[str]) -> list[IniEntry]:
     try:
         text = file.read_bytes().decode("utf-8", "surrogateescape")
         return parse_ini(text)

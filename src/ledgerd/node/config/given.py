@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ledgerd.node.config.ini import Entry
+from ledgerd.node.config.ini import IniEntry
 from ledgerd.node.config.options import BY_NAME
 from ledgerd.node.config.values.values import nearest
 from ledgerd.protocol.errors import OperatorError
@@ -60,11 +60,11 @@ class AllGiven(NamedTuple):
     """All texts given for options, by name, command line first; and the keys of the logging sections."""
 
     options: dict[str, list[Given]]
-    sections: list[Entry]
+    sections: list[IniEntry]
 
 
 def gather(
-    command_line: Mapping[str, Sequence[str]], entries: Iterable[Entry], file: Path | None, problems: list[str]
+    command_line: Mapping[str, Sequence[str]], entries: Iterable[IniEntry], file: Path | None, problems: list[str]
 ) -> AllGiven:
     """Group the given texts by option; errors are added to the problems."""
     given = {name: [Given(text, None) for text in texts] for name, texts in command_line.items() if texts}
@@ -87,7 +87,7 @@ def gather(
     return AllGiven(given, sections)
 
 
-def _fault(entry: Entry) -> str:
+def _fault(entry: IniEntry) -> str:
     """Why a key of the file is invalid; None if it is valid."""
     option = BY_NAME.get(entry.key)
     if option is None and entry.section:

@@ -19,7 +19,7 @@ class InvalidLine(Exception):
         self.number = number
 
 
-class Entry(NamedTuple):
+class IniEntry(NamedTuple):
     """A key with its value, in which quotes are characters like any other."""
 
     line: int
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
         return f"{self.section}.{self.key}" if self.section else self.key
 
 
-def parse_ini(text: str) -> list[Entry]:
+def parse_ini(text: str) -> list[IniEntry]:
     """Every key of a file, in its order."""
     entries = []
     section = ""
@@ -47,5 +47,5 @@ def parse_ini(text: str) -> list[Entry]:
         key, sign, value = line.partition("=")
         if not sign:
             raise InvalidLine(number, line)
-        entries.append(Entry(number, section, key.rstrip(WHITE_SPACE), value.lstrip(WHITE_SPACE)))
+        entries.append(IniEntry(number, section, key.rstrip(WHITE_SPACE), value.lstrip(WHITE_SPACE)))
     return entries

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ledgerd.node.config.given import ConfigurationError, Given
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.kind import WrongValue
 
 R = TypeVar("R")
@@ -27,7 +27,7 @@ class Setting(NamedTuple):
 
 
 @dataclass(slots=True)
-class Reading:
+class OptionReader:
     """Reads sections in turn, and collects problems and warnings."""
 
     given: Mapping[str, Sequence[Given]]
@@ -36,7 +36,7 @@ class Reading:
     without_meaning: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
-    def section(self, section: Section[R], data_dir: Path, current_dir: Path) -> R:
+    def section(self, section: OptionSection[R], data_dir: Path, current_dir: Path) -> R:
         """The record of a section; raises where it cannot be made, with all problems found so far."""
         values = {name: self._option(section.title, option) for name, option in section.fields.items()}
         for option in section.without_meaning:

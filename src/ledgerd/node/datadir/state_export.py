@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
 
 
-class Exported(NamedTuple):
+class ExportResult(NamedTuple):
     """The result of an export."""
 
     checksum: str
@@ -23,7 +23,7 @@ class Exported(NamedTuple):
     """How many tokens more than the supply are in it."""
 
 
-def write_snapshot(chain: Chain, path: Path, now: int) -> Exported:
+def write_snapshot(chain: Chain, path: Path, now: int) -> ExportResult:
     """Write the state to a file, replacing an existing one; on the chain's thread."""
     head = chain.block_at(chain.head_number)
     pending = {transaction.id for transaction in chain.waiting}
@@ -39,4 +39,4 @@ def write_snapshot(chain: Chain, path: Path, now: int) -> Exported:
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise OperatorError(f"{path} cannot be written: {problem.strerror}") from problem
-    return Exported(exported.checksum, size, exported.tally.excess)
+    return ExportResult(exported.checksum, size, exported.tally.excess)

@@ -35,7 +35,7 @@ from ledgerd.rpc.api.dev_api import (
     SNAPSHOT,
     STAND,
     Head,
-    Kept,
+    TakenSnapshot,
     number_of,
     packed_answer,
 )
@@ -116,7 +116,7 @@ class Development(Part):
             FORGET_PENDING: self._forget_pending,
         }
 
-    async def _answer(self, job: Callable[[], Head | Kept]) -> bytes:
+    async def _answer(self, job: Callable[[], Head | TakenSnapshot]) -> bytes:
         return packed_answer(await self._chain.run(job))
 
     # -- as a part of the node
@@ -191,7 +191,7 @@ class Development(Part):
         self._time.shift += seconds * MICRO
         return self.mine(1)
 
-    def snapshot(self) -> Kept:
+    def snapshot(self) -> TakenSnapshot:
         """Copy the state and note where the log ends; pending transactions stay."""
         waiting, head = self._chain.chain.waiting, self._chain.chain.head_number
         numbers: list[int] = []
@@ -199,7 +199,7 @@ class Development(Part):
         for transaction in waiting:
             with suppress(RuleViolation):
                 self._chain.chain.push_transaction(transaction)
-        return Kept(numbers[0], self._chain.chain.head_number)
+        return TakenSnapshot(numbers[0], self._chain.chain.head_number)
 
     def revert(self, number: int) -> Head:
         """Go back to a snapshot, the clock included."""

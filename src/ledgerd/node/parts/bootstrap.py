@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from ledgerd.snapshot.job import Import
 from ledgerd.snapshot.jobs import done
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
-from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Sleep, Working
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -36,8 +35,6 @@ PLUGIN = "snapshot"
 MOST_REFUSED = 10
 """An attempt ends after so many snapshots that cannot be loaded."""
 MINUTE = 60
-
-Sleep = Callable[[float], Awaitable[None]]
 
 
 def ready_directory(directory: Path) -> None:

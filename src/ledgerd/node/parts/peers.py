@@ -16,7 +16,7 @@ import msgspec
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.node.workers.key_recovery import KeyRecovery, spare_processors
+from ledgerd.node.workers.key_recovery import KeyRecoveryPool, spare_processors
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.report import peer_report
@@ -25,7 +25,7 @@ from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
-from ledgerd.rpc.api.node_api import STANDING, Network
+from ledgerd.rpc.api.node_api import STANDING, PeerNetwork
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, Working
 
@@ -52,7 +52,7 @@ class PeersPart(Part):
         self._chain = chain
         self._time = time
         self._driver: Driver | None = None
-        self._key_recovery: KeyRecovery | None = None
+        self._key_recovery: KeyRecoveryPool | None = None
 
     # -- as a part of the node
 
@@ -69,7 +69,7 @@ class PeersPart(Part):
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
-            self._key_recovery = KeyRecovery(self._chain.network.chain_id, processes, self.work)
+            self._key_recovery = KeyRecoveryPool(self._chain.network.chain_id, processes, self.work)
         recover = self._key_recovery.recover if self._key_recovery is not None else None
         driver = Driver(state, self._now, recover, self._time.sleep)
         endpoint = self._settings.endpoint
@@ -119,13 +119,13 @@ class PeersPart(Part):
         """How many connections are open."""
         return 0 if self._driver is None else self._driver.network.core.connections
 
-    def standing(self) -> Network:
+    def standing(self) -> PeerNetwork:
         """The answer to `node_api.network`."""
         if self._driver is None:
-            return Network("alone", 0, 0, FORK_STATUS[0])
+            return PeerNetwork("alone", 0, 0, FORK_STATUS[0])
         network = self._driver.network
         mode = "sync" if network.core.mode is Mode.SYNC else "forward"
-        return Network(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
+        return PeerNetwork(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
 
     def broadcast_block(self, block: Block) -> None:
         """Send a block that this node produced; with few peers, dial the seeds again.

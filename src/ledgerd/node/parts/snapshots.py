@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.datadir.state_export import Exported, write_snapshot
+from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
 from ledgerd.node.parts.bootstrap import fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
@@ -247,7 +247,7 @@ class CreateSnapshotPart(Part):
             self._steady() - began,
         )
 
-    def _write(self) -> Exported:
+    def _write(self) -> ExportResult:
         chain = self._chain.chain
         if chain.head_number == 0:
             raise OperatorError(f"--create-snapshot: the state in {self._chain.files.folder} has no blocks yet")

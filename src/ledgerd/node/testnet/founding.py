@@ -31,7 +31,7 @@ from ledgerd.state import Space
 from ledgerd.state.lock import LOCK_FILE
 
 if TYPE_CHECKING:
-    from ledgerd.node.testnet.plan import Keys
+    from ledgerd.node.testnet.plan import NetworkKeys
     from ledgerd.protocol.operations import Operation
     from ledgerd.protocol.parameters import ChainParameters
 
@@ -43,7 +43,7 @@ LARGEST_STAKE = tokens(1_000_000_000)
 SMALL = Space(initial=128 << 20, min_free=32 << 20, increment=128 << 20)
 
 
-def founding_seconds(keys: Keys) -> int:
+def founding_seconds(keys: NetworkKeys) -> int:
     """Seconds of the network's time that the founding blocks take."""
     return ROUNDS * keys.places * BLOCK_INTERVAL
 
@@ -51,7 +51,7 @@ def founding_seconds(keys: Keys) -> int:
 class Founding:
     """A chain that is being founded; its blocks become durable at the end."""
 
-    def __init__(self, chain: Chain, keys: Keys) -> None:
+    def __init__(self, chain: Chain, keys: NetworkKeys) -> None:
         self._chain = chain
         self._names = [AccountName(name) for name in keys.validators]
         self._keys = {name: keys.key_of(name) for name in self._names}
@@ -109,7 +109,7 @@ class Founding:
         chain.push_transaction(draft.signed(chain.network.chain_id, [key]))
 
 
-def found(folder: Path, network: ChainParameters, keys: Keys, end: int) -> None:
+def found(folder: Path, network: ChainParameters, keys: NetworkKeys, end: int) -> None:
     """Make the chain of a new network in a data directory, up to a block at the given time."""
     with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
         chain.follow(KEY_FOLLOWERS)
@@ -118,7 +118,7 @@ def found(folder: Path, network: ChainParameters, keys: Keys, end: int) -> None:
         _check(chain, keys)
 
 
-def _check(chain: Chain, keys: Keys) -> None:
+def _check(chain: Chain, keys: NetworkKeys) -> None:
     """Check that the founding has reached the last hardfork with all validators scheduled."""
     last = chain.network.last_hardfork.number - (1 if keys.hardfork_after else 0)
     scheduled = {name for name in chain.scheduled if name in keys.validators}

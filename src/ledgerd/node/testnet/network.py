@@ -20,7 +20,7 @@ from ledgerd.node.testnet.files import chain_text, write_configurations
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found
 from ledgerd.node.testnet.plan import Plan, Seeds, new_keys, plan_of, read_keys, write_keys
 from ledgerd.node.testnet.processes import MemberProcess
-from ledgerd.node.testnet.watch import Watch
+from ledgerd.node.testnet.watch import NetworkMonitor
 from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
@@ -49,7 +49,7 @@ class LocalNetwork:
     def __init__(self, plan: Plan, program: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         self.plan = plan
         self.processes = tuple(MemberProcess(member, program, clock) for member in plan.members)
-        self.watch = Watch(plan.members)
+        self.watch = NetworkMonitor(plan.members)
         self._lock = lock_writer(plan.folder)
 
     def start(self) -> None:

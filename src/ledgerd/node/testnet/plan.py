@@ -33,7 +33,7 @@ PORTS_APART = 100
 """The distance between the first ports of P2P, HTTP and WebSocket."""
 
 
-class Keys(msgspec.Struct, frozen=True):
+class NetworkKeys(msgspec.Struct, frozen=True):
     """What is stored of a network between its starts."""
 
     format: Annotated[int, Meta(ge=FORMAT, le=FORMAT)]
@@ -85,7 +85,7 @@ class Plan(NamedTuple):
     """All that is needed to write a network's files and start it."""
 
     folder: Path
-    keys: Keys
+    keys: NetworkKeys
     members: tuple[Member, ...]
 
     @property
@@ -94,28 +94,28 @@ class Plan(NamedTuple):
         return self.folder / CHAIN_FILE
 
 
-def new_keys(nodes: int, validators: int, hardfork_after: int = 0) -> Keys:
+def new_keys(nodes: int, validators: int, hardfork_after: int = 0) -> NetworkKeys:
     """Keys for a new network."""
     names = (f"validator-{number:02}" for number in range(1, validators + 1))
-    return Keys(FORMAT, nodes, {name: _wif() for name in names}, _wif(), _wif(), hardfork_after)
+    return NetworkKeys(FORMAT, nodes, {name: _wif() for name in names}, _wif(), _wif(), hardfork_after)
 
 
 def _wif() -> str:
     return PrivateKey(secrets.token_bytes(32)).wif
 
 
-def read_keys(folder: Path) -> Keys | None:
+def read_keys(folder: Path) -> NetworkKeys | None:
     """The keys of the network in a folder; None if there is none."""
     path = folder / FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Keys)
+        return msgspec.json.decode(path.read_bytes(), type=NetworkKeys)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
         raise OperatorError(f"{path} cannot be read: {error}: choose another --data-dir, or --fresh") from error
 
 
-def write_keys(folder: Path, keys: Keys) -> None:
+def write_keys(folder: Path, keys: NetworkKeys) -> None:
     """Store the keys for the next start."""
     write_secret(folder / FILE, msgspec.json.format(msgspec.json.encode(keys), indent=2).decode())
 
@@ -129,7 +129,7 @@ def write_secret(path: Path, text: str) -> None:
     fresh.replace(path)
 
 
-def plan_of(folder: Path, keys: Keys, base_port: int | None = None) -> Plan:
+def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Plan:
     """Assign validators and ports to nodes: free ports, or ports counted from a base."""
     names = [AccountName(name) for name in keys.validators]
     ports = _free_ports(3 * keys.nodes) if base_port is None else _ports_from(base_port, keys.nodes)

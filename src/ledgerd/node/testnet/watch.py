@@ -89,7 +89,7 @@ def look(member: Member) -> Sight | None:
         return None
 
 
-class Watch:
+class NetworkMonitor:
     """Asks all nodes together, and remembers irreversible blocks."""
 
     def __init__(self, members: Sequence[Member]) -> None:

@@ -36,7 +36,7 @@ from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.topics import HEALTH, WAITING
 from ledgerd.rpc.link.waiting import WaitingReader
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import Reader
+from ledgerd.state.reader import StateReader
 
 if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
@@ -64,7 +64,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     """A worker's service over the state of the node."""
     settings = msgspec.json.decode(order, type=WorkerSettings)
     logs, state = Path(settings.logs), Path(settings.state)
-    reader = Reader.open(state, STORED_TABLES)
+    reader = StateReader.open(state, STORED_TABLES)
     archive = BlockArchive(BlockLogReader.open(logs), RollingBlockLogReader.open(logs))
     services: dict[type, object] = {
         BlockArchive: archive,

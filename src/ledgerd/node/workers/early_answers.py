@@ -51,7 +51,7 @@ class EarlyAnswers(Part):
         self.sockets = [listen(each.host, each.port, self._count) for each in self._endpoints]
         node = Node(self._network, nothing_to_read, Link())
         self._service = Service(Dispatcher((), node, time.time, limits=self._limits), self._limits)
-        self._service.is_recovering = True
+        self._service.is_starting = True
         self._service.routes = {**routes_of((), node, time.time), b"/ready": _not_ready}
         loop = asyncio.get_running_loop()
         for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):

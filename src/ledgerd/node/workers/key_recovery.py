@@ -129,7 +129,7 @@ class RecoveryProcess(asyncio.Protocol):
         await self.process.stop(ENDING_SECONDS)
 
 
-class KeyRecovery:
+class KeyRecoveryPool:
     """The key recovery processes of one node. Use it on one loop only."""
 
     def __init__(self, chain_id: bytes, processes: int, work: Work, idle_seconds: float = IDLE_SECONDS) -> None:

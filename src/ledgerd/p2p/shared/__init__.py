@@ -1,1 +1,1 @@
-"""What the folders above share: peers, settings, and the chain as peers see it."""
+"""What the other modules of `p2p` share: peers, settings, rate limits, access to the chain."""

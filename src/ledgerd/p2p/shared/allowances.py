@@ -1,45 +1,45 @@
-"""What one address may cost, over all its connections and over those that it begins anew (spec 04, section 27).
+"""Rate limits of an address, over all of its connections, past ones included (spec 04, section 27).
 
 Addresses that the operator exempts are charged by connection.
 """
 
 from __future__ import annotations
 
-from ledgerd.p2p.shared.budget import Budget
+from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.protocol.addresses import Exemption, charged_as
 
 REMEMBERED = 4096
-"""Addresses that are kept; who has spoken least lately goes first."""
+"""The number of addresses that are remembered; the least recently active is dropped first."""
 
 SERVED_BYTES, SERVED_BYTES_A_SECOND = 16 << 20, 8 << 20
 SIGNATURES, SIGNATURES_A_SECOND = 2_000, 200
 UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND = 32, 0.05
 PUSHED_BYTES, PUSHED_BYTES_A_SECOND = 1 << 20, 16 << 10
-"""What an address may cost at once, and in the long run."""
+"""A burst, and a rate per second."""
 
 
 class Allowance:
-    """The budgets of one address."""
+    """The rate limits of one address."""
 
     __slots__ = ("pushed", "service", "signatures", "spent", "standing", "unproven")
 
     def __init__(self, now: float) -> None:
-        self.service = Budget(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
-        """Bytes of blocks that it may ask for: far above what anybody can apply."""
-        self.signatures = Budget(SIGNATURES, SIGNATURES_A_SECOND, now)
-        """Signatures of transactions, each a key to recover."""
-        self.unproven = Budget(UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND, now)
-        """Blocks of other branches that nobody is known to have signed: kept, but few."""
-        self.pushed = Budget(PUSHED_BYTES, PUSHED_BYTES_A_SECOND, now)
+        self.service = TokenBucket(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
+        """Bytes of blocks that it may request: far more than a node can apply."""
+        self.signatures = TokenBucket(SIGNATURES, SIGNATURES_A_SECOND, now)
+        """Signatures of transactions: for each a key is recovered."""
+        self.unproven = TokenBucket(UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND, now)
+        """Blocks of other branches whose signature could not be verified; few of them are kept."""
+        self.pushed = TokenBucket(PUSHED_BYTES, PUSHED_BYTES_A_SECOND, now)
         """Bytes of such blocks that are decoded."""
         self.standing = 0
-        """How many of its transactions were accepted lately, less some for each that was refused."""
+        """Its recently accepted transactions, less some for each refused one."""
         self.spent = 0.0
-        """Seconds that hearing it has taken, for its place among others (`p2p.turns`)."""
+        """Seconds spent on its messages, by which `p2p.turns` orders the addresses."""
 
 
 class Allowances:
-    """The allowances of all addresses that have been here lately."""
+    """The allowances of all recently active addresses."""
 
     def __init__(self, exemption: Exemption) -> None:
         self._exemption = exemption

@@ -1,6 +1,6 @@
 """Offences by address and subnet, which expire, and bans (spec 04, sections 17 and 27, item 11).
 
-The reference keeps a ban with the connection that it closes; here it also holds for new connections.
+The reference forgets a ban with the connection that it closes; here it also holds for new connections.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ledgerd.p2p.wire.endpoints import subnet_of
 from ledgerd.protocol.addresses import Exemption, charged_as
 
 ADDRESS_LIMIT = 30.0
-"""Offences of one address, not expired, that ban it."""
+"""An address with so many offences that have not expired is banned."""
 SUBNET_LIMIT = 120.0
 """The same for a whole subnet."""
 FADE_SECONDS = 60.0
@@ -33,12 +33,12 @@ class Bans:
         return len(self._scores) + len(self._until)
 
     def offend(self, address: str, now: float) -> bool:
-        """Count an offence; `True` when it is one too many."""
+        """Count an offence; `True` if the address is to be banned."""
         is_full = self._count(subnet_of(address), now) > SUBNET_LIMIT
         return self._count(charged_as(address), now) > ADDRESS_LIMIT or is_full
 
     def ban(self, address: str, now: float, seconds: float) -> None:
-        """Ban an address. One of this machine is not banned while it is exempt: many nodes may share it."""
+        """Ban an address. An exempt address of this machine is not banned: many nodes may share it."""
         if is_local(address) and address in self._exemption:
             return
         address = charged_as(address)

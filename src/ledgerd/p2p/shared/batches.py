@@ -1,4 +1,4 @@
-"""Batches of blocks that have arrived and wait to be applied, one block at a time, so that nobody else has to wait."""
+"""Batches of received blocks that wait to be applied, one block at a time between other work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Origin(Enum):
     RANGE = auto()
     GAP = auto()
     EARLY = auto()
-    """None: its blocks arrived before their time, and were kept until then."""
+    """No request: its blocks arrived before their timestamps, and were kept until then."""
 
 
 class Batch:
@@ -30,7 +30,7 @@ class Batch:
         self.size = sum(len(block.packed) for block in blocks)
         self.is_last = is_last
         self.are_keys_recovered = True
-        """Whether no recovery of the keys that signed it is under way."""
+        """Whether the recovery of the keys that signed its blocks has ended, or was not begun."""
         self.applied = 0
         self.forked = 0
         self.is_linked = False

@@ -1,15 +1,15 @@
-"""Rate limits: what a peer or a client may cost, and what all of them together (spec 04, section 27)."""
+"""Rate limits of peers and clients: token buckets and windows (spec 04, section 27)."""
 
 from __future__ import annotations
 
 ACTIVE_SECONDS = 10
-"""Who has asked for nothing for so long has no part of what is shared."""
+"""A name that has taken nothing for so long has no part."""
 MOST_ACTIVE = 4096
 PART_SECONDS = 5
-"""Seconds of its part that one may save up."""
+"""The part of a name grows to this many seconds of its rate."""
 
 
-class Budget:
+class TokenBucket:
     """A token bucket: a burst, and a rate per second."""
 
     __slots__ = ("_at", "_burst", "_left", "_rate")
@@ -21,7 +21,7 @@ class Budget:
         self._at = now
 
     def take(self, cost: float, now: float) -> bool:
-        """Take an amount, if any is left: the last one may overdraw, and is then waited for."""
+        """Take an amount, if the bucket is not empty. It may become negative, and then has to fill up first."""
         self._left = min(self._burst, self._left + max(0.0, now - self._at) * self._rate)
         self._at = now
         if self._left <= 0:
@@ -31,21 +31,21 @@ class Budget:
 
 
 class SharedBudget:
-    """A token bucket for many. When others have emptied it, each one still has an equal part of its rate."""
+    """A token bucket for many names. When it is empty, each name still has an equal part of its rate."""
 
     def __init__(self, burst: float, rate: float, free: float, now: float) -> None:
-        self._all = Budget(burst, rate, now)
+        self._all = TokenBucket(burst, rate, now)
         self._rate = rate
         self._free = free
-        """What a newcomer has at once, whatever the others have used up."""
+        """What a new name may take at once when the bucket is empty."""
         self._parts: dict[str, tuple[float, float]] = {}
-        """What is left of each one's part, and since when, who asked last at the end."""
+        """What is left of the part of each name, and since when; the most recently active is last."""
 
     def __len__(self) -> int:
         return len(self._parts)
 
     def take(self, name: str, cost: float, now: float) -> bool:
-        """Take an amount, of what is there for all or else of one's own part."""
+        """Take an amount from the bucket, or from the part of the name when the bucket is empty."""
         left, since = self._parts.pop(name, (self._free, now))
         self._forget(now)
         part = self._rate / (len(self._parts) + 1)

@@ -1,7 +1,7 @@
-"""What the peer protocol asks of the chain, as one small interface, and its implementation over `chain.chain` (spec 04,
+"""The interface through which the peer protocol uses the chain, and its implementation over `chain.chain` (spec 04,
 sections 5, 12).
 
-Nothing else of this room uses the chain.
+Nothing else in `p2p` uses the chain.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_DAMAGED = 100
 
 
 class Acceptance(Enum):
-    """The result of a block, in the classes of spec 04, section 12."""
+    """The result of pushing a block, by the classes of spec 04, section 12."""
 
     ACCEPTED = auto()
     """It was applied, and the head has moved."""
@@ -84,7 +84,7 @@ class Standing(Protocol):
 
 
 class ChainAccess(Standing, Protocol):
-    """What the peer protocol asks of the chain."""
+    """The chain, as the peer protocol uses it."""
 
     def read(self, number: int) -> bytes | None:
         """A block of the best chain, packed."""
@@ -96,7 +96,7 @@ class ChainAccess(Standing, Protocol):
         """Whether a block is on the best branch or a candidate."""
 
     def is_linked(self, block_id: BlockId) -> bool:
-        """Whether a block has a place in a known branch."""
+        """Whether a block is linked to a known branch."""
 
     def tips(self) -> list[BlockId]:
         """The linked blocks at the height of the head and a few above."""
@@ -105,29 +105,29 @@ class ChainAccess(Standing, Protocol):
         """Whether the longest branch is another than the applied one."""
 
     def is_sound(self, block: Block) -> bool:
-        """Whether a block has a number and a size that a block may have."""
+        """Whether number and size of a block are possible."""
 
     @property
     def largest_block(self) -> int:
-        """The most bytes that a sound block may have."""
+        """The largest size that a block may have."""
 
     def is_signed(self, block: Block | SignedHeader) -> bool:
-        """Whether the validator that a block names signed it, with the key that is known of it now."""
+        """Whether the named validator has signed a block, with the signing key that it has now."""
 
     def is_anchored(self, transaction: Transaction) -> bool:
         """Whether a transaction refers to a block of the best chain."""
 
     def is_signable(self, transaction: Transaction) -> bool:
-        """Whether a transaction has not far more signatures than anything in it could ask for."""
+        """Whether a transaction has no more signatures than its operations could require."""
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
-        """Take a block in; while syncing it may become durable only with `commit`."""
+        """Push a block; during a sync it may become durable only with `commit`."""
 
     def commit(self) -> None:
-        """Make durable, and servable, what was accepted."""
+        """Commit the accepted blocks; from then on they are served."""
 
     def accept_transaction(self, transaction: Transaction) -> bool:
-        """Whether a transaction may wait for a block."""
+        """Push a transaction; whether the chain has accepted it."""
 
 
 class ChainPeers:
@@ -163,12 +163,12 @@ class ChainPeers:
 
     @property
     def lib_id(self) -> BlockId:
-        """Its id as the state has it; zeros where the state does not know."""
+        """Its id by the state; zeros if the state does not have it."""
         return self._chain.irreversible_id
 
     @property
     def _rolling(self) -> BlockLogReader | None:
-        """The log of a node that began with a snapshot: it lacks the beginning of the chain."""
+        """The rolling log of a node that began with a snapshot: the first blocks of the chain are not in it."""
         return self._chain.block_log if self._chain.is_rolling else None
 
     @property
@@ -185,13 +185,13 @@ class ChainPeers:
 
     @property
     def is_emergency(self) -> bool:
-        """Told by pruned nodes only, as in the reference (spec 04, section 20)."""
+        """Sent by pruned nodes only, as by the reference (spec 04, section 20)."""
         return self._chain.is_rolling and self._chain.is_emergency
 
     # -- blocks to serve and to recognise
 
     def read(self, number: int) -> bytes | None:
-        """From the reversible blocks or the log: also from the full log, which the reference does not serve."""
+        """From the reversible blocks or a log. The reference does not serve the full log here."""
         try:
             return self._chain.packed_at(number)
         except LogDamaged as problem:
@@ -199,7 +199,7 @@ class ChainPeers:
             return None
 
     def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The bytes of the log as they lie there, then what is reversible."""
+        """From the log without decoding, then from the reversible blocks."""
         unlogged = max(1, first)
         try:
             for number, packed in self._chain.block_log.scan(unlogged, last):
@@ -213,17 +213,17 @@ class ChainPeers:
                 yield number, kept
 
     def _tell_damage(self, problem: LogDamaged) -> None:
-        """Log a damaged block, once, with what the operator can do about it; to a peer it is not available."""
+        """Log a damaged block once, with what the operator can do. Peers are told that it is not available."""
         if problem.number not in self._damaged and len(self._damaged) < MOST_DAMAGED:
             self._damaged.add(problem.number)
             log.error("%s", problem)
 
     def is_known(self, block_id: BlockId) -> bool:
-        """On the trunk, or among the candidates, waiting ones included."""
+        """On the trunk, or in the fork database, unlinked ones included."""
         return self._chain.is_known(block_id)
 
     def is_linked(self, block_id: BlockId) -> bool:
-        """Among the candidates, and not merely waiting for a parent."""
+        """In the fork database, and not unlinked."""
         return self._chain.is_linked(block_id)
 
     def tips(self) -> list[BlockId]:
@@ -239,34 +239,34 @@ class ChainPeers:
     # -- blocks and transactions to take in
 
     def is_sound(self, block: Block) -> bool:
-        """What can be said of any block before its place is known.
+        """Checks of a block that do not depend on its branch.
 
-        The largest size is voted on, so that of another branch, or of some blocks on, may be another. Any time inside
-        a slot is as good as its beginning (spec 03, section 6, quirk).
+        The largest size is voted on, so that it may differ on another branch or some blocks later. Any time within a
+        slot is accepted (spec 03, section 6, quirk).
         """
         return block.number > 0 and len(block.packed) <= self.largest_block
 
     @property
     def largest_block(self) -> int:
-        """Some times what is allowed now: it is voted on."""
+        """A multiple of the size that is allowed now: validators vote on it."""
         return MAX_SIZE_AHEAD * self._chain.globals.maximum_block_size
 
     def is_signed(self, block: Block | SignedHeader) -> bool:
-        """A key that has changed since, or changes inside the branch, is not known here: that proves nothing."""
+        """A signing key may have changed in the branch, so a `False` is no proof of a wrong signature."""
         return self._chain.is_signed(block)
 
     def is_anchored(self, transaction: Transaction) -> bool:
-        """By the same table as the chain's own check."""
+        """By the table that the chain's own check uses."""
         return self._chain.refers_to_trunk(transaction)
 
     def is_signable(self, transaction: Transaction) -> bool:
-        """Counted before a key is recovered."""
+        """Checked before any key is recovered."""
         return self._chain.is_signable(transaction)
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
-        """Push, and sort the outcome into the classes of the table of spec 04, section 12.
+        """Push, and map the outcome to the classes of spec 04, section 12.
 
-        The reference leaves the signatures of transactions out while it syncs; here everything is checked.
+        The reference does not check signatures of transactions during a sync; here they are checked.
         """
         outcome = self._chain.push_block(block, commit=not is_syncing)
         return acceptance_of(outcome, now - self._started)
@@ -276,7 +276,7 @@ class ChainPeers:
         self._chain.commit()
 
     def accept_transaction(self, transaction: Transaction) -> bool:
-        """With all checks; peers are not told why it was refused."""
+        """With all checks. Peers are not sent the reason of a refusal."""
         try:
             self._chain.push_transaction(transaction)
         except RuleViolation:

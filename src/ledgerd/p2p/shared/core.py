@@ -1,6 +1,6 @@
-"""What all parts of the network state share: peers, time, mode, outgoing messages, good marks and strikes.
+"""The state that all parts of the network state share: peers, time, mode, actions, good marks and strikes.
 
-The handling of messages is in the parts; which part is called for which is in `dialogue`.
+`dialogue` calls the part that handles a message.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BAN_SECONDS = 3600
 SLACK_BLOCKS = 20
 """Tolerance for clocks: a peer's height may be this many blocks higher than the time allows."""
 FUTURE_SECONDS = 5
-"""Clocks differ: a block may be this much younger than the time allows."""
+"""Tolerance for clocks: the time of a block may lie this far in the future."""
 
 
 class Core:
@@ -54,7 +54,7 @@ class Core:
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
         self.recovers_keys_ahead = False
-        """Whether keys of blocks that wait are recovered in other processes: `RecoverKeys` is carried out."""
+        """Whether the driver carries out `RecoverKeys`: other processes recover the keys of waiting blocks."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []
@@ -79,7 +79,7 @@ class Core:
         return (peer for peer in self.peers() if peer.is_live)
 
     def trusted(self) -> Iterator[Peer]:
-        """The live peers whose claims of height are believed."""
+        """The live peers whose claimed heights are used."""
         return (peer for peer in self.live() if peer.doubted_until <= self.now)
 
     def is_anybody_ahead(self, by: int = 0) -> bool:
@@ -87,21 +87,21 @@ class Core:
         return any(self.height_of(peer) > self.chain.head_number + by for peer in self.trusted())
 
     def height_of(self, peer: Peer) -> int:
-        """A peer's head, as far as it can be of interest: a branch that has lost against ours is not ahead of us."""
+        """A peer's claimed head number; not above our head while its branch is known to have lost against ours."""
         is_beaten = self.now < peer.beaten_until
         return min(peer.head_number, self.chain.head_number) if is_beaten else peer.head_number
 
     def reach_of(self, peer: Peer) -> int:
-        """The same of all that a peer claims to have."""
+        """The same for the highest block that a peer claims to have."""
         return self.height_of(peer) if self.now < peer.beaten_until else peer.reach
 
     @property
     def connections(self) -> int:
-        """How many connections stand."""
+        """The number of established connections."""
         return sum(peer.is_connected for peer in self._peers.values())
 
     def add(self, endpoint: Endpoint, *, is_incoming: bool) -> Peer:
-        """A new peer, with an id that no other ever had."""
+        """Add a peer, with an id that is never used again."""
         allowance = self.allowances.of(plain_address(endpoint.host), self.now)
         peer = Peer(self._next_id, endpoint, self.now, allowance, is_incoming=is_incoming)
         self._next_id += 1
@@ -113,15 +113,15 @@ class Core:
         peer.advance(LifeEvent.ENDED, self.now)
         return self._peers.pop(peer.id, None) is not None
 
-    # -- what is to be done
+    # -- actions
 
     def take_actions(self) -> list[Action]:
-        """What has been asked for since the last time."""
+        """The actions since the last call."""
         actions, self._actions = self._actions, []
         return actions
 
     def ask(self, action: Action) -> None:
-        """Have something done."""
+        """Add an action."""
         self._actions.append(action)
 
     def send(self, peer: Peer, message: Message) -> None:
@@ -129,18 +129,18 @@ class Core:
         self.send_frame(peer, message.NUMBER, message.frame)
 
     def send_frame(self, peer: Peer, number: int, frame: bytes) -> None:
-        """Send bytes that are ready."""
+        """Send a packed frame."""
         if peer.is_connected:
             self._actions.append(Send(peer.id, number, frame))
 
     def dial(self, endpoint: Endpoint) -> Peer:
-        """Ask for a connection."""
+        """Dial a peer."""
         peer = self.add(endpoint, is_incoming=False)
         self._actions.append(Dial(peer.id, endpoint))
         return peer
 
     def close(self, peer: Peer, reason: str) -> None:
-        """End a connection; whoever keeps the books asks `take_closed`."""
+        """Close a connection; `take_closed` then returns its peer."""
         if peer.life is not Life.CLOSED:
             peer.advance(LifeEvent.ENDED, self.now)
             self._actions.append(Close(peer.id, reason))
@@ -148,7 +148,7 @@ class Core:
             self.notices.tell(self.now, peer.endpoint, f"closing: {reason}")
 
     def take_closed(self) -> list[Peer]:
-        """Whom we have closed since the last time."""
+        """The peers whose connections we have closed since the last call."""
         closed, self._closed = self._closed, []
         return closed
 
@@ -159,7 +159,7 @@ class Core:
         peer.strikes = 0
 
     def strike(self, peer: Peer, why: str) -> None:
-        """A bad packet; ten without a good one between them end it, and so do many over a longer time."""
+        """Count an invalid message. Ten in a row ban the peer, and so do many over a longer time."""
         self.notices.tell(self.now, peer.endpoint, why)
         peer.strikes += 1
         if self.bans.offend(peer.address, self.now) or peer.strikes >= STRIKES:
@@ -180,8 +180,8 @@ class Core:
     def is_by_our_clock(self) -> bool:
         """Whether our clock can judge the time of the chain.
 
-        It cannot before the first block, which may have any time, nor when the head lies in the future: such a chain
-        runs on another clock, which the reference would follow as well.
+        Not before the first block, which may have any time, nor while the head is in the future: such a chain runs on
+        another clock, which the reference follows too.
         """
         return self.chain.head_number > 0 and self.chain.head_time <= self.now + FUTURE_SECONDS
 
@@ -193,5 +193,5 @@ class Core:
         return min(number, self.chain.head_number + since // BLOCK_INTERVAL + SLACK_BLOCKS)
 
     def heard_block(self) -> None:
-        """A block from the network was accepted."""
+        """Note that a block from a peer was accepted."""
         self.last_block_at = self.now

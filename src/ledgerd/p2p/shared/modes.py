@@ -1,6 +1,6 @@
 """The two modes of a node, and every way from one to the other (spec 04, section 9).
 
-In SYNC it asks for ranges of blocks; in FORWARD it is pushed what is new. It starts in SYNC.
+In SYNC a node requests ranges of blocks; in FORWARD peers push new blocks to it. It starts in SYNC.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import Enum, IntEnum, auto
 
 
 class Mode(IntEnum):
-    """As it is told to peers."""
+    """The value is the one in messages."""
 
     SYNC = 0
     FORWARD = 1
@@ -21,23 +21,23 @@ class Cause(Enum):
     RANGE_ENDED = auto()
     """A reply with new blocks was the last, and nothing else is under way (9.1 a)."""
     NOBODY_AHEAD = auto()
-    """There was something to ask, and nobody has more than we (9.1 b)."""
+    """No peer is ahead of us when blocks are to be requested (9.1 b)."""
     CAUGHT_UP = auto()
-    """Somebody's height is known, and nobody's is above ours (9.1 c)."""
+    """The height of some peer is known, and none is above ours (9.1 c)."""
     STAGNATED = auto()
-    """The third time that nothing came for half a minute (9.1 d)."""
+    """Three times in a row no block arrived within half a minute (9.1 d)."""
     ANSWERED_FROM_AHEAD = auto()
     """A peer that answered our hello is more than two blocks ahead (9.2 a)."""
     FELL_BEHIND = auto()
     """A peer is more than two blocks ahead (9.2 b)."""
     STALLED = auto()
-    """No block for half a minute, though a peer is ahead (9.2 c)."""
+    """No block arrived for half a minute, though a peer is ahead (9.2 c)."""
     ISOLATED = auto()
     """No block and no peer for a minute (9.2 c)."""
     ON_DEAD_FORK = auto()
-    """A gap was filled with blocks that do not link, by a peer that is ahead: ours is the fork that loses (9.2 d)."""
+    """A gap fill from a peer that is ahead does not link: our branch is a dead fork (9.2 d)."""
     RESYNC = auto()
-    """The producer found itself on a minority fork (9.2 e)."""
+    """The producer has detected a minority fork (9.2 e)."""
 
 
 S, F = Mode.SYNC, Mode.FORWARD
@@ -54,4 +54,4 @@ TRANSITIONS: dict[tuple[Mode, Cause], Mode] = {
     (F, Cause.ON_DEAD_FORK): S,
     (F, Cause.RESYNC): S,
 }
-"""A cause that is not here for a mode changes nothing."""
+"""Any other cause leaves the mode as it is."""

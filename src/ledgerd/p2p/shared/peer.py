@@ -1,6 +1,6 @@
 """One peer: the life cycle of its connection, what it claims, and the decoding of its bytes.
 
-Bytes and time in, messages and faults out; what follows from them is decided in `dialogue`.
+It turns bytes and time into messages and faults; `dialogue` handles them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KNOWN_BLOCKS = 20
 
 
 class Unfinished(Enum):
-    """A long message is being read, and others may be heard before it is."""
+    """A long message is being decoded, in parts."""
 
     YET = auto()
 
@@ -48,7 +48,7 @@ class LifeEvent(Enum):
 
     OPENED = auto()
     WELCOMED = auto()
-    """Its hello said enough to go on with: either side recognises the other, or one of them is syncing."""
+    """Its hello lets the connection continue: either side recognises the other, or one of them is syncing."""
     ANSWERED = auto()
     """It has answered our hello."""
     ASKED = auto()
@@ -72,24 +72,24 @@ LIFE: dict[tuple[Life, LifeEvent], Life] = {
 
 
 class Peer:
-    """What is known of one connection, or of an attempt at one."""
+    """One connection to a peer, or an attempt to connect."""
 
     def __init__(self, number: int, endpoint: Endpoint, now: float, allowance: Allowance, *, is_incoming: bool) -> None:
         self.id = number
         self.allowance = allowance
-        """What its address may cost."""
+        """The rate limits of its address."""
         self.endpoint = endpoint
         self.address = plain_address(endpoint.host)
-        """The number of its host: of a dialled name, known once the connection stands."""
+        """The IP address of its host; for a dialled name, known after the connection is established."""
         self.is_incoming = is_incoming
         self.life = Life.CONNECTING
         self.since = now
         self.connected_at: float | None = None
         self.heard_at = now
         self.is_greeted = False
-        """Whether its hello has come."""
+        """Whether its hello has arrived."""
 
-        # What it claims; nothing of it is proven.
+        # What it claims, without proof.
         self.node_id: NodeId = NO_NODE
         self.head_id: BlockId = NO_BLOCK
         self.head_number = 0
@@ -102,34 +102,34 @@ class Peer:
         self.fork_status = NORMAL
         self.node_status = SYNC
 
-        # Our own record of it.
+        # What we have observed.
         self.exchange = False
         """Whether blocks and transactions are pushed to it."""
         self.is_aligned = False
         self.strikes = 0
         self.fork_batches = 0
         self.failures = 0
-        """Requests in a row that it did not answer with anything of use."""
+        """Requests in a row without a useful answer."""
         self.doubted_until = 0.0
-        """Until then, what it claims of its height counts for nothing."""
+        """Its claimed height is ignored until then."""
         self.useful_at: float | None = None
-        """When it last brought a block or a transaction that was new to us and taken in."""
+        """When it last sent a new block or transaction that was accepted."""
         self.beaten_until = 0.0
-        """Until then its branch is known to be the worse one, however high it is."""
+        """Until then its branch counts as worse than ours, whatever its height."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)
         self.asked_us = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
         self.asked_it = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
         self.refusal: int | None = None
-        """The seconds of the soft ban that it told us of, if any."""
+        """The seconds of the soft ban that it sent, if any."""
         self.owes_peers = False
         """Whether it has not answered our request for peers yet."""
         self._frames = FrameReader()
         self._reply: ReplyReader | None = None
-        """The long message that is being read."""
+        """The long message that is being decoded."""
 
     @property
     def is_live(self) -> bool:
-        """Past its handshake."""
+        """Whether its handshake is over."""
         return self.life in (Life.ACTIVE, Life.SYNCING)
 
     @property
@@ -148,7 +148,7 @@ class Peer:
         return len(self._frames)
 
     def unfinished_for(self, now: float) -> float:
-        """For how long it has been sending one frame."""
+        """The seconds since the first byte of its unfinished frame."""
         began = self._frames.waiting_since
         return 0.0 if began is None else now - began
 
@@ -166,7 +166,7 @@ class Peer:
         return True
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take the next bytes; what they say is asked with `next_said`."""
+        """Take received bytes; `next_said` returns their messages."""
         self.heard_at = now
         self._frames.receive(data, now)
 
@@ -176,10 +176,10 @@ class Peer:
         is_unwanted: Callable[[Frame], bool] = lambda _: False,
         reader_of: Callable[[Frame], ReplyReader | None] = lambda _: None,
     ) -> Message | PeerFault | Unfinished | None:
-        """What it says next, if all of that is here. After a fault that is no `UnknownType`, nothing more can be read.
+        """The next message, if it has arrived whole. After a fault other than `UnknownType`, nothing more can be read.
 
-        What is not wanted is passed over unread, and what is long is read in pieces: two megabytes of blocks take a
-        while.
+        An unwanted message is skipped without decoding, and a long one is decoded in parts: two megabytes of blocks
+        would take a while.
         """
         try:
             while self._reply is None and (frame := self._frames.next_frame(now)) is not None:
@@ -205,7 +205,7 @@ class Peer:
 
     @property
     def next_number(self) -> int | None:
-        """The number of the message that it says next, if all of that is here."""
+        """The number of the next message, if it has arrived whole."""
         return self._frames.next_number if self._reply is None else self._reply.number
 
     def describe(self, hello: Hello) -> None:
@@ -222,17 +222,17 @@ class Peer:
         self.known_blocks.append(block_id)
 
     def doubt(self, now: float) -> None:
-        """It did not deliver: ignore it for a time, longer each time."""
+        """It sent nothing useful: ignore its height for a time, longer each time."""
         self.failures += 1
         if self.failures > 1:
             self.doubted_until = now + min(300.0, 15.0 * self.failures)
 
     def lose(self, now: float) -> None:
-        """All of its branch is known here, and ours is better: believe that for a time, longer each time."""
+        """Its whole branch is known and worse than ours: assume that for a time, longer each time."""
         self.fork_batches += 1
         self.beaten_until = now + min(BEATEN_SECONDS * self.fork_batches, LONGEST_BEATEN)
 
     def trust(self) -> None:
-        """It delivered: its claims count again."""
+        """It sent something useful: use its claims again."""
         self.failures = 0
         self.doubted_until = 0.0

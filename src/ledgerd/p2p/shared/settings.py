@@ -27,12 +27,12 @@ class Settings(msgspec.Struct, frozen=True):
     peer_exchange_min_uptime_sec: int = 600
     stats_interval_sec: int = 300
     has_emergency_key: bool = False
-    """Whether this node makes blocks for the committee."""
+    """Whether this node holds the committee's key, and makes blocks in an emergency."""
     max_per_address: int = 4
     """Inbound connections from one address, unless it is exempt. The reference has no limit."""
     max_per_subnet: int = 10
     """Inbound connections from one subnet."""
     exempt: tuple[str, ...] = ("private",)
-    """Addresses that no limit goes by: networks, `private` for this machine and private networks, or `none`."""
+    """Addresses without limits: networks, `private` for this machine and private networks, or `none`."""
     reserved_outbound: int = 8
     """Connections reserved for outbound ones, so that nobody can isolate a node by dialling it."""

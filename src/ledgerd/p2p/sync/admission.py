@@ -1,7 +1,7 @@
-"""Checks of peers' blocks before the chain, and what is remembered after.
+"""Checks of peers' blocks before they are pushed to the chain.
 
-Before a block is stored, it must be well formed, and either continue the head or be signed by the validator that it
-names; of others each peer may send a few (spec 04, section 27, items 7 to 9).
+A block must be well formed, and either follow the head or be signed by the validator that it names. Of other blocks
+each peer may send a few (spec 04, section 27, items 7 to 9).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Admission:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._early: list[tuple[Allowance | None, Block]] = []
-        """Each with the allowance of the address that sent it."""
+        """Blocks from the future, each with the allowance of the address that sent it."""
         self._rejected_number = 0
         self._rejections = 0
         self.quiet_until = 0.0
-        """No gap is requested until then: blocks of one number were refused repeatedly (spec 04, section 13.5)."""
+        """No gap fill is requested until then: blocks of one number were refused repeatedly (spec 04, section 13.5)."""
 
     def __len__(self) -> int:
         return len(self._early)
 
     def admit(self, peer: Peer | None, block: Block, *, is_syncing: bool) -> Acceptance:
-        """Push a block to the chain, if it passes."""
+        """Push a block to the chain, if it passes the checks."""
         core = self._core
         if not core.chain.is_sound(block):
             return Acceptance.REJECTED
@@ -54,13 +54,13 @@ class Admission:
         return outcome
 
     def early(self) -> list[Block]:
-        """Blocks whose time has come by now."""
+        """The kept blocks whose time has come."""
         due = [block for _, block in self._early if block.timestamp <= self._core.now + FUTURE_SECONDS]
         self._early = [each for each in self._early if each[1].timestamp > self._core.now + FUTURE_SECONDS]
         return sorted(due, key=lambda block: block.number)
 
     def count_rejection(self, number: int) -> None:
-        """The same block number refused three times over: stop asking for it for a while."""
+        """Count refusals of one block number; after three, request no gap fill for a while."""
         if number == self._rejected_number:
             self._rejections += 1
         else:
@@ -70,7 +70,7 @@ class Admission:
             self._rejected_number = self._rejections = 0
 
     def _wait(self, peer: Peer | None, block: Block) -> None:
-        """Keep a block of the near future: either clock may be wrong, so nobody is blamed (spec 04, section 27, item
+        """Keep a block of the near future, without a strike: either clock may be wrong (spec 04, section 27, item
         9).
         """
         owner = None if peer is None else peer.allowance

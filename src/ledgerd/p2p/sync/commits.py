@@ -1,4 +1,4 @@
-"""When blocks of ranges are committed: together, since one commit costs the same for one block as for many."""
+"""When blocks of ranges are committed: many at once, since the cost of a commit hardly depends on their number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.core import Core
 
 BLOCKS, BYTES, SECONDS = 500, 4 << 20, 2.0
-"""After any of these a commit is due; a kill loses no more."""
+"""A commit is due after any of these; a kill loses no more than that."""
 
 
 class CommitSchedule:
@@ -26,10 +26,10 @@ class CommitSchedule:
 
     @property
     def is_due(self) -> bool:
-        """Whether enough has been applied for a commit of its own."""
+        """Whether a commit is due."""
         return self._blocks >= BLOCKS or self._bytes >= BYTES or self._core.now - self._since >= SECONDS
 
     def commit(self) -> None:
-        """Make durable what has been applied."""
+        """Commit the applied blocks."""
         self._core.chain.commit()
         self._blocks = self._bytes = 0

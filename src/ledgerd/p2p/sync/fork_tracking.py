@@ -1,6 +1,6 @@
-"""The fork status that we tell peers: normal, looking, or minority (spec 04, section 18).
+"""The fork status that is sent to peers: normal, looking, or minority (spec 04, section 18).
 
-It is only told and logged; which branch is best is decided by the chain.
+It is only sent and logged; the chain decides which branch is best.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ CONFIRMATIONS = 6
 
 
 class ForkTracking:
-    """Counts blocks from the moment that there is more than one tip."""
+    """Counts blocks while there is more than one tip."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -21,7 +21,7 @@ class ForkTracking:
         self._minority_blocks = 0
 
     def applied(self, number: int) -> None:
-        """A block has become the head."""
+        """Note that a block has become the head."""
         core = self._core
         is_forked = len(core.chain.tips()) > 1
         if self._since is None:

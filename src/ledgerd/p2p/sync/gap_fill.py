@@ -1,4 +1,4 @@
-"""Gap fill: requests for single blocks by number, up to the head, for what no range has (spec 04, section 13)."""
+"""Gap fill: requests for single blocks by number, up to the head, which ranges do not contain (spec 04, section 13)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ledgerd.p2p.wire.messages import GapFillReply, GapFillRequest
 MOST_BLOCKS = 100
 COOLDOWN_SECONDS, ANSWER_SECONDS = 5, 15
 REPLY_BYTES = 1_900_000
-"""More would not fit into a frame; the reference does not check."""
+"""The most that fits into a frame; the reference does not check that."""
 
 
 class GapFill:
@@ -26,13 +26,13 @@ class GapFill:
         self._asked_at = -1e9
         self._limit = MOST_BLOCKS
         self._guide: int | None = None
-        """The peer whose branch is fetched, while one is."""
+        """The peer whose branch is being fetched, if any."""
         self._base = 0
         self._begin_at: int | None = None
         """Where the next request begins, if not at the head."""
 
     def ask(self) -> None:
-        """Ask the peer that is highest for what comes after our head, if anything does."""
+        """Ask the highest peer for the blocks after our head, if it has any."""
         core = self._core
         since = core.now - self._asked_at
         if since < COOLDOWN_SECONDS or (self._asked is not None and since <= ANSWER_SECONDS):
@@ -54,7 +54,7 @@ class GapFill:
         core.send(peer, GapFillRequest(numbers))
 
     def _choose(self, base: int) -> Peer | None:
-        """The highest of those that exchange with us; else the first that is higher than we."""
+        """The highest peer of those that exchange with us; else the first that is ahead of us."""
         able = [
             peer
             for peer in self._core.trusted()
@@ -73,7 +73,7 @@ class GapFill:
         return self._asked == peer.id
 
     def receive(self, peer: Peer, reply: GapFillReply) -> bool:
-        """Whether a reply answers what was asked, and holds nothing else."""
+        """Whether a reply answers the request, without other blocks."""
         if self._asked != peer.id:
             return False
         self._asked = None
@@ -85,19 +85,21 @@ class GapFill:
         return all(block.number in self.numbers for block in reply.blocks)
 
     def go_back(self) -> None:
-        """What came does not link to our chain: begin at the irreversible block, below which nothing can differ."""
+        """The reply does not link to our chain: begin at the last irreversible block, below which branches do not
+        differ.
+        """
         lib = self._core.chain.lib_number
         self._begin_at = lib
         if self._base > lib:
             self._hurry()
 
-    # -- after an answer, so that the next request need not wait
+    # -- after an answer
 
     def follow_up(self, batch: Batch, peer: Peer | None) -> None:
-        """Ask for what comes after a batch that was taken in.
+        """Ask for the blocks after a batch that was pushed.
 
-        A branch that is not better yet is followed to its end, however long: pruned peers serve what is reversible
-        in no other way. The reference stops after the first hundred blocks.
+        A branch that is not better yet is fetched to its end, whatever its length, since pruned peers serve reversible
+        blocks only by gap fill. The reference stops after the first hundred blocks.
         """
         if batch.applied:
             self._hurry()

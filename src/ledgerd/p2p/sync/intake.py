@@ -1,5 +1,5 @@
-"""Blocks of peers on their way to the chain: pushed, in ranges, and from gap fills; and the mode of the node, which
-follows from them (spec 04, sections 9 to 13).
+"""Blocks of peers, which are pushed to the chain: single ones, ranges and gap fills. They also decide on the mode of
+the node (spec 04, sections 9 to 13).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ledgerd.p2p.sync.fork_tracking import ForkTracking
 from ledgerd.p2p.sync.gap_fill import GapFill
 from ledgerd.p2p.sync.range_sync import RangeSync
 from ledgerd.p2p.sync.report import SyncReport
-from ledgerd.p2p.sync.watch import Watch
+from ledgerd.p2p.sync.watch import SyncWatchdog
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
 from ledgerd.p2p.talk.relay import push_block
@@ -50,7 +50,7 @@ class Intake:
         self.ranges = RangeSync(core)
         self.gaps = GapFill(core, self.admission)
         self.mempool = Mempool(core.settings, core.chain.is_anchored)
-        self.watch = Watch(core)
+        self.watch = SyncWatchdog(core)
         self.fork_tracking = ForkTracking(core)
         self._batch: Batch | None = None
         self._batches: deque[Batch] = deque()
@@ -61,7 +61,7 @@ class Intake:
     # -- the mode
 
     def turn(self, cause: Cause | None) -> bool:
-        """Change the mode, if the table says so for this cause."""
+        """Change the mode, if the table has a transition for this cause."""
         core = self._core
         mode = None if cause is None else TRANSITIONS.get((core.mode, cause))
         if mode is None:
@@ -76,7 +76,7 @@ class Intake:
         return True
 
     def _enter_forward(self) -> None:
-        """Tell every peer that we are in FORWARD: from now on transactions are wanted (spec 04, section 9.1)."""
+        """Tell every peer that we are in FORWARD and want transactions (spec 04, section 9.1)."""
         core = self._core
         self.ranges.stop()
         self.commits.commit()
@@ -86,7 +86,7 @@ class Intake:
                 peer.exchange = peer.is_aligned = True
         status = our_status(core)
         for peer in core.peers():
-            # Also those in their handshake: our hello told them that we sync, and nothing else would tell them better.
+            # Also peers in their handshake: our hello told them that we are in SYNC.
             core.send(peer, status)
         self.mempool.confirm()
 
@@ -115,10 +115,10 @@ class Intake:
         if line is not None:
             log.info("%s", line)
 
-    # -- a single block, pushed or asked for
+    # -- a single block, pushed or requested
 
     def block(self, peer: Peer, message: BlockReply) -> None:
-        """Take in a block; pass it on if it is the new head (spec 04, section 11.3)."""
+        """Push a block to the chain; relay it if it is the new head (spec 04, section 11.3)."""
         core, block = self._core, message.block
         peer.head_number = max(peer.head_number, core.credible(block.number))
         head = core.chain.head_number
@@ -141,7 +141,7 @@ class Intake:
             self._ask_below(peer, block)
 
     def _ask_below(self, peer: Peer, block: Block) -> None:
-        """Request the parents of an unlinked block: not all of its branch is known here."""
+        """Request the missing parents of an unlinked block."""
         core = self._core
         if core.chain.is_linked(block.id):
             return
@@ -151,7 +151,7 @@ class Intake:
         self.hear_of_height()
 
     def hear_of_height(self) -> None:
-        """A peer is higher than known before: ask at once, unless ranges are under way."""
+        """A peer is higher than known before: request blocks at once, unless ranges are requested already."""
         if self.ranges.is_idle and not self.is_busy:
             self.gaps.ask()
 
@@ -171,7 +171,7 @@ class Intake:
         self.turn(self.watch.caught_up())
 
     def applied(self, block: Block) -> None:
-        """A block has become part of our chain (spec 04, section 11.5)."""
+        """Note that a block was applied (spec 04, section 11.5)."""
         for transaction in block.transactions:
             self.mempool.include(transaction)
         self.fork_tracking.applied(block.number)
@@ -179,8 +179,8 @@ class Intake:
     # -- many blocks
 
     def is_unwanted(self, peer: Peer, frame: Frame) -> bool:
-        """Whether a message need not be decoded: it answers nothing that the peer was asked (spec 04, section 27, item
-        4), or its first bytes say already what becomes of it.
+        """Whether a message need not be decoded: it answers no request (spec 04, section 27, item 4), or its first
+        bytes decide its outcome.
         """
         match frame.number:
             case BlockRangeReply.NUMBER:
@@ -208,7 +208,7 @@ class Intake:
         return ReplyReader(frame, asked, self._core.chain.largest_block)
 
     def _is_settled(self, peer: Peer, payload: bytes) -> bool:
-        """What its size and header say of a pushed block: a whole one takes many times longer to decode."""
+        """Whether size and header already decide on a pushed block; decoding it whole takes many times longer."""
         core = self._core
         if not peer.is_greeted:
             return False
@@ -233,7 +233,7 @@ class Intake:
         self._core.good(peer)
 
     def blocks_of_range(self, peer: Peer, reply: BlockRangeReply) -> None:
-        """Take in a range, if it was asked for."""
+        """Queue a range, if it was requested."""
         core = self._core
         core.good(peer)
         if not self.ranges.receive(peer, reply):
@@ -244,19 +244,19 @@ class Intake:
             self.hear_of_height()
 
     def blocks_of_gap(self, peer: Peer, reply: GapFillReply) -> None:
-        """Take in single blocks, if they were asked for."""
+        """Queue blocks of a gap fill, if they were requested."""
         core = self._core
         core.good(peer)
         if self.gaps.receive(peer, reply) and reply.blocks:
             self.enqueue(Batch(Origin.GAP, peer.id, reply.blocks))
 
     def keys_recovered(self, batch: Batch) -> None:
-        """The keys that signed a batch are recovered, as far as possible."""
+        """The recovery of the keys that signed a batch has ended."""
         batch.are_keys_recovered = True
         self._next_ready()
 
     def enqueue(self, batch: Batch) -> None:
-        """Queue a batch. The queue is short: one gap at a time, and blocks that came early."""
+        """Queue a batch. The queue is short: one gap fill at a time, and blocks from the future."""
         self._batches.append(batch)
 
     def _next_ready(self) -> None:
@@ -273,11 +273,11 @@ class Intake:
 
     @property
     def waiting(self) -> int:
-        """How many batches wait for their turn, besides those of ranges."""
+        """The number of waiting batches, without those of ranges."""
         return len(self._batches)
 
     def work(self) -> bool:
-        """Apply one block that waits; `True` if others wait."""
+        """Apply one waiting block; `True` if others wait."""
         if self._batch is None:
             self._next_ready()
         if self._batch is None and self._batches:
@@ -312,7 +312,7 @@ class Intake:
             self._dead_fork(batch, peer, block)
 
     def _refused(self, batch: Batch, peer: Peer | None, block: Block) -> None:
-        """A block broke a rule. In a range nothing after it can be valid: other peers are asked for that."""
+        """A block broke a rule. The rest of its range is invalid too: it is requested from other peers."""
         if batch.origin is Origin.RANGE:
             batch.give_up()
             batch.refused_at = block.number
@@ -323,7 +323,7 @@ class Intake:
             self.admission.count_rejection(block.number)
 
     def _dead_fork(self, batch: Batch, peer: Peer | None, block: Block) -> None:
-        """A peer that is ahead may be right, and ours the fork that loses (spec 04, section 13.4)."""
+        """If the peer is ahead, our own branch may be the dead fork (spec 04, section 13.4)."""
         core = self._core
         if batch.origin is Origin.RANGE:
             batch.forked += 1

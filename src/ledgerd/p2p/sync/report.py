@@ -1,10 +1,10 @@
-"""How a sync gets on, in one line for the operator: height, blocks a second, and the time that is left."""
+"""The progress of a sync as a log line: height, blocks a second, and the remaining time."""
 
 from __future__ import annotations
 
 SECONDS_A_LINE = 5
 WORTH_A_LINE = 200
-"""Fewer blocks than this are here before the line is read."""
+"""A sync of fewer blocks is not logged, since it ends at once."""
 
 
 class SyncReport:
@@ -14,7 +14,7 @@ class SyncReport:
         self._last: tuple[float, int] | None = None
 
     def line(self, now: float, head: int, target: int, peers: int) -> str | None:
-        """The next line, when it is time for one. The target is the highest block that a believed peer has."""
+        """The next line, when one is due. The target is the highest block of a trusted peer."""
         if target - head < WORTH_A_LINE and self._last is None:
             return None
         if self._last is None:
@@ -34,7 +34,7 @@ class SyncReport:
 
 
 def many(count: int, what: str) -> str:
-    """So many of them."""
+    """A count with its noun."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

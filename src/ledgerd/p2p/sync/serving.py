@@ -1,6 +1,6 @@
-"""Serving blocks: complete answers, limited by the size of a frame and by what a peer may cost (spec 04, 10, 13).
+"""Serving blocks, limited by the size of a frame and the rate limits of a peer (spec 04, sections 10 and 13).
 
-A request for blocks that are not here gets an empty answer, never none.
+A request for blocks that this node does not have gets an empty answer.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ledgerd.p2p.wire.messages import (
 
 RANGE_BYTES = MAX_PAYLOAD - 65_536
 MOST_IN_RANGE = 1_000
-"""Blocks looked up for one request, whatever it asks for."""
+"""The most blocks that are looked up for one request."""
 LOOKUP_COST = 64
-"""What one look-up counts for in the budget, in bytes."""
+"""The cost of a lookup in the rate limit, in bytes."""
 
 
 def serve_probe(core: Core, peer: Peer, request: RangeRequest) -> None:
-    """Which blocks there are, if that one is (5102)."""
+    """The range of blocks that this node has, if it has the named one (5102)."""
     chain = core.chain
     if chain.read(request.block_num) is not None:
         core.send(peer, RangeReply(chain.earliest, chain.latest, has_blocks=True))
@@ -43,7 +43,7 @@ def serve_probe(core: Core, peer: Peer, request: RangeRequest) -> None:
 
 
 def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
-    """Blocks one after the other, as many as a frame holds (5104)."""
+    """Consecutive blocks, as many as fit into a frame (5104)."""
     chain, latest = core.chain, core.chain.latest
     first = max(request.start_block_num, chain.earliest, 1)
     last = min(request.end_block_num, latest, first + MOST_IN_RANGE - 1)
@@ -69,7 +69,7 @@ def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
 
 
 def serve_block(core: Core, peer: Peer, request: GetBlock) -> None:
-    """One block, or that it is not here (5106)."""
+    """One block, or that it is not available (5106)."""
     number, latest = request.block_num, core.chain.latest
     packed = core.chain.read(number) if peer.allowance.service.take(LOOKUP_COST, core.now) else None
     if packed is None or len(packed) + 5 > MAX_PAYLOAD:
@@ -82,7 +82,7 @@ def serve_block(core: Core, peer: Peer, request: GetBlock) -> None:
 
 
 def serve_gap(core: Core, peer: Peer, request: GapFillRequest) -> None:
-    """The blocks of these numbers, up to the head, in the order asked for (5115)."""
+    """The blocks of these numbers, up to the head, in the order of the request (5115)."""
     chain, numbers = core.chain, request.block_nums
     if not 0 < len(numbers) <= MOST_BLOCKS:
         core.strike(peer, f"asks for {len(numbers)} single blocks")

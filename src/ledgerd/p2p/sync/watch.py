@@ -1,4 +1,4 @@
-"""Watches the progress of a node: caught up, behind, stalled, without peers (spec 04, 9.3 to 9.7)."""
+"""Detects whether a node is caught up, behind, stalled or without peers (spec 04, sections 9.3 to 9.7)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BEHIND_BLOCKS = 2
 ISOLATION_SECONDS = 60
 
 
-class Watch:
+class SyncWatchdog:
     """Timers that run while nothing arrives."""
 
     def __init__(self, core: Core) -> None:
@@ -20,9 +20,9 @@ class Watch:
         self._alone_since: float | None = None
         self._forward_since = 0.0
         self._progress: tuple[int, float] | None = None
-        """The head, and since when it has not grown."""
+        """The head number, and since when it has not grown."""
         self.wants_reset = False
-        """Whether everybody should be forgiven and dialled again: nobody is left."""
+        """Whether to lift all bans and dial all endpoints, because no peer is left."""
 
     def turned(self) -> None:
         """The mode has changed."""
@@ -35,7 +35,7 @@ class Watch:
             core.last_block_at = core.now
 
     def take_reset(self) -> bool:
-        """Whether to forgive everybody now."""
+        """Whether to lift all bans now."""
         wants, self.wants_reset = self.wants_reset, False
         if wants:
             self._retries = 0
@@ -45,7 +45,7 @@ class Watch:
     # -- in SYNC
 
     def stagnated(self) -> tuple[Cause | None, bool]:
-        """The third pause of half a minute ends the sync; the earlier ones mean: ask again (9.4)."""
+        """After half a minute without a block, request again; the third time ends the sync (9.4)."""
         core = self._core
         if (
             core.mode is not Mode.SYNC
@@ -60,7 +60,7 @@ class Watch:
         return None, True
 
     def caught_up(self) -> Cause | None:
-        """Nobody is ahead of us, as far as anybody's height is known (9.3)."""
+        """No peer of known height is ahead of us (9.3)."""
         core = self._core
         head = core.chain.head_number
         if core.mode is not Mode.SYNC or head == 0:
@@ -75,7 +75,7 @@ class Watch:
     # -- in FORWARD
 
     def behind(self) -> Cause | None:
-        """Somebody is more than two blocks ahead, and pushes should have closed that (9.5)."""
+        """A peer is more than two blocks ahead, and pushed blocks have not closed that distance (9.5)."""
         core = self._core
         if core.mode is not Mode.FORWARD or core.now - self._forward_since < GRACE_SECONDS:
             return None

@@ -1,1 +1,1 @@
-"""What peers tell each other besides blocks: greetings, addresses, transactions."""
+"""Messages that are no blocks: handshake, addresses, transactions."""

@@ -1,4 +1,4 @@
-"""Whom to dial, and when again: endpoints that we know, each with its back-off (spec 04, sections 6.2 to 6.7)."""
+"""Known endpoints, each with the back-off after which it is dialled again (spec 04, sections 6.2 to 6.7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Contact:
         self.is_seed = is_seed
         self.node_id: NodeId = NO_NODE
         self.peer: int | None = None
-        """The peer that it is connected, or being connected, as."""
+        """The id of its peer, while it is dialled or connected."""
         self.backoff = FIRST_BACKOFF
         self.next_attempt = now
         self.last_seen = now
@@ -47,7 +47,7 @@ class Contact:
         self.next_attempt = now + self.backoff + jitter
 
     def refused(self, seconds: int, now: float) -> None:
-        """The peer banned us for a time: back off as long, but not longer than our own longest back-off."""
+        """The peer has banned us for a time: back off as long, up to our longest back-off."""
         self.backoff = min(max(seconds, FIRST_BACKOFF), LONGEST_BACKOFF)
         self.next_attempt = max(self.next_attempt, now + self.backoff)
 
@@ -58,7 +58,7 @@ class Contact:
 
 
 class Contacts:
-    """Endpoints by their order, and no more of them than a node can use."""
+    """The known endpoints, limited in number."""
 
     def __init__(self, seeds: tuple[Endpoint, ...], now: float) -> None:
         self._contacts = {seed: Contact(seed, now, is_seed=True) for seed in seeds}
@@ -74,7 +74,7 @@ class Contacts:
         return list(self._contacts.values())
 
     def at(self, endpoint: Endpoint) -> Contact | None:
-        """What is known of an endpoint."""
+        """The contact of an endpoint."""
         return self._contacts.get(endpoint)
 
     def of_peer(self, peer: int) -> Contact | None:
@@ -82,7 +82,7 @@ class Contacts:
         return next((contact for contact in self._contacts.values() if contact.peer == peer), None)
 
     def hear_of(self, endpoint: Endpoint, node_id: NodeId, now: float) -> Contact | None:
-        """Add an endpoint that a peer told; `None` when there is no room."""
+        """Add an endpoint received from a peer; `None` when the limit is reached."""
         known = self._contacts.get(endpoint)
         if known is not None:
             known.last_seen = now
@@ -95,7 +95,7 @@ class Contacts:
         return contact
 
     def due(self, now: float) -> list[Contact]:
-        """Those to be dialled now."""
+        """The contacts to be dialled now."""
         return [each for each in self._contacts.values() if each.peer is None and now >= each.next_attempt]
 
     def forget_lost(self, now: float, hours: int) -> None:
@@ -107,13 +107,13 @@ class Contacts:
                 del self._contacts[contact.endpoint]
 
     def restart(self, now: float) -> None:
-        """Try everybody again at once: nobody is left."""
+        """Dial all contacts at once, since no peer is left."""
         for contact in self._contacts.values():
             if contact.peer is None:
                 contact.restart(now)
 
     def restart_seeds(self, now: float) -> None:
-        """Try the seeds at once."""
+        """Dial the seed nodes at once."""
         for contact in self._contacts.values():
             if contact.is_seed and contact.peer is None:
                 contact.restart(now)

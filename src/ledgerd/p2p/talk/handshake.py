@@ -1,4 +1,4 @@
-"""The handshake: our hello, and whether another's chain is ours (spec 04, sections 7 and 8)."""
+"""The handshake: our hello, and whether a peer is on our chain (spec 04, sections 7 and 8)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 
 FRESH_SECONDS = 15
-"""Two connections between the same nodes within this time came of both dialling at once."""
+"""Two connections between the same nodes within this time mean that both have dialled at once."""
 CROSSING_SECONDS = 5
 """Seconds that the peer has to close one of them."""
 ALIVE_SECONDS = 120
@@ -53,7 +53,7 @@ def our_status(core: Core) -> ForkStatus:
 
 
 def answer(core: Core, hello: Hello) -> HelloReply:
-    """What we recognise of another's chain."""
+    """The reply to a hello: which of its blocks we know."""
     chain = core.chain
     head, lib = recognised(chain, hello)
     is_aligned = hello.head_block_num == 0 or head != NO_BLOCK or lib != NO_BLOCK
@@ -82,8 +82,8 @@ def _knows_head(chain: ChainAccess, hello: Hello) -> bool:
 def loser_of_duplicates(core: Core, peer: Peer) -> Peer | None:
     """Which connection to close when a node is connected twice, if it is (spec 04, sections 7.4 and 27, item 2).
 
-    The older one stays, unless it is silent, or came from elsewhere with the id of a seed that we have dialled. When
-    both sides dialled at once, that is decided later.
+    The older one stays, unless it is silent, or came from another address with the id of a seed node that we have
+    dialled. When both sides dialled at once, `loser_of_crossing` decides later.
     """
     other = _twin(core, peer)
     if other is None or _have_crossed(peer, other):
@@ -95,10 +95,10 @@ def loser_of_duplicates(core: Core, peer: Peer) -> Peer | None:
 
 
 def loser_of_crossing(core: Core, peer: Peer) -> Peer | None:
-    """Which of two connections to close when both sides dialled at once, and both still stand after a while.
+    """Which of two connections to close when both sides dialled at once, and both are still open after a while.
 
-    The reference closes one of them as soon as it is greeted, and which one cannot be known: to close one too might
-    leave none. A node of our kind waits as well, and both then keep the one that the node with the smaller id began.
+    The reference closes one of them at its hello, and which one cannot be known: if we closed one at once, none might
+    be left. Another ledgerd waits too, and both then keep the connection that the node with the smaller id has dialled.
     """
     other = _twin(core, peer)
     if other is None or not _have_crossed(peer, other):
@@ -125,5 +125,5 @@ def _have_crossed(one: Peer, other: Peer) -> bool:
 
 
 def may_go_on(core: Core, hello: Hello, *, is_aligned: bool) -> bool:
-    """Whether a hello ends the handshake before our own is answered (spec 04, section 7.2, step 6)."""
+    """Whether a hello ends the handshake before ours is answered (spec 04, section 7.2, step 6)."""
     return is_aligned or core.mode is Mode.SYNC or hello.node_status == Mode.SYNC

@@ -1,6 +1,6 @@
-"""Transactions that are passed on: none twice, none that the chain refuses, and never too many (spec 04, section 14).
+"""Transactions that are relayed: each once, none that the chain refuses, and a limited number (spec 04, section 14).
 
-A filter for the relay; blocks are made of the chain's own list of waiting transactions.
+It only filters what is relayed; blocks are made from the pending transactions of the chain.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ REFUSED_SECONDS = 30
 
 
 class Admitted(Enum):
-    """The verdict on a transaction before the chain checks it."""
+    """The result of the checks before the chain's own."""
 
     YES = auto()
     NO = auto()
-    """Known, or of another branch, or no room: nobody's fault."""
+    """Known, of another branch, or above the limits: dropped without a strike."""
     UNFIT = auto()
-    """Expired, too late, or too large: a strike for who sent it."""
+    """Expired, expiring too late, or too large: a strike for the sender."""
 
 
 class MempoolEntry(NamedTuple):
-    """A transaction that was passed on."""
+    """A transaction that was relayed."""
 
     transaction: Transaction
     size: int
@@ -39,7 +39,7 @@ class MempoolEntry(NamedTuple):
 
 
 class Mempool:
-    """What has been passed on and is in no block yet, and ids of what need not be looked at again."""
+    """Relayed transactions that are in no block yet, and ids of refused and included ones."""
 
     def __init__(self, settings: Settings, is_anchored: Callable[[Transaction], bool]) -> None:
         self._settings = settings
@@ -57,7 +57,7 @@ class Mempool:
 
     @property
     def remembered(self) -> int:
-        """How many ids are kept of what is done with."""
+        """The number of remembered ids."""
         return len(self._done)
 
     @property
@@ -81,7 +81,7 @@ class Mempool:
         return Admitted.YES
 
     def add(self, transaction: Transaction, *, is_provisional: bool) -> None:
-        """Keep a transaction that is passed on."""
+        """Keep a relayed transaction."""
         if not self._has_room(transaction) or transaction.id in self._entries:
             return
         size = len(transaction.packed)
@@ -89,19 +89,19 @@ class Mempool:
         self._bytes += size
 
     def include(self, transaction: Transaction) -> None:
-        """A transaction was included in a block: later copies are not passed on, which the reference does once more."""
+        """A transaction was included in a block: later copies are not relayed (the reference relays them once more)."""
         self._drop(transaction.id)
         self._remember(transaction.id, transaction.expiration)
 
     def refuse(self, transaction: Transaction, now: float) -> None:
-        """The chain refused it: copies are of no interest for a while. Later it may be another matter.
+        """The chain has refused a transaction: ignore copies for a while; later it may be valid.
 
-        It is known with its signatures: an id does not cover them, and with other ones it may be right.
+        It is remembered together with its signatures: its id does not cover them, and it may be valid with others.
         """
         self._remember(_whole(transaction), min(transaction.expiration, int(now) + REFUSED_SECONDS))
 
     def clean(self, now: float, *, drops_unanchored: bool) -> None:
-        """Drop what has expired, and what refers to blocks that are no more."""
+        """Drop expired transactions, and those that refer to blocks of an abandoned branch."""
         seconds = int(now)
         for entry in list(self._entries.values()):
             is_lost = drops_unanchored and not self._is_anchored(entry.transaction)
@@ -111,7 +111,7 @@ class Mempool:
             self._done.pop(heapq.heappop(self._expiring)[1], None)
 
     def confirm(self) -> None:
-        """The sync has ended: keep only transactions that refer to our chain."""
+        """The sync has ended: drop transactions that do not refer to our chain."""
         for key, entry in list(self._entries.items()):
             if not entry.is_provisional:
                 continue
@@ -139,5 +139,5 @@ class Mempool:
 
 
 def _whole(transaction: Transaction) -> TransactionId:
-    """What names a transaction together with its signatures."""
+    """A hash of a transaction with its signatures."""
     return TransactionId(transaction.merkle_digest[:20])

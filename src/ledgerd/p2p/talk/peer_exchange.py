@@ -1,6 +1,6 @@
-"""Asking peers whom they know, and telling them whom we know (spec 04, section 16).
+"""The exchange of endpoints with peers (spec 04, section 16).
 
-What a peer tells is taken when it was asked, and never as more than a hint of whom one might dial.
+Only requested lists are accepted, as hints of endpoints to dial.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ledgerd.p2p.wire.messages import (
 log = logging.getLogger(__name__)
 
 SPREAD_MICROSECONDS, FEW_PEERS = 100_000_000, 20
-"""Where there are few, they are asked one after the other within this time (spec 04, section 16)."""
+"""If there are fewer peers, they are asked one after the other within this time (spec 04, section 16)."""
 MOST_TAKEN = 20
 
 
 class PeerExchange:
-    """The exchange of whole lists, rarely."""
+    """Asks one peer at a time, rarely, and answers such requests."""
 
     def __init__(self, core: Core, contacts: Contacts) -> None:
         self._core = core
@@ -55,7 +55,7 @@ class PeerExchange:
         core.send(peer, PeerExchangeRequest())
 
     def serve(self, peer: Peer) -> None:
-        """Tell whom we have dialled and kept for a while; few of one neighbourhood (5110)."""
+        """Send the endpoints of long outbound connections, few of one subnet (5110)."""
         core, settings = self._core, self._core.settings
         if settings.is_isolated:
             core.send(peer, PeerExchangeReply(()))
@@ -88,9 +88,9 @@ class PeerExchange:
         return is_kept and uptime >= settings.peer_exchange_min_uptime_sec
 
     def receive(self, peer: Peer, reply: PeerExchangeReply) -> None:
-        """Remember some of the endpoints that we asked for; they are dialled as there is room (5111).
+        """Keep some of the requested endpoints; they are dialled while connections are below their limit (5111).
 
-        Endpoints of private networks are believed only of peers that live in one.
+        Endpoints of private networks are accepted only from peers in a private network.
         """
         core, settings = self._core, self._core.settings
         core.good(peer)
@@ -115,7 +115,9 @@ class PeerExchange:
                 crowds[subnet] = crowds.get(subnet, 0) + 1
 
     def refused(self, peer: Peer) -> None:
-        """We asked too often: not again for a whole window, while the reference punishes the other side's requests."""
+        """We asked too often: ask that peer again after a whole window. The reference limits the peer's requests
+        instead.
+        """
         peer.owes_peers = False
         peer.asked_it.close(self._core.now)
         self._core.good(peer)

@@ -1,4 +1,4 @@
-"""Whom a new block or transaction is pushed to (spec 04, section 11.1)."""
+"""Pushes new blocks and transactions to peers (spec 04, section 11.1)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ledgerd.protocol.identifiers import BlockId
 
 
 def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = None) -> list[Peer]:
-    """Peers in the order in which they came: those that exchange with us, each node once.
+    """The peers that exchange with us, in the order of their connections, each node once.
 
-    For a block, those that do not know it yet; for a transaction, those that are not syncing.
+    A block goes to those that do not know it yet, a transaction to those that are not syncing.
     """
     chosen, met = [], set()
     for peer in core.peers():
@@ -29,7 +29,7 @@ def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = Non
 
 
 def push_block(core: Core, frame: bytes, number: int, block_id: BlockId, exclude: Peer | None) -> int:
-    """Push a block that is now part of our chain, and remember who knows it; to how many it went."""
+    """Push an applied block, and remember which peers know it; returns their number."""
     peers = push_set(core, exclude, block_id=block_id)
     for peer in peers:
         core.send_frame(peer, number, frame)
@@ -38,7 +38,7 @@ def push_block(core: Core, frame: bytes, number: int, block_id: BlockId, exclude
 
 
 def push_transaction(core: Core, message: TransactionMessage, exclude: Peer | None) -> int:
-    """Push a transaction; to how many it went."""
+    """Push a transaction; returns the number of peers."""
     peers = push_set(core, exclude)
     frame = message.frame if peers else b""
     for peer in peers:

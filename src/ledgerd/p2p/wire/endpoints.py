@@ -18,12 +18,12 @@ class WireEndpoint(msgspec.Struct, frozen=True):
 
     @property
     def endpoint(self) -> Endpoint:
-        """The same in words."""
+        """The endpoint with the address as text."""
         return Endpoint(str(IPv4Address(self.address)), self.port)
 
 
 def wire_endpoint(endpoint: Endpoint) -> WireEndpoint | None:
-    """The form on the wire; `None` for what has none: IPv6 and names."""
+    """The form on the wire; `None` for IPv6 addresses and names, which have none."""
     try:
         return WireEndpoint(int(IPv4Address(endpoint.host)), endpoint.port)
     except AddressValueError:
@@ -42,7 +42,7 @@ def plain_address(host: str) -> str:
 
 
 def subnet_of(host: str) -> str:
-    """The subnet that one operator may own: /24 of IPv4, /48 of IPv6; a name is its own."""
+    """The subnet that limits count: /24 of IPv4, /48 of IPv6; a name counts as itself."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -52,7 +52,7 @@ def subnet_of(host: str) -> str:
 
 
 def is_public(host: str) -> bool:
-    """Whether an address can be meant for everybody."""
+    """Whether an address is reachable from the internet."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 
 class PeerFault(Exception):
-    """A peer misbehaved."""
+    """A violation of the protocol by a peer."""
 
 
 class FrameTooLarge(PeerFault):
-    """A frame announces more than any frame may hold; its address is shut out for a while (spec 04, section 17.4)."""
+    """A frame header announces too large a size; the address is banned for a while (spec 04, section 17.4)."""
 
 
 class Undecodable(PeerFault):
-    """A payload that is no message: the connection ends, without a strike (spec 04, section 2)."""
+    """A payload that cannot be decoded: the connection is closed, without a strike (spec 04, section 2)."""
 
 
 class UnknownType(PeerFault):
-    """A message of a number that we do not know: one strike, nothing else (spec 04, section 2)."""
+    """A message of an unknown number: one strike, nothing else (spec 04, section 2)."""

@@ -1,4 +1,4 @@
-"""Frames: size, message number, payload; a byte stream becomes whole frames, one at a time (spec 04, section 2).
+"""Frames: size, message number, payload. Splits a byte stream into frames (spec 04, section 2).
 
 Payloads are decoded in `messages`.
 """
@@ -15,24 +15,24 @@ HEADER = struct.Struct("<II")
 
 
 class Frame(NamedTuple):
-    """A message as it arrived."""
+    """A message before its payload is decoded."""
 
     number: int
     payload: bytes
 
 
 def pack_frame(number: int, payload: bytes) -> bytes:
-    """A frame to be sent: nobody would accept a larger payload."""
+    """The bytes of a frame; raises an error for a payload that peers would not accept."""
     if len(payload) > MAX_PAYLOAD:
         raise ValueError(f"a payload of {len(payload)} bytes fits no frame")
     return HEADER.pack(len(payload), number) + payload
 
 
 class FrameReader:
-    """Collects the bytes of one connection.
+    """The receive buffer of one connection.
 
-    Space is taken as bytes arrive, never for what a header merely claims; whoever takes the frames out after each
-    piece holds at most one unfinished frame.
+    Memory grows with received bytes, not with the size in a header. If frames are taken out after each read, at most
+    one unfinished frame is buffered.
     """
 
     def __init__(self) -> None:
@@ -50,10 +50,10 @@ class FrameReader:
         self._buffer += data
 
     def next_frame(self, now: float) -> Frame | None:
-        """The next whole frame, if it is there.
+        """The next frame, if it has arrived whole.
 
         Raises:
-            FrameTooLarge: Nothing that follows can be read any more.
+            FrameTooLarge: The bytes after it cannot be read.
         """
         buffer = self._buffer
         if len(buffer) < HEADER.size:
@@ -71,7 +71,7 @@ class FrameReader:
 
     @property
     def next_number(self) -> int | None:
-        """The number of the message in the next frame, if all of it is there, or if it can never be."""
+        """The number of the message in the next frame, if it has arrived whole or is too large."""
         if len(self._buffer) < HEADER.size:
             return None
         size, number = HEADER.unpack_from(self._buffer)

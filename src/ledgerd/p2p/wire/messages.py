@@ -18,27 +18,27 @@ from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.transaction import Transaction
 
 NodeId = NewType("NodeId", bytes)
-"""A random number of 33 bytes that identifies a process until it ends; nobody proves that it is theirs."""
+"""A random number of 33 bytes that identifies a running process. It is not authenticated."""
 
 declare(NodeId, FixedBytes(33, "node id"))
 
 NO_NODE = NodeId(bytes(33))
 
 SYNC, FORWARD = 0, 1
-"""The modes of a node as they are told."""
+"""The modes of a node in messages."""
 
 NORMAL, LOOKING, MINORITY = 0, 1, 2
-"""What a node tells of forks."""
+"""The fork status of a node in messages."""
 
 
 class Message(msgspec.Struct, frozen=True):
-    """Anything that is sent."""
+    """A message."""
 
     NUMBER: ClassVar[int]
 
     @property
     def frame(self) -> bytes:
-        """The bytes that go out."""
+        """The packed frame."""
         return pack_frame(self.NUMBER, codec_of(type(self)).encode(self))
 
 
@@ -62,7 +62,7 @@ class Hello(Message, frozen=True):
 
 
 class HelloReply(Message, frozen=True):
-    """What the answering side makes of a hello."""
+    """The answer to a hello."""
 
     NUMBER: ClassVar[int] = 5101
 
@@ -106,7 +106,7 @@ class GetBlockRange(Message, frozen=True):
 
 
 class BlockRangeReply(Message, frozen=True):
-    """Blocks of a range, and whether that was all there is."""
+    """Blocks of a range, and whether they are the last ones."""
 
     NUMBER: ClassVar[int] = 5105
 
@@ -125,11 +125,11 @@ class GetBlock(Message, frozen=True):
 
 
 class BlockReply(Message, frozen=True):
-    """One block: an answer, or the push of a new one."""
+    """One block: the answer to a request, or a pushed new block."""
 
     NUMBER: ClassVar[int] = 5107
     BESIDE_BLOCK: ClassVar[int] = 64
-    """What the payload may hold beside the block: five bytes, and what a later version might add."""
+    """Bytes of the payload beside the block: five, and some for later versions."""
 
     block: Block
     next_available: UInt32
@@ -137,7 +137,7 @@ class BlockReply(Message, frozen=True):
 
 
 class NotAvailable(Message, frozen=True):
-    """The requested block is not here."""
+    """The sender does not have the requested block."""
 
     NUMBER: ClassVar[int] = 5108
 
@@ -166,7 +166,7 @@ class PeerExchangeRequest(Message, frozen=True):
 
 
 class KnownPeer(msgspec.Struct, frozen=True):
-    """A node that somebody is connected to."""
+    """A node that the sender is connected to."""
 
     endpoint: WireEndpoint
     node_id: NodeId
@@ -197,7 +197,7 @@ class TransactionMessage(Message, frozen=True):
 
 
 class SoftBan(Message, frozen=True):
-    """The sender closes the connection for a reason, and wants no new one for a time."""
+    """The sender closes the connection for a reason, and accepts no new one for a time."""
 
     NUMBER: ClassVar[int] = 5114
 
@@ -249,11 +249,11 @@ HELLO_SIZE = 95
 
 
 def read_message(frame: Frame) -> Message:
-    """The message in a frame; bytes behind its last field are ignored (spec 04, section 2).
+    """The message in a frame; bytes after its last field are ignored (spec 04, section 2).
 
     Raises:
         UnknownType: No message has this number.
-        Undecodable: The payload is too short, or holds what no field may.
+        Undecodable: The payload is too short, or has an invalid value.
     """
     kind = MESSAGES.get(frame.number)
     if kind is None:
@@ -267,7 +267,7 @@ def read_message(frame: Frame) -> Message:
 
 
 def _read_hello(payload: bytes) -> Hello:
-    """An empty one means defaults; older nodes do not tell their id (spec 04, section 4.1)."""
+    """An empty one means defaults; older nodes do not send their id (spec 04, section 4.1)."""
     if not payload:
         return Hello()
     if HELLO_WITHOUT_NODE_ID <= len(payload) < HELLO_SIZE:
@@ -275,7 +275,7 @@ def _read_hello(payload: bytes) -> Hello:
     return codec_of(Hello).decode(payload)
 
 
-# -- frames of blocks that are at hand as bytes: they are sent as they are
+# -- frames of packed blocks, which are sent without decoding
 
 
 def range_reply_frame(packed: list[bytes], next_available: int, *, is_last: bool) -> bytes:

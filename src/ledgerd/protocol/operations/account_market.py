@@ -70,7 +70,7 @@ class BuyAccount(Operation, frozen=True, tag=56):
     tokens_to_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price, what the account is given in shares."""
+        """Names, price, the tokens that become shares."""
         require_valid_name(self.buyer)
         require_valid_name(self.account)
         require(

@@ -28,7 +28,7 @@ class AccountUpdate(Operation, frozen=True, tag=5):
     json_metadata: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name and metadata; the authorities are not looked at."""
+        """Name and metadata; the authorities are not checked."""
         require_valid_name(self.account)
         require_json_metadata(self.json_metadata)
 
@@ -53,7 +53,7 @@ class AccountCreate(Operation, frozen=True, tag=20):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price, authorities, metadata; the referrer is not looked at."""
+        """Names, price, authorities, metadata; the referrer is not checked."""
         require_created_name(self.new_account_name)
         require_valid_name(self.new_account_name)
         require_valid_name(self.creator)

@@ -45,11 +45,11 @@ NEVER_DELEGABLE = frozenset(
         "delete_content",
     }
 )
-"""Operations that no agent can sign: who owns an account, and what its owner alone says."""
+"""Operations that no agent can sign: those on the ownership of an account, and those reserved to its owner."""
 
 
 class SetAgentPermission(Operation, frozen=True, tag=105):
-    """Lets a key sign these operations for an account until a time; with no operations and no addons, not any more."""
+    """Lets a key sign these operations for an account until a time; without operations and addons, ends that."""
 
     account: AccountName
     agent_name: AccountName
@@ -65,7 +65,7 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
         return not self.operations and not self.addons
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, agent, key, addons, operations (spec 10, section 2.2). The time is not looked at."""
+        """Name, agent, key, addons, operations (spec 10, section 2.2). The time is not checked."""
         require_valid_name(self.account)
         require(self.agent_name, "!label.empty(): agent_name is empty")
         require(

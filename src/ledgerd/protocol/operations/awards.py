@@ -21,7 +21,7 @@ MAX_CUSTOM_SEQUENCE = 2**63 - 1
 
 
 class Award(Operation, frozen=True, tag=47):
-    """Awards an account with what some percents of the initiator's energy are worth."""
+    """Awards an account with the worth of a percentage of the initiator's energy."""
 
     initiator: AccountName
     receiver: AccountName
@@ -39,7 +39,7 @@ class Award(Operation, frozen=True, tag=47):
         require_beneficiaries(self.beneficiaries)
 
     def authorities(self) -> Authorities:
-        """Whose energy it is."""
+        """The initiator."""
         return regular(self.initiator)
 
 
@@ -71,12 +71,12 @@ class FixedAward(Operation, frozen=True, tag=60):
         require_beneficiaries(self.beneficiaries)
 
     def authorities(self) -> Authorities:
-        """Whose energy it is."""
+        """The initiator."""
         return regular(self.initiator)
 
 
 def _require_note(custom_sequence: int, memo: str) -> None:
-    """What the initiator adds for the receiver's programs and eyes."""
+    """The checks of memo and sequence."""
     require(
         custom_sequence <= MAX_CUSTOM_SEQUENCE,
         "custom_sequence <= uint64_t(std::numeric_limits<int64_t>::max()): ",

@@ -1,4 +1,4 @@
-"""What every operation has: a tag, a name, checks that need no state, and the authorities that it asks for."""
+"""What every operation has: a tag, a name, checks that need no state, and the required authorities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Authorities(NamedTuple):
-    """Who must agree to an operation (spec 01, section 10.1)."""
+    """The accounts and keys that must sign an operation (spec 01, section 10.1)."""
 
     active: tuple[AccountName, ...] = ()
     master: tuple[AccountName, ...] = ()
@@ -40,17 +40,17 @@ def regular(*names: AccountName) -> Authorities:
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """One thing that a transaction does, or that the chain did (a virtual one).
+    """One action of a transaction, or of the chain itself (a virtual one).
 
     The class keyword `tag` is the number on the wire; the order of the fields is the order on the wire.
     """
 
     VIRTUAL: ClassVar[bool] = False
     DEPRECATED: ClassVar[bool] = False
-    """Whether the chain has come to refuse it; its tag stays, since old blocks hold it."""
+    """Whether the chain refuses it now; its tag stays, since old blocks have it."""
 
     def check(self, network: ChainParameters) -> None:
-        """Raise unless the operation is sound in itself, whatever the state (the reference's `validate`)."""
+        """Raise unless the operation is valid by itself, without the state (the reference's `validate`)."""
         raise NotImplementedError
 
     def authorities(self) -> Authorities:
@@ -59,7 +59,7 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 class VirtualOperation(Operation, frozen=True):
-    """Something that the chain did by itself; it is never part of a transaction (spec 01, section 7.8)."""
+    """An action of the chain itself, which is never part of a transaction (spec 01, section 7.8)."""
 
     VIRTUAL: ClassVar[bool] = True
 
@@ -68,7 +68,7 @@ class VirtualOperation(Operation, frozen=True):
         raise RuleViolation("false: This is a virtual operation")
 
     def authorities(self) -> Authorities:
-        """Nobody asked for it."""
+        """No signature is required."""
         return Authorities()
 
 

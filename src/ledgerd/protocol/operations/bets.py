@@ -79,7 +79,7 @@ class PmCancelBet(Operation, frozen=True, tag=73):
 
 
 class PmTransferPosition(Operation, frozen=True, tag=81):
-    """Gives a bet, or a part of it, to another account; no amount means all of it."""
+    """Transfers a bet, or a part of it, to another account; no amount means all of it."""
 
     sender: AccountName = field(name="from")
     bet_id: Int64

@@ -1,4 +1,4 @@
-"""Operations of hidden bets: a hash that says nothing yet, and what it stood for (spec 07, section 4)."""
+"""Operations of hidden bets: the hash of a bet, and later its contents (spec 07, section 4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class PmCommitBet(Operation, frozen=True, tag=71):
-    """Puts tokens aside for a bet whose outcome nobody can read yet."""
+    """Puts tokens aside for a bet of which only the hash is public."""
 
     account: AccountName
     market_id: Int64
@@ -50,7 +50,7 @@ class PmCommitBet(Operation, frozen=True, tag=71):
 
 
 class PmRevealBet(Operation, frozen=True, tag=72):
-    """Says what a hidden bet was: the chain makes its hash again, and the bet takes part in the batch."""
+    """Reveals a hidden bet: the chain compares its hash, and the bet joins the batch."""
 
     account: AccountName
     commit_id: Int64

@@ -32,7 +32,7 @@ class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
     duration: UInt32
 
     def check(self, network: ChainParameters) -> None:
-        """Page, amounts, duration. Neither names nor the bytes of the page are looked at."""
+        """Page, amounts, duration. Neither names nor the encoding of the page are checked."""
         least, most = self.required_amount_min, self.required_amount_max
         require(self.url, "url.size() > 0: URL size must be greater than 0")
         require(
@@ -62,7 +62,7 @@ class CommitteeWorkerCancelRequest(Operation, frozen=True, tag=36):
     request_id: UInt32
 
     def check(self, network: ChainParameters) -> None:
-        """Nothing is looked at."""
+        """Nothing is checked."""
 
     def authorities(self) -> Authorities:
         """The creator."""

@@ -1,4 +1,4 @@
-"""The operation whose meaning is not the ledger's: JSON for programs beside it (spec 01, section 7.5)."""
+"""Custom operations: JSON for other programs, which the ledger does not interpret (spec 01, section 7.5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_ID_LENGTH = 32
 
 
 class Custom(Operation, frozen=True, tag=10):
-    """JSON that some accounts vouch for, with the id of the program that it is meant for."""
+    """JSON that some accounts sign, with the id of the program that it is for."""
 
     required_active_auths: Annotated[tuple[AccountName, ...], sorted_by(word_order)]
     required_regular_auths: Annotated[tuple[AccountName, ...], sorted_by(word_order)]
@@ -25,7 +25,7 @@ class Custom(Operation, frozen=True, tag=10):
     json: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Somebody signs, a short id, valid JSON. Names are not looked at, nor what bytes the id has."""
+        """At least one signer, a short id, valid JSON. Neither names nor the encoding of the id are checked."""
         require(
             self.required_active_auths or self.required_regular_auths,
             "(required_active_auths.size() + required_regular_auths.size()) > 0: "
@@ -36,7 +36,7 @@ class Custom(Operation, frozen=True, tag=10):
         require(is_json(self.json), "fc::json::is_valid(json): JSON Metadata not valid JSON")
 
     def authorities(self) -> Authorities:
-        """All who are named. No transaction with both kinds is ever verified (spec 01, section 10.2)."""
+        """All named accounts. A transaction with both kinds is never valid (spec 01, section 10.2)."""
         return Authorities(active=self.required_active_auths, regular=self.required_regular_auths)
 
 

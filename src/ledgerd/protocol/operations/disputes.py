@@ -1,4 +1,4 @@
-"""Operations of disputes: whether an oracle was right, who says so, and who is banned for it (spec 07, section 4)."""
+"""Operations of disputes about an oracle's decision, and of bans (spec 07, section 4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PmDisputeCreate(Operation, frozen=True, tag=78):
-    """Says that an oracle was wrong, and what would be right; `-1` stands for a market that cannot be decided."""
+    """Disputes an oracle's decision and names the right outcome; `-1` means that the market cannot be decided."""
 
     disputer: AccountName
     market_id: Int64
@@ -79,7 +79,7 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, penalty. The times of bans are not looked at."""
+        """Name, market, outcome, penalty. The times of bans are not checked."""
         require_valid_name(self.resolver)
         require_object_id(self.market_id, "market_id")
         require(self.correct_outcome >= -1, "correct_outcome >= -1: correct_outcome must be >= -1")
@@ -100,7 +100,7 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, text, which says something."""
+        """Name, market, text, which may not be empty."""
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
         require(self.response, "response.size() > 0: response cannot be empty")
@@ -112,7 +112,7 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
 
 
 class PmUnban(Operation, frozen=True, tag=99):
-    """Takes a ban back that this account has laid on an oracle, on a creator, or on both."""
+    """Lifts a ban that this account has placed on an oracle, on a creator, or on both."""
 
     resolver: AccountName
     target: AccountName

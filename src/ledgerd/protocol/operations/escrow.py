@@ -59,7 +59,7 @@ class EscrowTransfer(Operation, frozen=True, tag=15):
 
 
 class EscrowDispute(Operation, frozen=True, tag=16):
-    """Hands the decision to the agent."""
+    """Leaves the decision to the agent."""
 
     sender: AccountName = field(name="from")
     recipient: AccountName = field(name="to")

@@ -1,4 +1,4 @@
-"""Operations of invites: tokens that whoever knows a secret may claim (spec 01, section 7.7)."""
+"""Operations of invites: tokens that can be claimed with a secret key (spec 01, section 7.7)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CreateInvite(Operation, frozen=True, tag=43):
-    """Puts tokens behind a key."""
+    """Creates an invite: tokens that the secret of a key can claim."""
 
     creator: AccountName
     balance: Asset

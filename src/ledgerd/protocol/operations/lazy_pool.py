@@ -1,4 +1,4 @@
-"""Operations of the lazy pool: tokens that the chain itself spreads over markets as liquidity (spec 07, section 4)."""
+"""Operations of the lazy pool: tokens that the chain distributes over markets as liquidity (spec 07, section 4)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, outcome, amounts, bounds. The market is not looked at."""
+        """Name, outcome, amounts, limits. The market is not checked."""
         require_valid_name(self.account)
         require(
             self.outcome_index in {0, 1},
@@ -62,7 +62,7 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, the least amount. The position is not looked at."""
+        """Name, the least amount. The position is not checked."""
         require_valid_name(self.account)
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
@@ -80,7 +80,7 @@ class PmLeverageConvert(Operation, frozen=True, tag=93):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, cost. The position is not looked at."""
+        """Name, cost. The position is not checked."""
         require_valid_name(self.account)
         require(
             self.conversion_profit_cost <= WHOLE_PERCENT,

@@ -1,4 +1,4 @@
-"""Operations of liquidity: tokens that stand behind the prices of a market (spec 07, section 4)."""
+"""Operations of liquidity: tokens that back the prices of a market (spec 07, section 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations of prediction markets as a whole: how one begins, and how its oracle ends it (spec 07, section 4)."""
+"""Operations that create prediction markets, and with which oracles resolve them (spec 07, section 4)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BY_ACCOUNT = 1
 
 
 class PmCreateMarket(Operation, frozen=True, tag=68):
-    """Opens a market: its outcomes, its oracle, its first liquidity, and the rules that hold in it for good."""
+    """Creates a market: its outcomes, oracle, first liquidity, and rules, which cannot be changed later."""
 
     creator: AccountName
     oracle: AccountName
@@ -71,9 +71,9 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, outcomes, amounts, times, fees, who judges (spec 07, section 4.1).
+        """Names, outcomes, amounts, times, fees, who settles disputes (spec 07, section 4.1).
 
-        Neither the metadata nor the time penalty is looked at, and the creator may be the oracle.
+        Neither the metadata nor the time penalty is checked, and the creator may be the oracle.
         """
         require_valid_name(self.creator)
         require_valid_name(self.oracle)

@@ -1,4 +1,4 @@
-"""Operations of oracles: those who say how a prediction market has ended, and insure their word (spec 07, 4)."""
+"""Operations of oracles: accounts that decide on the outcome of prediction markets, with an insurance (spec 07, 4)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, insurance, fees, page. The names of whom it accepts are not looked at."""
+        """Name, insurance, fees, page. The names of accepted creators are not checked."""
         require_valid_name(self.owner)
         require_positive_token(self.insurance, "insurance", "insurance")
         require_fixed_fee(self.fixed_fee, "fixed_fee")
@@ -52,7 +52,7 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
 
 
 class PmOracleUpdate(Operation, frozen=True, tag=67):
-    """Changes what an oracle has said of itself; what is left out stays."""
+    """Changes the terms of an oracle; fields that are left out stay."""
 
     owner: AccountName
     insurance_delta: Asset | None
@@ -65,7 +65,7 @@ class PmOracleUpdate(Operation, frozen=True, tag=67):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, and what is given. A change of whom it accepts alone is refused (spec 07, section 4)."""
+        """Name, and the given fields. A change of only the accepted creators is refused (spec 07, section 4)."""
         require_valid_name(self.owner)
         changes = (self.insurance_delta, self.fee_percent, self.fixed_fee, self.rules_url)
         require(

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MAX_TITLE_LENGTH = 256
 MAX_MEMO_LENGTH = 4_096
 
-Names = Annotated[tuple[AccountName, ...], sorted_by(word_order)]
-Keys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
+SortedNames = Annotated[tuple[AccountName, ...], sorted_by(word_order)]
+SortedKeys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
 
 
 class OperationWrapper(msgspec.Struct, frozen=True):
@@ -66,14 +66,14 @@ class ProposalUpdate(Operation, frozen=True, tag=23):
 
     author: AccountName
     title: str
-    active_approvals_to_add: Names
-    active_approvals_to_remove: Names
-    master_approvals_to_add: Names
-    master_approvals_to_remove: Names
-    regular_approvals_to_add: Names
-    regular_approvals_to_remove: Names
-    key_approvals_to_add: Keys
-    key_approvals_to_remove: Keys
+    active_approvals_to_add: SortedNames
+    active_approvals_to_remove: SortedNames
+    master_approvals_to_add: SortedNames
+    master_approvals_to_remove: SortedNames
+    regular_approvals_to_add: SortedNames
+    regular_approvals_to_remove: SortedNames
+    key_approvals_to_add: SortedKeys
+    key_approvals_to_remove: SortedKeys
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -96,7 +96,7 @@ class ProposalUpdate(Operation, frozen=True, tag=23):
         _require_disjoint(self.key_approvals_to_add, self.key_approvals_to_remove)
 
     def authorities(self) -> Authorities:
-        """Everybody who is named, and every key; not the author."""
+        """All named accounts and keys; not the author."""
         keys = dict.fromkeys(sorted(self.key_approvals_to_add + self.key_approvals_to_remove), 1)
         return Authorities(
             active=self.active_approvals_to_add + self.active_approvals_to_remove,
@@ -115,11 +115,11 @@ class ProposalDelete(Operation, frozen=True, tag=24):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Author and title; the requester's name is not looked at."""
+        """Author and title; the requester's name is not checked."""
         _require_title(self.author, self.title)
 
     def authorities(self) -> Authorities:
-        """Who wants it gone."""
+        """The requester."""
         return active(self.requester)
 
 
@@ -134,7 +134,7 @@ NO_APPROVALS = (
 
 
 def _require_title(author: AccountName, title: str) -> None:
-    """What an operation on an existing proposal says of it; no such title is too long here."""
+    """The title in an operation on an existing proposal, whose length is not limited here."""
     require_valid_name(author)
     require(title, NO_TITLE)
     require(is_utf8(title), TITLE_NOT_UTF8)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from ledgerd.codec import declare, kind_of, record_kind
-from ledgerd.codec.variants import NamedVariant, Record
+from ledgerd.codec.variants import NamedVariant, RecordType
 from ledgerd.protocol.operations.base import Operation, name_of, tag_of
 
 OLD_NAMES = {
@@ -16,7 +16,7 @@ OLD_NAMES = {
     "shutdown_witness": "shutdown_validator",
     "witness_reward": "validator_reward",
 }
-"""Names of before validators were called so."""
+"""Former names, from when validators were called witnesses."""
 
 OPERATION_MEMORY = 572
 """Bytes that an operation takes in the memory of the reference's latest version (spec 07, section 2).
@@ -49,7 +49,7 @@ def names_that_can_be_sent() -> frozenset[str]:
     return frozenset(name_of(each) for each in records if issubclass(each, Operation) and not each.VIRTUAL)
 
 
-def _name_of(record: Record) -> str:
+def _name_of(record: RecordType) -> str:
     if not issubclass(record, Operation):
         raise TypeError(f"{record.__name__} is not an operation")
     return name_of(record)

@@ -1,4 +1,4 @@
-"""Virtual operations: what the chain did by itself, for history and its readers (spec 01, section 7.8)."""
+"""Virtual operations: actions of the chain itself, recorded for the history (spec 01, section 7.8)."""
 
 from __future__ import annotations
 

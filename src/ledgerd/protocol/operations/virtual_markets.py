@@ -1,4 +1,4 @@
-"""Virtual operations of prediction markets: what the chain did by itself with bets, pools and oracles (spec 07, 6)."""
+"""Virtual operations of prediction markets: actions of the chain on bets, pools and oracles (spec 07, 6)."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ ACCOUNT_BY_KEY = Api("account_by_key", "The accounts of a key.")
 
 @ACCOUNT_BY_KEY.method(examples=[[["VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"]]])
 def get_key_references(view: ApiView, keys: tuple[PublicKey, ...]) -> tuple[Names, ...]:
-    """For each key the accounts that have it in an authority, in word order.
+    """For each key, the accounts that have it in an authority, in word order.
 
-    Known are the keys that accounts were made with, updated to or recovered with; not those of the genesis, nor
-    those that an account was bought with.
+    These are keys that an account was created, updated or recovered with. Keys of the genesis, and keys that an account
+    was bought with, are missing, as with the reference.
     """
     return tuple(_accounts_of(view, key) for key in keys)
 

@@ -21,7 +21,7 @@ ACCOUNT_HISTORY = Api("account_history", "What happened to accounts: every opera
 EntriesText = Annotated[str, Printed(tuple[HistoryEntry, ...])]
 
 NEWEST = 0xFFFFFFFF
-"""Where a history is read from the newest entry on; written -1 by most."""
+"""The number that means the newest entry; most clients write -1."""
 
 MOST_ENTRIES = 1000
 
@@ -34,10 +34,10 @@ def _refuse(condition: str, words: str, **values: Json) -> RuleViolation:
 
 @ACCOUNT_HISTORY.method(args=exactly(3), examples=[["viz", -1, 100]])
 def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt32) -> EntriesText:
-    """The entries of an account from a number downwards, -1 for the newest, the oldest of them first.
+    """The entries of an account up to a number (-1 for the newest), the oldest first.
 
-    One more than the limit is answered, where there are so many. With a limit of 0 that is the entry `from` alone:
-    the reference refuses this since some release, and clients still count on it.
+    The answer has one entry more than the limit, if there are so many: with a limit of 0, the entry `from` alone. Newer
+    releases of the reference refuse that; clients still use it.
     """
     name, service = cut_name(account), view.service(History)
     with service.reading() as history:

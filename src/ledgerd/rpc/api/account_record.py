@@ -1,4 +1,4 @@
-"""An account as the APIs show it: its row, its authorities, its metadata, its votes (spec 05, section 8.6)."""
+"""The record of an account in answers: account, authorities, metadata and votes (spec 05, section 8.6)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class AccountRecord(msgspec.Struct, gc=False):
-    """All about an account."""
+    """An account with its authorities, metadata and votes."""
 
     id: ObjectId
     name: AccountName
@@ -60,7 +60,7 @@ class AccountRecord(msgspec.Struct, gc=False):
     custom_sequence: UInt64
     custom_sequence_block_num: UInt64
     energy: Int16
-    """As it was stored last; what has come back since is not in it."""
+    """At `last_vote_time`; what has regenerated since is not included."""
     last_vote_time: Time
     balance: Tokens
     vesting_shares: Shares
@@ -105,8 +105,8 @@ class AccountRecord(msgspec.Struct, gc=False):
 
 
 AccountText = Annotated[str, Printed(AccountRecord)]
-"""The record of an account in JSON. It is put together from what each of its rows is printed to, which readers
-remember, and never made as an object.
+"""The JSON text of an account record. It is joined from the cached texts of its rows, without an object for the
+record.
 """
 
 _AUTHORITY_FIELDS = {
@@ -115,15 +115,15 @@ _AUTHORITY_FIELDS = {
     "regular_authority": "regular",
     "last_master_update": "last_master_update",
 }
-"""What is in the row of the authorities, and its name there."""
+"""The fields that come from the row of the authorities, and their names there."""
 
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
-Pieces = tuple[str, ...]
+TextPieces = tuple[str, ...]
 
 
 def _runs(names: Callable[[str], bool]) -> list[list[str]]:
-    """The fields for which something holds, in the order of the record, those together that stand together."""
+    """Runs of neighbouring fields that satisfy a condition, in the order of the record."""
     runs: list[list[str]] = []
     for is_one, run in groupby(AccountRecord.__struct_fields__, key=names):
         if is_one:
@@ -132,7 +132,7 @@ def _runs(names: Callable[[str], bool]) -> list[list[str]]:
 
 
 def _printers(runs: list[list[str]]) -> list[Callable[[Any], str]]:
-    """For each run of fields a function that prints them, from the row that they are in."""
+    """For each run of fields, the function that prints them from their row."""
     fields = {field.name: field for field in record_kind(AccountRecord).fields}
     renamed = {name: field._replace(attribute=_AUTHORITY_FIELDS.get(name, name)) for name, field in fields.items()}
     return [RecordKind(AccountRecord, partial(list, map(renamed.__getitem__, run))).printer for run in runs]
@@ -149,11 +149,11 @@ def _authority_printers() -> list[Callable[[AccountAuthority], str]]:
 
 
 class _PrintedAccount(NamedTuple):
-    """A row of an account, as pieces of text between which the other rows have their places."""
+    """A row of an account as pieces of text, between which the texts of other rows are inserted."""
 
     id: int
     votes: int
-    pieces: Pieces
+    pieces: TextPieces
 
 
 def _print_account(account: Account) -> _PrintedAccount:
@@ -161,7 +161,7 @@ def _print_account(account: Account) -> _PrintedAccount:
     return _PrintedAccount(account.id, account.validators_voted_for, pieces)
 
 
-def _print_authority(authority: AccountAuthority) -> Pieces:
+def _print_authority(authority: AccountAuthority) -> TextPieces:
     return tuple(printer(authority)[1:-1] for printer in _authority_printers())
 
 
@@ -170,13 +170,13 @@ def _print_metadata(metadata: AccountMetadata) -> str:
 
 
 def account_text(state: View, name: AccountName, *, with_votes: bool = True) -> str | None:
-    """The record of an account; whom it votes for is shown only where the reference shows it."""
+    """The text of an account record; votes are included only where the reference includes them."""
     printed = state.derived(_print_account, ACCOUNT_BY_NAME, name)
     return None if printed is None else _joined(state, name, printed, with_votes=with_votes)
 
 
 def changed_account_text(state: View, account: Account) -> str:
-    """The record of an account that was changed for this answer alone."""
+    """The text of an account that was changed for this answer only."""
     return _joined(state, account.name, _print_account(account), with_votes=True)
 
 
@@ -185,7 +185,7 @@ def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_vo
     metadata = state.derived(_print_metadata, METADATA_BY_ACCOUNT, name)
     if authority is None or metadata is None:
         raise UnknownKey
-    # An account that counts no votes has none (see `chain.invariants`).
+    # An account whose count of votes is 0 has none (see `chain.offline.invariants`).
     votes = _votes_of(state, printed.id) if with_votes and printed.votes else ""
     head, key, relations, activity, market = printed.pieces
     signers, master_update = authority

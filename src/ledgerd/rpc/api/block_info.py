@@ -1,4 +1,4 @@
-"""`block_info`: blocks in numbers (spec 05, section 19)."""
+"""`block_info`: size, slot and irreversible block of each block (spec 05, section 19)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BLOCK_INFO = Api("block_info", "Blocks in numbers: their size, their slot, and w
 
 MOST_BLOCKS = 10_000
 MOST_BYTES = 8 * 1024 * 1024
-"""Of packed blocks in one answer; the first block is in it all the same."""
+"""The most bytes of packed blocks in one answer, which has at least one block."""
 
 
 class BlockWithInfo(msgspec.Struct, frozen=True):
-    """A block, and it in numbers."""
+    """A block with its info."""
 
     block: Block
     info: BlockInfo
@@ -28,13 +28,13 @@ class BlockWithInfo(msgspec.Struct, frozen=True):
 
 @BLOCK_INFO.method(examples=[[1, 3]])
 def get_block_info(view: ApiView, start_block_num: UInt32, count: UInt32) -> tuple[BlockInfo, ...]:
-    """So many blocks in numbers; those that the node has not seen are zeros."""
+    """The info of a number of blocks; zeros for blocks that the node has not seen."""
     return tuple(view.service(BlockRecords).scan(*_range(start_block_num, count)))
 
 
 @BLOCK_INFO.method(examples=[[1, 1]])
 def get_blocks_with_info(view: ApiView, start_block_num: UInt32, count: UInt32) -> tuple[BlockWithInfo, ...]:
-    """Blocks, each with its numbers, up to the first that the node has not seen, or to 8 MiB of them."""
+    """Blocks with their info, up to the first that the node has not seen, or to 8 MiB."""
     start, end = _range(start_block_num, count)
     archive, size = view.service(BlockArchive), 0
     found: list[BlockWithInfo] = []
@@ -48,7 +48,7 @@ def get_blocks_with_info(view: ApiView, start_block_num: UInt32, count: UInt32) 
 
 
 def _range(start: int, count: int) -> tuple[int, int]:
-    """The numbers of an answer; their end is reckoned in 32 bits."""
+    """The block numbers of an answer; the end is computed in 32 bits, as in the reference."""
     require(start > 0, "start_block_num > 0: ")
     require(count <= MOST_BLOCKS, f"count <= {MOST_BLOCKS}: ")
     return start, (start + count) & 0xFFFFFFFF

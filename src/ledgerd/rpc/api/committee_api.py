@@ -39,20 +39,20 @@ class CommitteeVoteRecord(msgspec.Struct, frozen=True):
 
 
 class CommitteeRequestRecord(CommitteeRequest):
-    """A request with the votes that were asked for."""
+    """A request with as many of its votes as requested."""
 
     votes: tuple[CommitteeVoteRecord, ...] = ()
 
 
 @COMMITTEE_API.method(args=from_to(1, 2), examples=[[1, -1]])
 def get_committee_request(view: ApiView, request_id: UInt32, votes_count: Int32 = 0) -> CommitteeRequestRecord:
-    """A request with its first votes: none of them for 0, all for -1."""
+    """A request with its first votes: 0 for none, -1 for all."""
     request = view.state.lookup(REQUEST_BY_NUMBER, request_id)
     if request is None:
         raise RuleViolation("itr != idx.end(): Committee request id not found.")
     votes: tuple[CommitteeVoteRecord, ...] = ()
     if votes_count:
-        # The reference looks at the count only after it has taken a vote.
+        # The reference compares the count after it has added a vote.
         wanted = None if votes_count == ALL_VOTES else max(votes_count, 1)
         votes = tuple(islice(_votes(view, request_id), wanted))
     return CommitteeRequestRecord(**asdict(request), votes=votes)
@@ -66,7 +66,7 @@ def get_committee_request_votes(view: ApiView, request_id: UInt32) -> tuple[Comm
 
 @COMMITTEE_API.method(args=from_to(1, 1), examples=[[0]])
 def get_committee_requests_list(view: ApiView, status: UInt16) -> tuple[UInt16, ...]:
-    """The numbers of the requests that have a status, cut to 16 bits."""
+    """The numbers of the requests with a status, truncated to 16 bits."""
     requests = view.state.scan(REQUEST_BY_STATUS, lower=(status,), upper=(status,))
     return tuple(request.request_id & 0xFFFF for request in requests)
 

@@ -18,11 +18,11 @@ CUSTOM_PROTOCOL_API = Api(
 
 @CUSTOM_PROTOCOL_API.method(args=exactly(2, "_S"), examples=[["alice", "V"]])
 def get_account(view: ApiView, account: str, custom_protocol_id: str) -> AccountText:
-    """An account, with the count and the last block of a protocol in place of those of all custom operations.
+    """An account whose sequence and last block of custom operations are those of one protocol.
 
-    The empty protocol stands for all of them. What was forgotten, or never was, is zero.
+    The empty protocol means all custom operations. A protocol without a record gives zeros.
     """
-    # A reader's objects are its own, so that this one may be changed for the answer.
+    # A view decodes a new object for each call, so this one may be changed.
     found = view.state.lookup(ACCOUNT_BY_NAME, cut_name(account))
     if found is None:
         raise Filled('false: Account with name "${name}" not found.', {"name": account})

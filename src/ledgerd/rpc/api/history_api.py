@@ -1,4 +1,4 @@
-"""`history_api`: what the reference's histories do not offer: filters, cursors, and a stream of operations."""
+"""`history_api`: filters, cursors and a stream of operations. The reference does not have this API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BlocksPageText = Annotated[str, Printed(BlocksPage)]
 StreamMessageText = Annotated[str, Printed(StreamMessage)]
 
 MOST_OF_A_PAGE = 1_000
-"""As many as the reference answers at once."""
+"""The limit that the reference has."""
 
 
 def _require_limit(limit: int) -> None:
@@ -40,11 +40,10 @@ TRANSFERS: Json = {"types": ["transfer"], "direction": "incoming"}
 def get_account_operations(
     view: ApiView, account: str, filter_: Filter = NO_FILTER, cursor: str = NEWEST, limit: UInt32 = 100
 ) -> AccountPageText:
-    """The operations that touched an account and that a filter lets pass: a page of them, and cursors to go on.
+    """A page of the operations that touched an account and pass a filter, and cursors to continue.
 
-    A page may have fewer entries than the limit, even none, and yet have a neighbour: go on while `older` is there, or
-    until `newer` does not change any more. The filter's `accounts` do not matter here; its `direction` is that of the
-    account.
+    A page may have fewer entries than the limit, even none, while there are more: continue while there is `older`, or
+    until `newer` no longer changes. The filter's `accounts` are ignored; its `direction` is that of the account.
     """
     _require_limit(limit)
     with view.service(History).reading() as history:
@@ -55,10 +54,10 @@ def get_account_operations(
 def get_operations(
     view: ApiView, filter_: Filter = NO_FILTER, cursor: str = NEWEST, limit: UInt32 = 100
 ) -> BlocksPageText:
-    """The operations of all accounts that a filter lets pass, block by block: a page of them, and cursors to go on.
+    """A page of the operations of all accounts that pass a filter, block by block, and cursors to continue.
 
-    A page holds whole blocks, and ends with the one in which the limit was reached. It may have fewer operations than
-    the limit, even none, and yet have a neighbour.
+    A page has whole blocks, and ends with the one in which the limit was reached. It may have fewer operations than the
+    limit, even none, while there are more.
     """
     _require_limit(limit)
     with view.service(History).reading() as history:
@@ -69,12 +68,12 @@ def get_operations(
 async def subscribe(
     node: Node, from_block: UInt32 = 0, filter_: Filter = NO_FILTER, reversible: bool = False
 ) -> AsyncGenerator[StreamMessageText, None]:
-    """The operations of all blocks from one on, in their order: what has happened, then what happens.
+    """Subscribe to the operations of all blocks from a block on, in order: recorded ones, then new ones.
 
-    Each message tells of whole blocks. Whoever is cut off goes on behind the `last_block` of the last message, and has
-    neither a gap nor a double. Without a number it begins behind the last block that there is. Only blocks that will
-    never be taken back are told of, unless `reversible` is asked for: then blocks are told of as they come, and
-    `undone_from` says which of them were taken back.
+    Each message covers whole blocks. After a lost connection, subscribe from the block after the `last_block` of the
+    last message: nothing is missed or repeated. Without a number the stream begins after the last block. Only
+    irreversible blocks are sent, unless `reversible` is true: then blocks are sent as they are applied, and
+    `undone_from` says which of them were undone.
     """
     stream = HistoryStream(node.service(History), filter_.wanted, from_block, reversible=reversible)
     with node.service(Subscriptions).entered(asyncio.current_task()) as name:

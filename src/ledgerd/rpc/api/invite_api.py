@@ -16,13 +16,13 @@ INVITE_API = Api("invite_api", "Invites: tokens for whoever knows the secret of 
 
 @INVITE_API.method(args=from_to(1, 1), examples=[[0]])
 def get_invites_list(view: ApiView, status: UInt16) -> tuple[ObjectId, ...]:
-    """The ids of the invites that have a status."""
+    """The ids of the invites with a status."""
     return tuple(invite.id for invite in view.state.scan(INVITE_BY_STATUS, lower=(status,), upper=(status,)))
 
 
 @INVITE_API.method(args=from_to(1, 1), examples=[[0]])
 def get_invite_by_id(view: ApiView, id: Int64) -> Invite:  # noqa: A002 - the name that clients read in the documents
-    """The invite of an id."""
+    """The invite with an id."""
     invite = view.state.find(INVITES, id)
     if invite is None:
         raise RuleViolation("itr != idx.end(): Invite id not found.")
@@ -31,7 +31,7 @@ def get_invite_by_id(view: ApiView, id: Int64) -> Invite:  # noqa: A002 - the na
 
 @INVITE_API.method(args=from_to(1, 1), examples=[["VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"]])
 def get_invite_by_key(view: ApiView, invite_key: PublicKey) -> Invite:
-    """The invite of a key; of several, the first that was made."""
+    """The invite with a key; of several, the first one created."""
     invite = view.state.lookup(INVITE_BY_KEY, invite_key)
     if invite is None:
         raise RuleViolation("itr != idx.end(): Invite key not found.")

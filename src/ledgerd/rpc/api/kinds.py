@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Annotated
 
-from ledgerd.codec import kind_of, sorted_by
+from ledgerd.codec import kind_of
 from ledgerd.codec.errors import BAD_CAST, DecodeError
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_scalars import as_int64, parse_int64
@@ -13,34 +12,29 @@ from ledgerd.codec.json_text import dumps
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.lazy import lazy
 from ledgerd.codec.source import Source
-from ledgerd.protocol.authority import key_order
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 
 Names = tuple[AccountName, ...]
 
-Keys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
-"""A set of keys."""
-
 
 class Printed(Kind):
-    """JSON text that was printed before; `of` says what it shows."""
+    """JSON text that is printed already; `of` is the type of its value."""
 
     def __init__(self, shown: type) -> None:
         self.shown = shown
 
     @lazy
     def of(self) -> Kind:
-        """The kind of what is shown."""
+        """The kind of the value."""
         return kind_of(self.shown)
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
-        """It is there already."""
+        """The text itself."""
         return value
 
     def parse(self, value: object) -> str:
-        """Texts are answers alone."""
+        """Refused: such texts are only in answers."""
         return dumps(self.of.parse(value))
 
     def default(self) -> str:
@@ -49,7 +43,7 @@ class Printed(Kind):
 
 
 class EnumKind(Kind):
-    """One of a few words; their numbers do as well. Clients know the list by the name it has in the reference."""
+    """One of a few words, or its number. Errors have the reference's name of the enumeration."""
 
     def __init__(self, choices: type[IntEnum], list_name: str) -> None:
         self.choices = choices
@@ -87,5 +81,5 @@ class EnumKind(Kind):
 
 
 def require_limit(limit: int, most: int) -> None:
-    """A page has so many entries at most."""
+    """Refuse a limit above the largest one."""
     require(limit <= most, f"limit <= {most}: ")

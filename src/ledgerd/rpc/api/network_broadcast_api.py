@@ -1,7 +1,7 @@
 """`network_broadcast_api`: transactions and blocks for the network (spec 05, section 10).
 
-The main process takes them in and sends them on; what is said between the two stands in `rpc.topics`. A transaction
-that breaks a rule is answered with that rule, where the reference says nothing.
+The main process pushes them to the chain and sends them to peers; the requests to it are in `rpc.link.topics`. A
+transaction that breaks a rule is answered with that rule, where the reference reports nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIGN_BIT = 1 << 31
 
 
 class Confirmation(msgspec.Struct, frozen=True):
-    """Where a transaction has got into the chain, or that its time is over."""
+    """The place of a transaction in the chain, or that it has expired."""
 
     id: TransactionId
     block_num: Int32
@@ -45,7 +45,7 @@ class Confirmation(msgspec.Struct, frozen=True):
 
 @NETWORK_BROADCAST_API.method(args=broadcast("n_args == 1", 1, 1))
 async def broadcast_transaction(node: Node, transaction: Transaction) -> Nothing:
-    """Take a transaction in, and send it to the peers."""
+    """Push a transaction to the chain, and send it to peers."""
     await _send(node, transaction, ANY_AGE)
     return Nothing()
 
@@ -54,7 +54,7 @@ async def broadcast_transaction(node: Node, transaction: Transaction) -> Nothing
 async def broadcast_transaction_synchronous(
     node: Node, transaction: Transaction, max_block_age: UInt32 = ANY_AGE
 ) -> Confirmation:
-    """The same, with an answer when a block holds the transaction, or none can any more."""
+    """Push a transaction and send it to peers; the answer comes when a block has it, or when it has expired."""
     return await _confirmed(node, transaction, max_block_age)
 
 
@@ -65,26 +65,26 @@ async def broadcast_transaction_with_callback(
     transaction: Transaction,
     max_block_age: UInt32 = ANY_AGE,
 ) -> Confirmation:
-    """The same for a transaction that is sound in itself, which is looked at first."""
+    """Like `broadcast_transaction_synchronous`, after the checks that need no state."""
     transaction.check(node.network)
     return await _confirmed(node, transaction, max_block_age)
 
 
 @NETWORK_BROADCAST_API.method(args=broadcast("n_args == 1", 1, 1, "1 argument"), weighed=False)
 async def broadcast_block(node: Node, block: Block) -> Nothing:
-    """Take a block in, and send it to the peers."""
+    """Push a block to the chain, and send it to peers."""
     await node.main.ask(BROADCAST_BLOCK, packed_topic(Broadcast(block.packed, share=node.share)))
     return Nothing()
 
 
 async def _send(node: Node, transaction: Transaction, max_block_age: int) -> None:
-    """The largest age is read as 32 bits with a sign, and a negative one is not looked at."""
+    """The largest age is read as a signed number of 32 bits, and a negative one is ignored."""
     age = max_block_age - 2 * SIGN_BIT if max_block_age >= SIGN_BIT else max_block_age
     await node.main.ask(BROADCAST_TRANSACTION, packed_topic(Broadcast(transaction.packed, age, node.share)))
 
 
 async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -> Confirmation:
-    """Listening begins before the transaction is sent, so that no block is missed."""
+    """Subscribe to blocks before the transaction is sent, so that none is missed."""
     async with aclosing(node.main.events(INCLUDED)) as blocks:
         await _send(node, transaction, max_block_age)
         async for payload in blocks:
@@ -95,7 +95,7 @@ async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -
 
 
 def _confirmation(transaction: Transaction, included: Inclusion) -> Confirmation | None:
-    """What a block says of a transaction, if it says anything."""
+    """The confirmation of a transaction by a block, if it has or outdates the transaction."""
     if transaction.id in included.transaction_ids:
         place = included.transaction_ids.index(transaction.id)
         return Confirmation(transaction.id, included.block_num, place, expired=False)

@@ -1,6 +1,6 @@
-"""`node_api`: how this node itself is, for whoever watches it. The reference has nothing like it.
+"""`node_api`: the status of this node, for monitoring. The reference does not have this API.
 
-The main process knows; what is asked of it stands at the end of this module. Addresses of peers are not told.
+The main process answers; the topics of the requests are at the end of this module. Addresses of peers are not given.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from ledgerd.rpc.call.view import Node
 NODE_API = Api("node_api", "How the node itself is: for whoever watches it.")
 
 
-class Network(msgspec.Struct, frozen=True):
+class PeerNetwork(msgspec.Struct, frozen=True):
     """Where the node stands among its peers."""
 
     mode: str
-    """`sync` while it catches up, `forward` when it is pushed what is new, `alone` where it speaks with nobody."""
+    """`sync` while it catches up, `forward` at the head of the chain, `alone` if it runs without peers."""
     peers: UInt32
-    """Peers that blocks are exchanged with."""
+    """Peers that it exchanges new blocks with."""
     connections: UInt32
-    """Open connections, those that are still being made among them."""
+    """Open connections, with those that are being established."""
     fork_status: str
-    """`normal`, or what is done about a fork: `looking` or `minority`."""
+    """`normal`, or during a fork `looking` or `minority`."""
 
 
 @NODE_API.method(args=exactly(0), cached=False, examples=[[]])
-async def network(node: Node) -> Network:
+async def network(node: Node) -> PeerNetwork:
     """Where the node stands among its peers."""
-    return msgspec.msgpack.decode(await node.main.ask(STANDING, b""), type=Network)
+    return msgspec.msgpack.decode(await node.main.ask(STANDING, b""), type=PeerNetwork)
 
 
 STANDING = "where the node stands among its peers"
-"""A question without words. The answer is a `Network`."""
+"""A request without arguments, answered with a `PeerNetwork`."""

@@ -26,7 +26,7 @@ OperationsText = Annotated[str, Printed(tuple[RecordedOperation, ...])]
 
 
 class AnnotatedTransaction(msgspec.Struct, frozen=True):
-    """A transaction, and where on the chain it stands."""
+    """A transaction, and its place in the chain."""
 
     ref_block_num: UInt16
     ref_block_prefix: UInt32
@@ -41,14 +41,14 @@ class AnnotatedTransaction(msgspec.Struct, frozen=True):
 
 @OPERATION_HISTORY.method(args=exactly(2), examples=[[1, False]])
 def get_ops_in_block(view: ApiView, block_num: UInt32, only_virtual: bool) -> OperationsText:
-    """All operations of a block, or only those that the chain did by itself; none for a block that is not known."""
+    """All operations of a block, or only the virtual ones; none for an unknown block."""
     with view.service(History).reading() as history:
         return f"[{','.join(history.operations_of(block_num, only_virtual=only_virtual))}]"
 
 
 @OPERATION_HISTORY.method(args=exactly(1), examples=[["0000000000000000000000000000000000000000"]])
 def get_transaction(view: ApiView, transaction_id: TransactionId) -> AnnotatedTransaction:
-    """A transaction that is on the chain."""
+    """A transaction in the chain."""
     with view.service(History).reading() as history:
         place = history.place_of(transaction_id)
     if place is None:

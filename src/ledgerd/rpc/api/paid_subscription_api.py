@@ -1,4 +1,4 @@
-"""`paid_subscription_api`: what creators offer, and who subscribed (spec 05, section 17)."""
+"""`paid_subscription_api`: offers of creators, and their subscribers (spec 05, section 17)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_OFFERS = 1000
 
 
 class PaidSubscriptionOptions(msgspec.Struct, frozen=True):
-    """An offer with those who have taken it, and what they pay together."""
+    """An offer with its subscribers, and the sum that they pay."""
 
     creator: AccountName
     url: str
@@ -50,7 +50,7 @@ class PaidSubscriptionOptions(msgspec.Struct, frozen=True):
 
 
 class PaidSubscriptionStatus(msgspec.Struct, frozen=True):
-    """An account's subscription, at the terms it agreed to."""
+    """An account's subscription, with the terms that it agreed to."""
 
     subscriber: AccountName
     creator: AccountName
@@ -66,7 +66,7 @@ class PaidSubscriptionStatus(msgspec.Struct, frozen=True):
 
 @PAID_SUBSCRIPTION_API.method(args=exactly(2, "_S"), examples=[[0, 10]])
 def get_paid_subscriptions(view: ApiView, offset: UInt32, limit: UInt32) -> tuple[PaidSubscription, ...]:
-    """Offers, in the word order of their creators."""
+    """Offers, in the word order of their creators' names."""
     require_limit(limit, MOST_OFFERS)
     return tuple(islice(view.state.scan(SUBSCRIPTION_BY_CREATOR), offset, offset + limit))
 
@@ -101,7 +101,7 @@ def _summary(subscribes: Sequence[PaidSubscribe]) -> tuple[Names, int, int]:
 def get_paid_subscription_status(
     view: ApiView, subscriber: AccountName, creator: AccountName
 ) -> PaidSubscriptionStatus:
-    """An account's subscription to a creator. Both must be named, though the count allows for one."""
+    """An account's subscription to a creator. Both are required, though the check of the count accepts one argument."""
     subscribe = view.state.lookup(SUBSCRIBE_BY_ACCOUNTS, subscriber, creator)
     if subscribe is None:
         raise RuleViolation("itr != idx.end(): Paid subscribe not found.")

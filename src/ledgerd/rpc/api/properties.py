@@ -1,4 +1,4 @@
-"""Chain properties as the APIs show them: without what hardforks to come will bring (spec 05, section 8.5)."""
+"""Chain properties in answers: without those of later hardforks (spec 05, section 8.5)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ VERSIONS: Sequence[tuple[int, type[ChainPropertiesInit]]] = (
     (4, ChainPropertiesHf4),
     (0, ChainPropertiesInit),
 )
-"""The hardforks that brought properties, the newest first, and what there is since then."""
+"""The hardforks that added properties, the newest first, with the record of each."""
 
 
 class ShownProperties(msgspec.Struct, frozen=True):
-    """What validators vote on; the keys of later hardforks are left out until they come."""
+    """The properties that validators vote on; those of a later hardfork are left out until it is applied."""
 
     account_creation_fee: Asset
     maximum_block_size: UInt32
@@ -64,7 +64,7 @@ class ShownProperties(msgspec.Struct, frozen=True):
 
 
 def hardfork_of_properties(state: View) -> int:
-    """The last hardfork that brought properties."""
+    """The last applied hardfork that added properties."""
     hardforks = state.get(HARDFORK_PROPERTIES, 0)
     return next(hardfork for hardfork, _ in VERSIONS if hardforks.has(hardfork))
 

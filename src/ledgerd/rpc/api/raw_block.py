@@ -27,7 +27,7 @@ class RawBlock(msgspec.Struct, frozen=True):
 
 @RAW_BLOCK.method(examples=[[1]])
 def get_raw_block(view: ApiView, block_num: UInt32) -> RawBlock:
-    """A packed block; zeros for one that the node does not have."""
+    """A packed block; zeros for a block that the node does not have."""
     block = view.service(BlockArchive).block(view.state, block_num)
     if block is None:
         return RawBlock()

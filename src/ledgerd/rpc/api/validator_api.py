@@ -1,4 +1,6 @@
-"""`validator_api`: the validators and their schedule, by their names of today and of before (spec 05, section 11)."""
+"""`validator_api`: the validators and their schedule, with the methods' present and former names (spec 05, section
+11).
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ MOST_NAMES = 1000
 
 
 class ValidatorRecord(msgspec.Struct, frozen=True):
-    """All about a validator."""
+    """A validator."""
 
     id: ObjectId
     owner: AccountName
@@ -62,7 +64,7 @@ class ValidatorRecord(msgspec.Struct, frozen=True):
     last_confirmed_block_num: UInt64
     signing_key: PublicKey
     props: ShownProperties
-    """What it votes for."""
+    """The chain properties that it votes for."""
     last_work: Annotated[bytes, FixedBytes(WORK_SIZE, "digest")]
     running_version: Version
     hardfork_version_vote: HardforkVersion
@@ -72,7 +74,7 @@ class ValidatorRecord(msgspec.Struct, frozen=True):
 
 
 class ScheduleRecord(msgspec.Struct, frozen=True):
-    """Whose turn it is, and what the validators have agreed on."""
+    """The validators of the current round, and the chain properties in force."""
 
     id: ObjectId
     current_virtual_time: UInt128
@@ -84,7 +86,7 @@ class ScheduleRecord(msgspec.Struct, frozen=True):
 
 
 ValidatorText = Annotated[str, Printed(ValidatorRecord)]
-"""The record of a validator in JSON, which readers remember while the validator stays as it is."""
+"""The JSON text of a validator record, which is cached until the validator changes."""
 
 
 def _record(validator: Validator, hardfork: int) -> ValidatorRecord:
@@ -115,33 +117,33 @@ def _record(validator: Validator, hardfork: int) -> ValidatorRecord:
 
 @cache
 def _printer(hardfork: int) -> Callable[[Validator], str]:
-    """What prints validators since a hardfork; always the same function, by which readers remember its results."""
+    """The function that prints validators since a hardfork; the same object each time, since caches use it as a key."""
     codec = codec_of(ValidatorRecord)
     return lambda validator: codec.to_json(_record(validator, hardfork))
 
 
 def _texts(view: ApiView, ids: Iterable[int]) -> Iterator[ValidatorText | None]:
-    """The records of these validators; nothing for one that does not exist."""
+    """The texts of these validators; None for one that does not exist."""
     derive = _printer(hardfork_of_properties(view.state))
     return (view.state.derived(derive, VALIDATORS.by_id, each) for each in ids)
 
 
 @VALIDATOR_API.method(aliases=["get_active_witnesses"], examples=[[]])
 def get_active_validators(view: ApiView) -> Names:
-    """The validators of this round in the order of their slots; one may stand there more than once."""
+    """The validators of this round in the order of their slots; one may have several slots."""
     schedule = view.state.get(VALIDATOR_SCHEDULES, 0)
     return tuple(name for name in schedule.current_shuffled_validators if name)
 
 
 @VALIDATOR_API.method(aliases=["get_witness_schedule"], examples=[[]])
 def get_validator_schedule(view: ApiView) -> ScheduleRecord:
-    """The schedule; the names in it stand as bytes of 32 each, filled up with zeros."""
+    """The schedule; each name in it has 32 bytes, padded with zeros."""
     return ScheduleRecord(*msgspec.structs.astuple(view.state.get(VALIDATOR_SCHEDULES, 0)))
 
 
 @VALIDATOR_API.method(args=exactly(1), aliases=["get_witnesses"], examples=[[[0, 1]]])
 def get_validators(view: ApiView, ids: tuple[ObjectId, ...]) -> tuple[ValidatorText | None, ...]:
-    """The validators of these ids; null in the place of one that does not exist."""
+    """The validators with these ids; null for one that does not exist."""
     return tuple(_texts(view, ids))
 
 
@@ -154,14 +156,14 @@ def get_validator_by_account(view: ApiView, account: AccountName) -> ValidatorTe
 
 @VALIDATOR_API.method(args=exactly(2), aliases=["get_witnesses_by_vote"], examples=[["", 10]])
 def get_validators_by_vote(view: ApiView, start: str, limit: UInt32) -> tuple[ValidatorText, ...]:
-    """Validators by the votes for them, the most first, beginning with the one that is named."""
+    """Validators by votes, the most first, from a validator on."""
     found = takewhile(lambda each: each.votes > 0, _from(view, VALIDATOR_BY_VOTES, start, limit))
     return tuple(filter(None, _texts(view, (validator.id for validator in found))))
 
 
 @VALIDATOR_API.method(args=exactly(2), aliases=["get_witnesses_by_counted_vote"], examples=[["", 10]])
 def get_validators_by_counted_vote(view: ApiView, start: str, limit: UInt32) -> tuple[ValidatorText, ...]:
-    """The same by the votes that count, which penalties diminish."""
+    """Validators by counted votes, which penalties reduce, the most first, from a validator on."""
     found = takewhile(lambda each: each.counted_votes > 0, _from(view, VALIDATOR_BY_COUNTED_VOTES, start, limit))
     return tuple(filter(None, _texts(view, (validator.id for validator in found))))
 
@@ -179,12 +181,12 @@ def _from(view: ApiView, index: Index[Validator], start: str, limit: int) -> isl
 
 @VALIDATOR_API.method(aliases=["get_witness_count"], examples=[[]])
 def get_validator_count(view: ApiView) -> UInt64:
-    """How many validators there are."""
+    """The number of validators."""
     return view.state.count(VALIDATORS)
 
 
 @VALIDATOR_API.method(args=exactly(2), aliases=["lookup_witness_accounts"], examples=[["", 10]])
 def lookup_validator_accounts(view: ApiView, lower_bound_name: AccountName, limit: UInt32) -> Names:
-    """The first names of validators from a name on; the order is that of words, which is not alphabetical."""
+    """Names of validators from a name on, in word order, which is not alphabetical."""
     require_limit(limit, MOST_NAMES)
     return tuple(each.owner for each in islice(view.state.scan(VALIDATOR_BY_NAME, lower=(lower_bound_name,)), limit))

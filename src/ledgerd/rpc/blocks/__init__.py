@@ -1,1 +1,1 @@
-"""Blocks as clients read them, and how much room they take."""
+"""Blocks as clients read them, and the size of the state."""

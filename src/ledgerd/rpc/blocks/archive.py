@@ -1,4 +1,4 @@
-"""Blocks for API methods: reversible ones from the state, all others from a block log."""
+"""Blocks for API methods: reversible ones from the state, others from a block log."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class BlockArchive:
-    """The blocks of the trunk, from logs that are asked in turn: the block log, then the rolling one if there is one.
+    """The blocks of the trunk, from the block log or the rolling block log.
 
-    Give it the state of the moment: a block that the state does not hold any more went to the log before.
+    Call it with the present state: a block is written to the log before it leaves the state.
     """
 
     def __init__(self, *logs: BlockLogReader) -> None:
         self._logs = logs
         self._begun: set[BlockLogReader] = set()
-        """The logs of which it is known that they have blocks, and which only grow: they begin with block 1."""
+        """Logs that are known to begin with block 1; these only grow."""
 
     def packed(self, state: View, number: int) -> bytes | None:
         """The bytes of a block, if the node has them."""
@@ -40,7 +40,7 @@ class BlockArchive:
         return None if packed is None else codec_of(Block).decode_exactly(packed)
 
     def earliest(self, head: int) -> int:
-        """The first block from which on there is no gap to the head; a node without a log has the head alone."""
+        """The first block from which there is no gap up to the head; a node without a log has the head only."""
         firsts = (1 if log in self._begun else self._first_of(log) for log in self._logs)
         return next((first for first in firsts if 0 < first < head), head)
 

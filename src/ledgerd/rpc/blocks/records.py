@@ -1,7 +1,7 @@
 """The records of `block_info`, one of a fixed size for each block, in a file.
 
-The reference keeps this in memory, and forgets it when it stops. The main process writes the file before each commit;
-workers read it. A block that was never seen is a hole, which reads as zeros.
+The reference keeps these in memory only. The main process writes the file before each commit; workers read it. A block
+that was never seen is a hole in the file, which reads as zeros.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FILE_NAME = "block_info"
 
 
 class BlockInfo(msgspec.Struct, frozen=True):
-    """A block in numbers."""
+    """Size, slot and irreversible block of a block."""
 
     block_id: BlockId = NO_BLOCK
     block_size: UInt32 = 0
@@ -34,7 +34,7 @@ class BlockInfo(msgspec.Struct, frozen=True):
     aslot: UInt64 = 0
     """Its slot, counted from the genesis."""
     last_irreversible_block_num: UInt32 = 0
-    """As it was as soon as the block was applied."""
+    """The value right after the block was applied."""
 
     @property
     def is_known(self) -> bool:
@@ -46,13 +46,13 @@ UNKNOWN = BlockInfo()
 
 
 class BlockRecorder:
-    """Writes a record for each applied block; it replaces an earlier record of the number."""
+    """Writes a record for each applied block, over an earlier record of that number."""
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / FILE_NAME).open("r+b" if (folder / FILE_NAME).exists() else "w+b", buffering=0)
 
     def record(self, events: Iterable[Event]) -> None:
-        """Write down what a commit will make durable, or has: give the chain this to precede its commits."""
+        """Write the records of applied blocks; the chain calls this before each commit."""
         start, records = 0, bytearray()
         for event in events:
             if not isinstance(event, BlockApplied):
@@ -80,7 +80,7 @@ def _packed(event: BlockApplied) -> bytes:
 
 
 class BlockRecords:
-    """Reads what the recorder writes, while it writes."""
+    """Reads the file while the recorder writes it."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME

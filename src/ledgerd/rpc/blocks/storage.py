@@ -1,4 +1,4 @@
-"""How large the state is, and how much room the disk has for more of it."""
+"""The size of the state, and the free space on its disk."""
 
 from __future__ import annotations
 

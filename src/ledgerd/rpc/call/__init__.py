@@ -1,1 +1,1 @@
-"""One call: from its JSON to its answer or its error."""
+"""One call, from its JSON to the answer or error."""

@@ -1,4 +1,4 @@
-"""What one request, or one batch as a whole, may ask for, and what the operator hears of clients that meet a bound."""
+"""Limits on one request or a whole batch, and the log line about clients that reach a limit."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ledgerd.rpc.call.limits import Limits
 SECONDS_BETWEEN_LINES = 60.0
 
 MOST_NOTED = 1_000
-"""Pairs of a bound and an address that are told apart between two lines; others are counted together."""
+"""Pairs of a limit and an address that are counted separately between two lines; others are counted together."""
 
 MOST_NAMED = 3
-"""Addresses that a line names for each bound."""
+"""Addresses that a line names for each limit."""
 
 OTHERS = "other addresses"
 
 
 class BoundReached(PlainError):
-    """A request asks for more than a bound allows; the text names the option that sets it."""
+    """A request exceeds a limit; the text names its option."""
 
     def __init__(self, message: str, option: str) -> None:
         super().__init__(f"{message} ({option})", INVALID_REQUEST)
 
 
-class Budget:
-    """What is left of the bounds for one request, or for all requests of a batch together."""
+class RequestBudget:
+    """The remaining limits of one request, or of all requests of a batch together."""
 
     def __init__(self, limits: Limits, note: Callable[[str], None] = lambda _: None, share: str = "") -> None:
         self.share = share
@@ -40,20 +40,20 @@ class Budget:
         self._bytes = 0
 
     def take_names(self, count: int) -> None:
-        """Count names, keys and signatures before anything is looked up for them."""
+        """Count names, keys and signatures, before any is looked up."""
         most = self._limits.names
         if 0 < most < self._names + count:
             self._refuse(f"A request or batch holds at most {most} names, keys and signatures", "webserver-max-names")
         self._names += count
 
     def require_room(self, count: int) -> None:
-        """Refuse an answer that has so many bytes already and is not whole."""
+        """Refuse an unfinished answer of too many bytes."""
         most = self._limits.answer_bytes
         if 0 < most < self._bytes + count:
             self._refuse(f"An answer to a request or batch has at most {most} bytes", "webserver-max-answer-size")
 
     def take_bytes(self, count: int) -> None:
-        """Count the bytes of an answer that is whole."""
+        """Count the bytes of a finished answer."""
         self.require_room(count)
         self._bytes += count
 
@@ -68,7 +68,7 @@ class Budget:
 
 
 def names_in(arguments: Sequence[Json]) -> int:
-    """The entries of the lists that a client gives, those in a transaction or a filter among them."""
+    """The number of entries in the lists of a request, with those in a transaction or a filter."""
     count = 0
     for argument in arguments:
         if isinstance(argument, list):
@@ -79,25 +79,25 @@ def names_in(arguments: Sequence[Json]) -> int:
 
 
 class BoundsMet:
-    """Which bounds clients have met, until the operator is told. Times are handed in."""
+    """The limits that clients have reached since the last log line. Times are passed in."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}
         self._told = -SECONDS_BETWEEN_LINES
 
     def note(self, option: str, address: str) -> None:
-        """A client has met a bound."""
+        """Count a client that has reached a limit."""
         counts = self._counts.setdefault(option, Counter())
         is_known = address in counts or sum(map(len, self._counts.values())) < MOST_NOTED
         counts[address if is_known else OTHERS] += 1
 
     @property
     def are_untold(self) -> bool:
-        """Whether there is something to tell."""
+        """Whether there is something to log."""
         return bool(self._counts)
 
     def line(self, now: float) -> str:
-        """What to tell the operator now: something once a minute at most, and nothing where nothing was met."""
+        """The log line now: at most one a minute, and none if no limit was reached."""
         if not self._counts or now - self._told < SECONDS_BETWEEN_LINES:
             return ""
         self._told = now

@@ -1,8 +1,8 @@
-"""The answer cache: answers that depend on the head block only, kept as bytes until the next block.
+"""The answer cache: answers that depend only on the head block, as bytes, until the next block.
 
-A request is recognised by its bytes with the id taken out, before anything is parsed. Errors and answers that are
-not the head's alone never get in here, so nobody is served another's error or another's id (spec 05, section 3,
-lists what the reference's cache mixes up).
+The key is the bytes of the request without its id, so a cached answer needs no parsing. Errors, and answers that depend
+on more than the head, are not cached, so no client gets the error or the id of another (spec 05, section 3, lists what
+the reference's cache confuses).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _ID = re.compile(rb'"id"[ \t\r\n]*:[ \t\r\n]*((?:0|[1-9][0-9]{0,8})(?=[ \t\r\n]*
 
 
 class AnswerCache:
-    """Openings of answers (all but the id and the closing brace), by request. Emptied whole when it is full."""
+    """Answers without their id and closing brace, by request. When it is full, all are dropped."""
 
     def __init__(self, entries: int = 10_000) -> None:
         self._entries = entries
         self._openings: dict[bytes, bytes] = {}
         self._by_beginning: dict[bytes, bytes] = {}
-        """The same, where the id is a number at the very end of the request: most clients write it there."""
+        """The same for requests that end with a number as id, which most clients write."""
         self._bytes = 0
 
     def find(self, body: bytes) -> bytes | None:
@@ -45,7 +45,7 @@ class AnswerCache:
         return None if opening is None else b"%b%b}" % (opening, identity)
 
     def keep(self, body: bytes, identity: str, opening: bytes) -> None:
-        """Remember an answer that was just given to a request with this id."""
+        """Cache the answer that was given to a request with this id."""
         if not self._entries or len(body) > LONGEST_REQUEST or len(opening) > LONGEST_ANSWER:
             return
         template, found = split_id(body)
@@ -57,12 +57,12 @@ class AnswerCache:
         self._openings[template] = opening
         self._bytes += size
         if template.endswith(_LAST_MARK + b"}"):
-            # The mark stands only here, and there is no escape: whatever begins like this is the same request.
+            # The mark occurs only here, and there is no escape: any request that begins like this is the same one.
             self._by_beginning[template[: -len(_LAST_MARK) - 1]] = opening
             self._bytes += len(template)
 
     def clear(self) -> None:
-        """Drop all answers: there is a new head."""
+        """Drop all answers, since there is a new head."""
         self._openings.clear()
         self._by_beginning.clear()
         self._bytes = 0
@@ -72,10 +72,10 @@ class AnswerCache:
 
 
 def split_id(body: bytes) -> tuple[bytes, bytes]:
-    """A request without its id, and the id; nothing where one cannot tell without parsing.
+    """A request without its id, and the id; None if that cannot be found without parsing.
 
-    The mark may stand only once: if a request that reads like this has an id at all, it is this one. An escape
-    could spell a second mark in another way.
+    The mark may occur only once: if such a request has an id, it is this one. A request with escapes is not split,
+    since an escape could spell a second mark.
     """
     if len(body) > LONGEST_REQUEST or body.count(_MARK) != 1 or b"\\" in body:
         return b"", b""

@@ -1,6 +1,6 @@
-"""How many arguments a method takes, and the reference's words for a wrong number (spec 05, sections 5.3 and 6.4).
+"""The number of arguments of a method, and the reference's text for a wrong number (spec 05, sections 5.3 and 6.4).
 
-Its macros meant to print the number that was expected and print their own parameter's name; clients know it so.
+Its macros print the name of their parameter where the expected number was meant; clients know that text.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from ledgerd.rpc.call.errors import Filled
 
 
 class Count(NamedTuple):
-    """The least and the largest number of arguments; `None` for no upper end."""
+    """The least and the largest number of arguments; `None` for no limit."""
 
     least: int
     most: int | None
     refusal: str = ""
-    """Condition and explanation; `${n}` stands for the number of arguments that came."""
+    """Condition and explanation; `${n}` stands for the given number of arguments."""
 
     def check(self, given: int) -> None:
-        """Refuse a wrong number of arguments, unless the method does not count."""
+        """Refuse a wrong number of arguments, unless the method does not check it."""
         if self.refusal and not (self.least <= given and (self.most is None or given <= self.most)):
             raise Filled(self.refusal, {"n": given} if "${n}" in self.refusal else {})
 
 
 def exactly(number: int, macro: str = "s") -> Count:
-    """One number, counted by the macro that most APIs use; the later APIs have one whose parameter is `_S`."""
+    """One number, in the words of the macro that most APIs use; that of later APIs has the parameter `_S`."""
     return Count(number, number, f"args.args->size() == {number}: Expected #{macro} argument(s), was ${{n}}")
 
 
 def from_to(least: int, most: int) -> Count:
-    """A range, counted by the macro of the committee, the invites and the paid subscriptions."""
+    """A range, in the words of the macro for committee, invites and paid subscriptions."""
     return Count(
         least,
         most,
@@ -40,20 +40,20 @@ def from_to(least: int, most: int) -> Count:
 
 
 def between(least: int, most: int) -> Count:
-    """A range, counted by the macro of the delegations."""
+    """A range, in the words of the macro for delegations."""
     return Count(least, most, f"n_args >= {least} && n_args <= {most}: Expected #min-#max arguments, got ${{n}}")
 
 
 def one_or_two() -> Count:
-    """One argument or two, counted by a method of its own."""
+    """One argument or two, in the words of the one method that checks this itself."""
     condition = "args.args->size() == 1 || args.args->size() == 2"
     return Count(1, 2, f"{condition}: Expected 1-2 arguments, was ${{n}}")
 
 
 def broadcast(condition: str, least: int, most: int | None, expected: str = "at least 1 argument") -> Count:
-    """The broadcasts, which count only after they have given the arguments away: they always see none."""
+    """The broadcasts, which check the number after they have moved the arguments away, and so report none."""
     return Count(least, most, f"{condition}: Expected {expected}, got 0")
 
 
 UNCOUNTED = Count(0, None)
-"""More arguments than are read are ignored; one that is read and missing is refused when it is read."""
+"""Superfluous arguments are ignored; a missing one is refused when it is read."""

@@ -1,15 +1,16 @@
-"""How an API module says what its methods are: a function with annotated parameters is the whole declaration.
+"""The declaration of API methods: a function with annotated parameters.
 
-`openrpc.json` and the documents are written from what is recorded here, so nothing about a method is said twice.
+`openrpc.json` and `docs/api.md` are generated from the declarations.
 
-    DATABASE = Api("database_api", "The ledger as it stands.")
+DATABASE = Api("database_api", "The ledger as it stands.")
 
-    @DATABASE.method(args=exactly(1), examples=[[1]])
+@DATABASE.method(args=exactly(1), examples=[[1]])
     def get_block_header(view: ApiView, block_num: UInt32) -> BlockHeader | None:
         '''The header of a block.'''
 
-A function answers at once, from the state. A coroutine, which is given the `Node`, answers when it is done. An
-asynchronous generator answers again and again: to each WebSocket client until it leaves, over HTTP once.
+A function answers at once, from the state. A coroutine, which gets the `Node`, answers when it has finished. An
+asynchronous generator is a subscription: it sends answers to a WebSocket client until that disconnects, and one over
+HTTP.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class AnyJson(Kind):
-    """A value that is passed on as it came, or printed as it is."""
+    """Any JSON value, which is not converted."""
 
     title = "any JSON"
 
@@ -50,11 +51,11 @@ class AnyJson(Kind):
 
 
 Whatever = Annotated[object, AnyJson()]
-"""An argument of any type, or a result that is put together as plain JSON."""
+"""An argument of any type, or a result that is built as plain JSON."""
 
 
 class Nothing(msgspec.Struct, frozen=True):
-    """A result that says only that there was no error: `{}`."""
+    """An empty result: `{}`."""
 
 
 class Answering(Enum):
@@ -76,12 +77,12 @@ class Parameter:
 
     @cached_property
     def codec(self) -> Codec[object]:
-        """Its type, compiled when it is first met."""
+        """Its codec, compiled at its first use."""
         return codec_of(self.annotation)
 
 
 class Method:
-    """One method of an API: what it takes, what it answers, and when."""
+    """One method of an API: its arguments, its result, and when it answers."""
 
     def __init__(self, api: str, name: str, function: Callable[..., object], count: Count) -> None:
         self.api = api
@@ -92,7 +93,7 @@ class Method:
         self.answering = _answering(function)
         self.is_cached = self.answering is Answering.AT_ONCE
         self.is_weighed = True
-        """Whether the entries of its arguments are counted; those of a whole block are bounded where it is judged."""
+        """Whether the entries of its arguments are counted; a block has its own limits."""
         self.examples: Sequence[Sequence[Json]] = ()
         self.alias_of = ""
 
@@ -102,23 +103,23 @@ class Method:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The arguments in their order; what the node hands in is none of them."""
+        """The arguments in their order, without the view or node that the function also gets."""
         declared = list(inspect.signature(self.function).parameters.values())[1:]
         return tuple(Parameter(each, self._hints[each.name]) for each in declared)
 
     @cached_property
     def result(self) -> object:
-        """The annotation of what it answers; of one that answers again and again, of each answer."""
+        """The annotation of its result; of a subscription, of each answer."""
         declared = self._hints["return"]
         return get_args(declared)[0] if self.answering is Answering.REPEATEDLY else declared
 
     @cached_property
     def codec(self) -> Codec[object]:
-        """The type of the result, compiled when it is first met."""
+        """The codec of the result, compiled at its first use."""
         return codec_of(self.result)
 
     def arguments(self, given: list[Json]) -> list[object]:
-        """The arguments as the function takes them; each is read in its turn, and the first fault wins."""
+        """The decoded arguments, read in their order; the first invalid one is the error."""
         self.count.check(len(given))
         taken: list[object] = []
         for index, parameter in enumerate(self.parameters):
@@ -138,13 +139,13 @@ def _answering(function: Callable[..., object]) -> Answering:
 
 
 class Api:
-    """A named group of methods: what one plugin of the node offers."""
+    """A named group of methods: those of one plugin."""
 
     def __init__(self, name: str, summary: str, *, former_name: str = "") -> None:
         self.name = name
         self.summary = summary
         self.former_name = former_name
-        """What published clients still call it."""
+        """The name that older clients use."""
         self._methods: dict[str, Method] = {}
 
     def method(
@@ -156,10 +157,9 @@ class Api:
         aliases: Sequence[str] = (),
         examples: Sequence[Sequence[Json]] = (),
     ) -> Callable[[Function], Function]:
-        """Declare a method by its function, whose name it has.
+        """Declare a method by its function, and under its name.
 
-        Answers that are given at once are kept until the next block; `cached=False` says that more than the head
-        decides over them.
+        Answers of functions are cached until the next block; `cached=False` if they depend on more than the head.
         """
 
         def declare(function: Function) -> Function:

@@ -1,7 +1,7 @@
-"""From the bytes of a request to the bytes of its answer (spec 05, section 5). Knows no connection.
+"""From the bytes of a request to the bytes of its answer (spec 05, section 5), without connections.
 
-What can be answered at once is; the rest is handed back as `Later`, an iterator that whoever holds the connection
-runs, and closes when the client has gone.
+What cannot be answered at once is returned as `Later`, an iterator that the connection runs, and closes when the client
+disconnects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ledgerd.codec.legacy_json import parse
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
-from ledgerd.rpc.call.bounds import BoundsMet, Budget, names_in
+from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
 from ledgerd.rpc.call.envelope import (
@@ -33,7 +33,7 @@ from ledgerd.rpc.call.envelope import (
     result_opening,
     result_text,
 )
-from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, Fault, PlainError, Unresolved, fault_of
+from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
 from ledgerd.rpc.call.held_answers import HeldAnswers
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node
@@ -44,60 +44,60 @@ log = logging.getLogger(__name__)
 REFUSALS = (PlainError, RuleViolation, DecodeError)
 """Exceptions that a client gets with the reference's text. Any other is an internal error."""
 
-INTERNAL = Fault(OTHER, "Internal error: the node's log says more")
+INTERNAL = ErrorObject(OTHER, "Internal error: the node's log says more")
 
 LARGE = 256 * 1024
-"""Bodies of more bytes than that take so long to read that other requests should not wait for it."""
+"""Larger bodies are parsed in a thread, so that other requests need not wait for them."""
 
 MOST_ODD_VALUES = 20_000
-"""Values of a request that is not ordinary JSON, which is read slowly: a tenth of a second's work."""
+"""The most values of a request that is not standard JSON, whose parser is slow: a tenth of a second of work."""
 
 MOST_VALUES = 1_000_000
-"""Values of a request, each of which takes many times its bytes in memory."""
+"""The most values of a request: each needs many times its bytes in memory."""
 
 Clock = Callable[[], float]
 
 
 def _read(body: bytes) -> Json:
-    """The JSON of a request, within bounds of time and memory."""
+    """The JSON of a request, within limits of time and memory."""
     if len(body) > LARGE and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise PlainError(f"A request holds at most {MOST_VALUES} values", INVALID_REQUEST)
     return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES)
 
 
 class Later:
-    """Answers that are not there yet: one, or, to a subscription, one after the other."""
+    """Answers that are still to come: one, or several of a subscription."""
 
     def __init__(
         self, answers: AsyncGenerator[str, None], identity: str = NO_ID, *, is_endless: bool = False, held: int = 0
     ) -> None:
         self.held = held
-        """Bytes of a request that are kept until the answer is there."""
+        """Bytes of the request that are kept until the answer is ready."""
         self._answers = answers
         self._identity = identity
         self.is_endless = is_endless
-        """A subscription: a node that stops does not wait for it."""
+        """Whether it is a subscription, which a stopping node does not wait for."""
 
     async def answers(self) -> AsyncGenerator[bytes, None]:
-        """Each answer when it is there. Close the iterator to end what makes them."""
+        """Each answer when it is ready. Closing the iterator cancels the rest."""
         async with aclosing(self._answers) as answers:
             async for text in answers:
                 yield answer_bytes(text)
 
     async def first(self) -> bytes:
-        """The first answer; what would come after it is not waited for."""
+        """The first answer; later ones are cancelled."""
         async with aclosing(self.answers()) as answers:
             async for answer in answers:
                 return answer
         return self.refused("The node stops before there is an answer")
 
     def refused(self, reason: str) -> bytes:
-        """The answer where the connection cannot wait for later ones."""
-        return answer_bytes(error_text(Fault(OTHER, reason), self._identity))
+        """The answer on a connection that may not wait for further ones."""
+        return answer_bytes(error_text(ErrorObject(OTHER, reason), self._identity))
 
 
 class Dispatcher:
-    """The methods of the APIs that are switched on, and the answers to requests for them."""
+    """Answers requests with the methods of the APIs that are switched on."""
 
     def __init__(
         self, apis: Iterable[Api], node: Node, clock: Clock, *, cache: AnswerCache | None = None, limits: Limits
@@ -124,7 +124,7 @@ class Dispatcher:
     async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[str, None]:
         """The answer to a body that takes long to read: in a thread, while others have their turns here.
 
-        What is read takes many times the room of the body, so one is read after the other.
+        The parsed value needs many times the memory of the body, so only one is parsed at a time.
         """
         async with self._reading:
             reading = in_thread(_read, body)
@@ -138,7 +138,7 @@ class Dispatcher:
             yield answered
 
     def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: Asker) -> str | Later:
-        budget = Budget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
+        budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
         try:
             request = parsed()
             if isinstance(request, list):
@@ -146,15 +146,15 @@ class Dispatcher:
         except PlainError as error:
             return error_text(self._fault(error), NO_ID)
         except REFUSALS as error:
-            # What is no request at all has one code, whatever is wrong with it.
+            # Whatever is not a request gets the same code.
             return error_text(self._fault(error)._replace(code=OTHER), NO_ID)
         return self._single(request, budget, body)
 
-    def _fault(self, error: PlainError | RuleViolation | DecodeError) -> Fault:
-        return fault_of(error, int(self._clock()))
+    def _fault(self, error: PlainError | RuleViolation | DecodeError) -> ErrorObject:
+        return error_object(error, int(self._clock()))
 
-    def _single(self, request: Json, budget: Budget, body: bytes = b"") -> str | Later:
-        """Answer one request; `body` where it came alone, so that the answer can be kept."""
+    def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> str | Later:
+        """Answer one request; `body` if it came outside of a batch, so that the answer can be cached."""
         identity = NO_ID
         try:
             members = as_object(request)
@@ -178,8 +178,8 @@ class Dispatcher:
             self.cache.keep(body, identity, answer_bytes(opening))
         return f"{opening}{identity}}}"
 
-    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: Budget) -> str:
-        """The error, which counts as an answer does."""
+    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: RequestBudget) -> str:
+        """The error, whose bytes count as those of an answer."""
         text = error_text(self._fault(error), identity)
         try:
             budget.take_bytes(len(text))
@@ -188,7 +188,7 @@ class Dispatcher:
         return text
 
     def method(self, api: str, name: str) -> Method:
-        """The method of two names."""
+        """The method by the names of API and method."""
         known = self.apis.get(api)
         if known is None:
             layout = "api_itr != _registered_apis.end(): Could not find API ${api}"
@@ -199,8 +199,8 @@ class Dispatcher:
             raise Unresolved(layout, {"method": name})
         return method
 
-    def _result(self, method: Method, arguments: list[object], budget: Budget) -> str:
-        """The JSON text of what a method answers at once, from one state."""
+    def _result(self, method: Method, arguments: list[object], budget: RequestBudget) -> str:
+        """The JSON text of a method's result, from one state."""
         view = ApiView(self.node, budget)
         try:
             text = method.codec.to_json(method.function(view, *arguments))
@@ -210,7 +210,7 @@ class Dispatcher:
             view.close()
 
     async def _values(self, method: Method, arguments: list[object], share: str) -> AsyncGenerator[object, None]:
-        """What a method that does not answer at once answers, one after the other."""
+        """The results of a method that answers later."""
         made = method.function(self.node.asked_by(share), *arguments)
         if method.answering is Answering.LATER:
             yield await cast("Awaitable[object]", made)
@@ -220,7 +220,7 @@ class Dispatcher:
                 yield value
 
     async def _answers(
-        self, method: Method, arguments: list[object], identity: str, budget: Budget
+        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget
     ) -> AsyncGenerator[str, None]:
         try:
             async with aclosing(self._values(method, arguments, budget.share)) as values:
@@ -235,7 +235,7 @@ class Dispatcher:
             log.exception("%s.%s failed", method.api, method.name)
             yield error_text(INTERNAL, identity)
 
-    def _batched(self, requests: list[Json], budget: Budget, asker: Asker) -> Later:
+    def _batched(self, requests: list[Json], budget: RequestBudget, asker: Asker) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
         if 0 < self._limits.batch < len(requests):
@@ -243,8 +243,8 @@ class Dispatcher:
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
         return Later(self._batch_answer(requests, budget))
 
-    async def _batch_answer(self, requests: list[Json], budget: Budget) -> AsyncGenerator[str, None]:
-        """One array of all answers, in the order of the requests, each begun when the one before has answered."""
+    async def _batch_answer(self, requests: list[Json], budget: RequestBudget) -> AsyncGenerator[str, None]:
+        """One array of all answers, in the order of the requests, which are answered one after the other."""
         texts, held = [], 0
         try:
             for request in requests:
@@ -255,7 +255,7 @@ class Dispatcher:
                 held += len(answered)
                 self.held.change(budget.share, len(answered))
                 budget.require_held(self.held)
-                # A batch may be long: between two of its requests, those of other connections have their turn.
+                # A batch may be long: other connections are served between its requests.
                 await asyncio.sleep(0)
             yield f"[{','.join(texts)}]"
         except PlainError as error:

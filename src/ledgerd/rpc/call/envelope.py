@@ -1,6 +1,6 @@
-"""The envelope of a request and of its answer (spec 05, section 5): who is called with what, and under which id.
+"""The envelope of a request and its answer (spec 05, section 5): method, arguments and id.
 
-Knows no method: what a name stands for is looked up in `dispatch`.
+`dispatch` looks the method up.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ledgerd.codec.errors import PARSE_ERROR
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_scalars import as_array, as_string
 from ledgerd.codec.json_text import Json, dumps
-from ledgerd.rpc.call.errors import INVALID_REQUEST, NO_PARAMETERS, Fault, PlainError, Unresolved
+from ledgerd.rpc.call.errors import INVALID_REQUEST, NO_PARAMETERS, ErrorObject, PlainError, Unresolved
 
 VERSION = "2.0"
 NO_ID = "null"
@@ -20,11 +20,11 @@ RECOVERING = (
     b'{"jsonrpc":"2.0","error":{"code":-32003,"message":"Node is recovering from shared memory corruption, '
     b'please retry later"},"id":null}'
 )
-"""The answer to everything while the state is being rebuilt (spec 05, section 22.1)."""
+"""The answer to every request while the state is being opened or rebuilt (spec 05, section 22.1)."""
 
 
 class Call(NamedTuple):
-    """A method by its two names. The arguments are not yet known to be an array."""
+    """A method by the names of API and method, and its arguments, which are not checked yet."""
 
     api: str
     method: str
@@ -32,7 +32,7 @@ class Call(NamedTuple):
 
 
 def identifier(request: dict[str, Json]) -> str:
-    """The id as the answer repeats it: the text of a whole number or of a string."""
+    """The id as JSON text: a whole number or a string."""
     if "id" not in request:
         return NO_ID
     value = request["id"]
@@ -42,7 +42,7 @@ def identifier(request: dict[str, Json]) -> str:
 
 
 def call_of(request: dict[str, Json]) -> Call:
-    """What a request calls; the first fault in it wins."""
+    """The call of a request; the first fault is the error."""
     if "jsonrpc" not in request or as_string(request["jsonrpc"]) != VERSION:
         raise PlainError('jsonrpc value is not "2.0"', INVALID_REQUEST)
     if "method" not in request:
@@ -57,13 +57,13 @@ def _spelled_call(request: dict[str, Json]) -> Call:
     parameters = request["params"]
     if not isinstance(parameters, list) or len(parameters) not in {2, 3}:
         raise Unresolved('v.size() == 2 || v.size() == 3: params should be {"api", "method", "args"')
-    # Two elements leave the arguments an empty object, which is none: so it is refused, as by the reference.
+    # With two elements the arguments are an empty object, which is no array: it is refused, as by the reference.
     arguments = parameters[2] if len(parameters) == 3 else {}
     return Call(as_string(parameters[0]), as_string(parameters[1]), arguments)
 
 
 def _dotted_call(name: str, request: dict[str, Json]) -> Call:
-    """`api.method`: the reference knows the form and refuses it; here it takes positional parameters, or none."""
+    """`api.method`, with positional parameters or none. The reference refuses this form."""
     parts = name.split(".")
     if len(parts) != 2:
         raise Unresolved("v.size() == 2: method specification invalid. Should be api.method")
@@ -85,11 +85,11 @@ def result_text(result: str, identity: str) -> str:
     return f"{result_opening(result)}{identity}}}"
 
 
-def error_text(fault: Fault, identity: str) -> str:
+def error_text(fault: ErrorObject, identity: str) -> str:
     """The answer with an error."""
     return f'{{"jsonrpc":"2.0","error":{fault.text},"id":{identity}}}'
 
 
 def answer_bytes(text: str) -> bytes:
-    """An answer as it is sent; bytes that are not UTF-8 go out as they came in."""
+    """The bytes of an answer; bytes of the chain that are not UTF-8 are sent unchanged."""
     return text.encode("utf-8", "surrogateescape")

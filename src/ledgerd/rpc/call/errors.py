@@ -1,5 +1,5 @@
-"""What a client is told of an exception: the code, the message and the data that the reference would have sent
-(spec 05, section 6). The texts of single rules stand where the rules are.
+"""Errors for clients: code, message and data as the reference sends them (spec 05, section 6). The texts of single
+rules are with the rules.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ASSERTED = -32003
 OTHER = -32000
 
 MOST_SHOWN = 128 * 1024
-"""Characters that an error shows of what a client has sent; the reference shows all of it, some of it twice."""
+"""The most characters of a request that an error repeats; the reference repeats all of it, some of it twice."""
 
 CODEC_EXCEPTIONS: dict[int, tuple[str, str]] = {
     0: ("exception", "unspecified"),
@@ -44,11 +44,11 @@ CODEC_EXCEPTIONS: dict[int, tuple[str, str]] = {
     20: ("underflow_exception", "Integer Underflow"),
     21: ("divide_by_zero_exception", "Integer Divide By Zero"),
 }
-"""Name and words of the exceptions that are no chain's own (spec 05, section 6.5)."""
+"""Name and text of exceptions that are not of the chain (spec 05, section 6.5)."""
 
 
 class PlainError(Exception):
-    """A refusal of which the client is told a text and nothing else."""
+    """A refusal of which the client gets only a text."""
 
     def __init__(self, message: str, code: int = OTHER) -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ class PlainError(Exception):
 
 
 class Layered(RuleViolation):
-    """A violation that callers have added layers to, each with the values that it shows."""
+    """A violation with the layers that callers have added, each with its values."""
 
     def __init__(self, error: RuleViolation, *layers: Layer) -> None:
         super().__init__(error.message)
@@ -66,7 +66,7 @@ class Layered(RuleViolation):
 
 
 class Filled(RuleViolation):
-    """A violation whose message is a layout, filled in with values that the client is also shown by name."""
+    """A violation whose message is a template; its values are also in the data of the error."""
 
     def __init__(self, layout: str, data: dict[str, Json] | None = None) -> None:
         layer = Layer(layout, data or {})
@@ -75,15 +75,15 @@ class Filled(RuleViolation):
 
 
 class Unresolved(Filled):
-    """A request that names no method, or does not name it in the right shape."""
+    """A request without the name of a method, or in the wrong form."""
 
 
 def missing_argument(index: int, count: int) -> PlainError:
-    """An argument that a method reads without having counted."""
+    """The error for a missing argument, in a method that does not check their number."""
     return PlainError(f"vector::_M_range_check: __n (which is {index}) >= this->size() (which is {count})")
 
 
-class Fault(NamedTuple):
+class ErrorObject(NamedTuple):
     """The error object of an answer; `data` is JSON text, or empty."""
 
     code: int
@@ -97,33 +97,33 @@ class Fault(NamedTuple):
         return f'{{"code":{self.code},"message":{quote(self.message)}{data}}}'
 
 
-def fault_of(error: PlainError | RuleViolation | DecodeError, now: int) -> Fault:
-    """What a client is told of an exception, at a time in seconds since 1970."""
+def error_object(error: PlainError | RuleViolation | DecodeError, now: int) -> ErrorObject:
+    """The error object for an exception, at a time in seconds since 1970."""
     if isinstance(error, PlainError):
-        return Fault(error.code, error.message[:MOST_SHOWN])
+        return ErrorObject(error.code, error.message[:MOST_SHOWN])
     name, what = _words(error)
     room = _Room(MOST_SHOWN)
     layers = [Layer(room.taken(each.format), room.shown(each.data)) for each in _layers(error)]
     message = f"{what} ({error.code})\n" + "".join(f"{layer.text}\n" for layer in layers)
     entries = ",".join(_entry(layer, place == 0, now) for place, layer in enumerate(layers))
     data = f'{{"code":{error.code},"name":{quote(name)},"message":{quote(what)},"stack":[{entries}]}}'
-    return Fault(_answered_code(error), message, data)
+    return ErrorObject(_answered_code(error), message, data)
 
 
 class _Room:
-    """What may still be shown of the values in an error."""
+    """The remaining characters for values in an error."""
 
     def __init__(self, left: int) -> None:
         self._left = left
 
     def taken(self, text: str) -> str:
-        """As much of a text as there is room for."""
+        """A text, cut at the remaining characters."""
         text = text[: self._left]
         self._left -= len(text)
         return text
 
     def shown(self, data: dict[str, Json]) -> dict[str, Json]:
-        """The values of a layer, as far as there is room; all of its names."""
+        """The values of a layer, cut at the remaining characters, under all of its names."""
         return {name: self._value(value) for name, value in data.items()}
 
     def _value(self, value: Json) -> Json:
@@ -163,7 +163,9 @@ def _layers(error: RuleViolation | DecodeError) -> list[Layer]:
 
 
 def _entry(layer: Layer, is_first: bool, now: int) -> str:
-    """One entry of the stack. Places in a source are not comparable (spec 05, section 6.3): ours name none."""
+    """One entry of the stack, without file and line, which cannot equal those of the reference (spec 05, section
+    6.3).
+    """
     level = "error" if is_first else "warn"
     return (
         f'{{"context":{{"level":"{level}","file":"","line":0,"method":"","hostname":"","thread_name":"",'

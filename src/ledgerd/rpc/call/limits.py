@@ -1,6 +1,6 @@
-"""What one client may use of a worker: sizes, times and counts. Each is an option of the node.
+"""The limits on clients of a worker: sizes, times and counts. Each is an option of the node.
 
-Counts are those of one worker process; an address that is limited to 100 connections has as many in each.
+Counts are for one worker process: an address that is limited to 100 connections may have 100 with each worker.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ import msgspec
 from msgspec.structs import replace
 
 OWN_FILES = 128
-"""Files and sockets that a worker has open beside the connections to its clients, those without a place among them."""
+"""Files and sockets that a worker has open besides the connections within its limits."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Bounds on everything that a client can make grow. Zero switches a count off where that is said."""
+    """The limits on everything that clients can make grow. Zero means no limit where that is stated."""
 
     body_bytes: int = 32_000_000
-    """A request, over HTTP as over WebSocket."""
+    """A request, over HTTP or WebSocket."""
     held_bytes: int = 256_000_000
-    """Of requests of all clients that have not arrived whole, or wait for their turn."""
+    """Buffered requests of all clients: those that have not arrived whole, or wait to be answered."""
     held_answer_bytes: int = 128_000_000
-    """Of batches that are not whole, and of answers that clients have not taken, together; zero for any size."""
+    """Buffered answers of all clients: incomplete batches, and what was not sent yet; zero for any size."""
     header_bytes: int = 16_000
     """Request line and headers."""
     batch: int = 1_000
@@ -37,7 +37,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     address_rate: float = 0.0
     """Requests a second of one address, with as many at once; zero, the default, for any number."""
     late_answers: int = 100
-    """Answers, subscriptions among them, that one connection may wait for at the same time; zero for any number."""
+    """Unfinished answers of one connection, with its subscriptions; zero for any number."""
 
     request_seconds: float = 30.0
     """From the first byte of a request to the end of its headers, and from there to the end of the body; for a
@@ -45,7 +45,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     idle_seconds: float = 75.0
     """Between two requests; a WebSocket is pinged instead, and has as long again to answer."""
     write_seconds: float = 60.0
-    """For a client to read what it was sent."""
+    """For a client to read its answer."""
     stop_seconds: float = 10.0
     """For requests that are in flight when the worker stops."""
 
@@ -54,15 +54,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     exempt: tuple[str, ...] = ("private",)
     """Addresses that many clients share: their broadcasts are charged by connection."""
     allowed_origins: tuple[str, ...] = ()
-    """Pages of the web that may ask where only this machine should."""
+    """Origins of web pages that may send requests to a loopback endpoint."""
 
     @property
     def files(self) -> int:
-        """How many files a worker may have open at once."""
+        """The number of files that a worker may have open."""
         return self.connections + OWN_FILES
 
     def within(self, files: int) -> Limits:
-        """The same with as many connections as there may be files for."""
+        """The limits, with at most as many connections as files may be open."""
         if files >= self.files and self.connections:
             return self
         fitting = max(1, files - OWN_FILES)

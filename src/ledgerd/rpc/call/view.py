@@ -1,6 +1,6 @@
-"""What an API method sees of the node: the state of the last commit, the network, and whom to ask for the rest.
+"""What API methods use of the node: the state of the last commit, the network, and the main process.
 
-Method modules get everything through these two classes, so they can be tested with a store in memory's place.
+Methods get everything through these two classes, so that tests can replace the node.
 """
 
 from __future__ import annotations
@@ -11,43 +11,43 @@ from copy import copy
 from typing import Protocol, TypeVar
 
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.rpc.call.bounds import Budget
+from ledgerd.rpc.call.bounds import RequestBudget
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.view import View
 
 S = TypeVar("S")
 
-Reading = Callable[[], AbstractContextManager[View]]
-"""Opens the state of the last commit, for as long as the block lasts."""
+OpenView = Callable[[], AbstractContextManager[View]]
+"""Opens the state of the last commit, within a `with` block."""
 
 
 def nothing_to_read() -> AbstractContextManager[View]:
-    """The `Reading` of a worker without a state."""
+    """The `OpenView` of a worker without a state."""
     raise PlainError("The node has no state")
 
 
 class MainProcess(Protocol):
-    """The process that writes the chain, as an API method reaches it; topics are agreed on with the node."""
+    """The main process, as API methods use it. `rpc.link.topics` lists the topics."""
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """Send a request. Raises the `RuleViolation` that it was refused with, or `Unreachable`."""
+        """Send a request. A refusal raises its `RuleViolation`, a failed link `Unreachable`."""
         ...
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
-        """Everything that happens under a topic from this call on, also because of what is asked after it.
+        """The events of a topic from this call on.
 
-        Use it with `aclosing`. The events end early for who takes them too slowly, and when the node stops.
+        Use it with `aclosing`. The events end when the subscriber reads too slowly, and when the node stops.
         """
         ...
 
 
 class Node:
-    """The node as long as the worker runs; what methods that answer later are given."""
+    """The node, for the life of the worker; the argument of methods that answer later."""
 
     def __init__(
         self,
         network: ChainParameters,
-        reading: Reading,
+        reading: OpenView,
         main: MainProcess,
         services: Mapping[type, object] | None = None,
     ) -> None:
@@ -65,7 +65,7 @@ class Node:
         return same
 
     def service(self, kind: type[S]) -> S:
-        """What the node was started with besides its state: a history, a log of blocks."""
+        """Something that the node has besides its state, such as a history or a block log, by its type."""
         service = self._services.get(kind)
         if not isinstance(service, kind):
             raise LookupError(f"the node was started without a {kind.__name__}")
@@ -73,11 +73,11 @@ class Node:
 
 
 class ApiView:
-    """The node during one call. The state is opened when it is first looked at, and stays as it was then."""
+    """The node during one call. The state is opened at its first use, and does not change then."""
 
     __slots__ = ("_budget", "_grown", "_opened", "_state", "node")
 
-    def __init__(self, node: Node, budget: Budget) -> None:
+    def __init__(self, node: Node, budget: RequestBudget) -> None:
         self.node = node
         self._budget = budget
         self._grown = 0
@@ -98,7 +98,7 @@ class ApiView:
         return self._state
 
     def grow(self, size: int) -> None:
-        """So many bytes more will be in the answer; one that grows too large is refused before it is whole."""
+        """Count bytes of the answer; too large an answer is refused before it is finished."""
         self._grown += size
         self._budget.require_room(self._grown)
 

@@ -1,1 +1,1 @@
-"""The methods described: OpenRPC and JSON schemas."""
+"""Descriptions of the methods: OpenRPC and JSON schemas."""

@@ -14,7 +14,7 @@ from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
 from ledgerd.rpc.describe.schemas import Schema, Schemas
 
 OPENRPC = "1.3.2"
-"""The version of the specification that the document keeps to."""
+"""The version of the OpenRPC specification."""
 
 PLUGIN = "ledgerd"
 
@@ -32,26 +32,26 @@ WHEN = {
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """A request that a node of the reference was recorded with, and its result."""
+    """A recorded request to the reference, and its result."""
 
     method: str
     chain: str
-    """One of the private networks of `tests/vectors`; empty where the state does not matter."""
+    """The recorded chain of `tests/vectors`; empty if the result does not depend on the state."""
     height: int
-    """The head of the chain when it was asked."""
+    """The head of the chain at the request."""
     params: list[msgspec.Raw]
     result: msgspec.Raw
 
 
 @cache
 def recorded_examples() -> dict[str, Recorded]:
-    """Those that there are, by method; `make docs` writes their file."""
+    """The recorded examples, by method; `make docs` writes their file."""
     raw = files("ledgerd.rpc.describe").joinpath("recorded_examples.json").read_bytes()
     return {each.method: each for each in msgspec.json.decode(raw, type=list[Recorded])}
 
 
 def document_of(apis: Iterable[Api]) -> Schema:
-    """The document of what a node offers."""
+    """The OpenRPC document of some APIs."""
     schemas = Schemas()
     methods: list[Json] = [method_object(method, schemas) for api in apis for method in api]
     return {
@@ -63,12 +63,12 @@ def document_of(apis: Iterable[Api]) -> Schema:
 
 
 def name_of(parameter: Parameter) -> str:
-    """The name as clients know it, where it is a word that Python keeps for itself."""
+    """The name for clients: without the underscore of a Python keyword."""
     return parameter.name.rstrip("_")
 
 
 def words_of(method: Method) -> tuple[str, str]:
-    """The first paragraph of what is said about a method, and the rest."""
+    """The first paragraph of a docstring, and the rest."""
     first, _, rest = method.summary.partition("\n\n")
     older = f"The older name of `{method.alias_of}`." if method.alias_of else ""
     more = [" ".join(rest.split()), WHEN[method.answering], older]
@@ -100,7 +100,7 @@ def method_object(method: Method, schemas: Schemas) -> Schema:
 
 
 def examples_of(method: Method) -> list[Json]:
-    """The recorded request with its result; where there is none, arguments that the method takes."""
+    """The recorded request with its result; if there is none, arguments that the method accepts."""
     recorded = recorded_examples().get(f"{method.api}.{method.alias_of or method.name}")
     if recorded is None:
         return [example(method, number, given) for number, given in enumerate(method.examples, 1)]
@@ -114,13 +114,13 @@ def examples_of(method: Method) -> list[Json]:
 
 
 def parsed(text: msgspec.Raw) -> Json:
-    """JSON as it was recorded."""
+    """The parsed JSON of a recording."""
     value: Json = msgspec.json.decode(text)
     return value
 
 
 def example(method: Method, number: int, given: Sequence[Json]) -> Schema:
-    """Arguments that a method takes; more than it has parameters for are ignored."""
+    """An example of arguments; superfluous ones are left out."""
     named = zip(method.parameters, given, strict=False)
     params: list[Json] = [{"name": name_of(parameter), "value": value} for parameter, value in named]
     return {"name": f"{method.name} {number}", "params": params}

@@ -1,6 +1,6 @@
-"""The kinds of arguments and results as JSON Schema (draft 7), for `openrpc.json`. Knows no method.
+"""The types of arguments and results as JSON Schema (draft 7), for `openrpc.json`.
 
-A schema describes what the node prints; what it reads besides (numbers in quotes, texts as numbers) is not said.
+A schema describes what the node prints; the other forms that it reads (such as numbers in quotes) are left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Schema: TypeAlias = dict[str, Json]
 PLACE = "#/components/schemas/"
 NULL: Schema = {"type": "null"}
 WIDE = 8
-"""Bytes of the integers that are printed in quotes once they are large (spec 01, section 3.1)."""
+"""Bytes of the integers that are printed in quotes from a size on (spec 01, section 3.1)."""
 
 
 def array_of(element: Schema) -> Schema:
@@ -31,7 +31,7 @@ def array_of(element: Schema) -> Schema:
 
 
 def tuple_of(*elements: Schema) -> Schema:
-    """An array of elements each of which has its own schema."""
+    """An array whose elements have schemas of their own."""
     return {"type": "array", "items": list(elements), "minItems": len(elements), "maxItems": len(elements)}
 
 
@@ -41,7 +41,7 @@ def any_of(*choices: Schema) -> Schema:
 
 
 class Schemas:
-    """Schemas of kinds; those of records are collected, since they refer to one another."""
+    """Schemas of types; those of records are collected, since they refer to one another."""
 
     def __init__(self) -> None:
         self.records: dict[str, Schema] = {}
@@ -49,7 +49,7 @@ class Schemas:
         self._classes: dict[str, type] = {}
 
     def of(self, kind: Kind) -> Schema:
-        """The schema of a kind."""
+        """The schema of a type."""
         if isinstance(kind, AnyJson):
             return {}
         if isinstance(kind, Printed):
@@ -82,7 +82,7 @@ class Schemas:
         return any_of(*(tuple_of({"const": names.get(tag, tag)}, self.of(each)) for tag, each in kind.kinds.items()))
 
     def _scalar(self, kind: Kind) -> Schema:
-        """As what it prints: a number, a word, or a text of its own."""
+        """The schema of a scalar: a number, one of some words, or a text."""
         printed = _printed_default(kind)
         if isinstance(printed, bool):
             return {"type": "boolean"}
@@ -110,7 +110,7 @@ class Schemas:
         return {"$ref": f"{PLACE}{name}"}
 
     def _object(self, kind: RecordKind) -> Schema:
-        """Every field; one that may be absent is left out then."""
+        """All fields; those that may be absent are not required."""
         properties: Schema = {}
         required: list[Json] = []
         for field in kind.fields:
@@ -123,6 +123,6 @@ class Schemas:
 
 
 def _printed_default(kind: Kind) -> object:
-    """What a value of a kind looks like."""
+    """The default value of a type, as JSON."""
     printed: object = json.loads(Codec[object](kind).to_json(kind.default()))
     return printed

@@ -1,4 +1,4 @@
-"""What each address asks, where requests are limited in time."""
+"""The rate limit on the requests of each address."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Addresses:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str, now: float) -> bool:
-        """Whether a request may be answered: as many at once as in a second, and so many each second."""
+        """Whether a request may be answered: a token bucket whose burst is one second's requests."""
         if not self._rate:
             return True
         burst = max(1.0, self._rate)
@@ -22,7 +22,7 @@ class Addresses:
         return allowed
 
     def forget(self, now: float) -> None:
-        """Drop the addresses whose time makes up for everything that they have asked."""
+        """Drop the addresses whose bucket is full again."""
         burst = max(1.0, self._rate)
         full = [each for each, (tokens, then) in self._buckets.items() if tokens + (now - then) * self._rate >= burst]
         for address in full:

@@ -1,6 +1,6 @@
 """JSON-RPC over HTTP/1.1 (spec 05, section 2.2): one connection, whose requests are answered one after the other.
 
-Where the endpoint speaks WebSocket as well, a handshake hands the connection over to `websocket`.
+If the endpoint serves WebSocket too, a handshake passes the connection on to `websocket`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 
 HEALTH = b"/health"
-"""The page that is shown to everybody."""
+"""The page that every client may request."""
 
 MAX_WAITING = 64
 """Pipelined requests of a client; with more, its socket is not read (back-pressure)."""
@@ -51,13 +51,13 @@ class HttpConnection(Connection):
         self._waiting: deque[Request | Refusal] = deque()
         self._waiting_bytes = self._later_bytes = 0
         self._answered = 0
-        """Requests answered in this turn."""
+        """Requests answered in this turn of the event loop."""
         self._later: asyncio.Task[None] | None = None
         self._is_polling = False
-        """The awaited answer is an event, which may never come: no deadline."""
+        """Whether the client waits for an event, which has no deadline."""
         self._has_asked = False
         self._is_ending = False
-        """No more requests are read; the connection is closed after the answers to those that were."""
+        """Whether the connection is closed after the answers to the requests that were read."""
 
     # -- from the transport
 
@@ -86,7 +86,7 @@ class HttpConnection(Connection):
             self._account()
 
     def _account(self) -> None:
-        """Tell how much is kept here, and end what is too much for all."""
+        """Count the buffered bytes, and close the connection if the total limit is exceeded."""
         is_too_much = self.hold(self._reader.held + self._waiting_bytes + self._later_bytes)
         if is_too_much and not self._is_ending:
             self._end_after(responses.refusal(503))
@@ -152,20 +152,20 @@ class HttpConnection(Connection):
             self._show(request, responses.TOO_MANY)
         elif not request.body:
             self._show(request, self._page(request))
-        elif service.is_recovering:
+        elif service.is_starting:
             self._show(request, Page(RECOVERING, status=503))
         else:
             self._give(request, service.dispatcher.answer(request.body, self._client(request)))
 
     def _client(self, request: Request | Handshake) -> Asker:
-        """Who asks: the connection, unless it is a trusted proxy's that says who its client is."""
+        """The client: that of the connection, unless this is a trusted proxy."""
         if self.charged:
             return self.asker
         found = self.service.proxies.client_of(self.host, request.headers.get(b"x-forwarded-for", b""))
         return self.asker if found == self.host else Asker(found, found)
 
     def _is_for_health(self, request: Request) -> bool:
-        """Whether only the page is asked for that everybody is shown; not where nothing but WebSocket is spoken."""
+        """Whether `/health` is requested, on an endpoint that serves HTTP."""
         return (
             request.path.partition(b"?")[0] == HEALTH
             and request.method in {b"GET", b"HEAD"}
@@ -199,7 +199,7 @@ class HttpConnection(Connection):
         return responses.EMPTY_BODY if route is None else route()
 
     def go_on(self) -> None:
-        """Answer the requests that had to wait for the answer before theirs."""
+        """Answer the requests that waited for an earlier answer."""
         self._answered = 0
         while self._waiting and self._may_answer:
             request = self._waiting.popleft()
@@ -241,8 +241,8 @@ class HttpConnection(Connection):
     # -- ends
 
     def _end_after(self, last_words: bytes) -> None:
-        """Say a last thing. What the client still sends is thrown away until it has seen it and left, or for a
-        while: to close at once would take the words from it.
+        """Send a last answer, then discard received bytes until the client closes or a timeout: closing at once
+        would reset the connection, and the client might lose the answer.
         """
         self._is_ending = True
         self.steps += 1
@@ -267,7 +267,7 @@ class HttpConnection(Connection):
     def patience(self) -> float | None:
         limits, place = self.service.limits, self._reader.place
         if self._later is not None:
-            # A client that has half-closed may be gone; only a write shows that.
+            # A half-closed client may have disconnected, which only a write shows.
             return limits.idle_seconds if self._is_ending else None
         if place is BETWEEN and self._has_asked and not self._is_ending:
             return limits.idle_seconds
@@ -289,7 +289,7 @@ class HttpConnection(Connection):
     # -- WebSocket
 
     def _hand_over(self, handshake: Handshake) -> None:
-        """Go on as a WebSocket, which then has what came behind the handshake."""
+        """Continue as a WebSocket, with the bytes after the handshake."""
         accept = accept_key(handshake.headers)
         if accept is None or self._later is not None or self._waiting:
             self._end_after(responses.refusal(400))

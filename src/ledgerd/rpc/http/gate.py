@@ -1,24 +1,23 @@
-"""Who may ask at an endpoint, by the headers of the request: which pages of the web, under which name of the node.
+"""Checks of `Origin` and `Host`: which web pages may send requests to an endpoint, and under which name.
 
-A browser sends what any page tells it to, so a listener that only this machine reaches is reached by every page that is
-open on it. Such a page names itself in `Origin`; one that has its own name point here names that in `Host`.
+A browser sends requests for any web page, also to a loopback endpoint of its machine. It names the page in `Origin`; a
+page that lets its own domain resolve to this machine is recognised by `Host`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
 from ledgerd.protocol.addresses import charged_as
 
 EVERYBODY = "*"
-Network = IPv4Network | IPv6Network
 
 
 class Gate:
-    """The names under which an endpoint is asked, and the origins that may ask."""
+    """The host names of an endpoint, and the origins whose requests it answers."""
 
     def __init__(self, hosts: Iterable[str], origins: Iterable[str]) -> None:
         self._origins = frozenset(each.lower().rstrip("/") for each in origins)
@@ -35,8 +34,8 @@ class Gate:
         return origin is None or self._may_ask(origin.decode("latin-1").lower(), host)
 
     def _may_ask(self, origin: str, host: bytes | None) -> bool:
-        """Besides the origins that are named, the node's own: programs name it that are no web page, such as published
-        clients over WebSocket; and a page of that origin can only come from here.
+        """The allowed origins and the node's own, which published clients send over WebSocket; a page of that origin
+        can only be the node's.
         """
         is_own = host is not None and origin == f"http://{host.decode('latin-1').lower()}"
         return is_own or origin in self._origins
@@ -71,18 +70,18 @@ def _is_address(text: str) -> bool:
 
 
 class Proxies:
-    """The proxies whose word is taken for the addresses of their clients."""
+    """The proxies that are trusted to name the addresses of their clients."""
 
     def __init__(self, trusted: Iterable[str]) -> None:
         self._networks = tuple(ip_network(each, strict=False) for each in trusted)
         self._client = lru_cache(maxsize=1024)(self._found)
 
     def are(self, address: str) -> bool:
-        """Whether an address is one of them."""
+        """Whether an address is a trusted proxy."""
         return bool(self._networks) and self._trusts(address)
 
     def client_of(self, address: str, forwarded: bytes) -> str:
-        """The client of a request that came from an address: the last one named that is no trusted proxy."""
+        """The client of a request from an address: the last named one that is no trusted proxy."""
         return self._client(address, forwarded) if forwarded and self.are(address) else address
 
     def _found(self, address: str, forwarded: bytes) -> str:

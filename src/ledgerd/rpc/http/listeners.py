@@ -1,8 +1,8 @@
 """Listening sockets for several workers on one port.
 
-The main process holds them all, so a worker that dies loses none of the connections that wait to be accepted: its
-successor takes over the same socket. Where the system spreads connections over sockets of one port (Linux), each
-worker has its own, and gets its share; elsewhere they share one.
+The main process keeps them open: when a worker ends, connections that wait to be accepted stay, and the next process
+takes over the same socket. On Linux each worker has a socket of its own, and the kernel distributes connections over
+them; elsewhere all workers share one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BACKLOG = 1024
 
 
 def resolve(host: str, port: int) -> tuple[str, int]:
-    """The first address of a host; only IPv4, as the reference (spec 06, section 5.4)."""
+    """The first address of a host; only IPv4, as in the reference (spec 06, section 5.4)."""
     try:
         found = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)
     except OSError as error:
@@ -32,7 +32,7 @@ def listen(host: str, port: int, workers: int) -> list[socket.socket]:
         if sys.platform != "linux":
             shared = _bound(address, is_shared=False)
             return [shared] * workers
-        # Without this check, a port that another program holds would be shared with it.
+        # Without this check, a port that another program uses would be shared with it.
         _bound(address, is_shared=False).close()
         sockets = [_bound(address, is_shared=True)]
         address = sockets[0].getsockname()

@@ -1,7 +1,7 @@
-"""HTTP/1.1 requests out of bytes: a state machine over the web's own parser, with bounds. No I/O, no clock.
+"""Reads HTTP/1.1 requests from bytes: a state machine over `httptools`, with limits. No I/O, no clock.
 
-A client on a connection that stays open writes the same head before each request. It is parsed once; from then on a
-request that comes in one piece is recognised by comparing bytes, which costs a fifth of parsing it.
+On a keep-alive connection a client repeats the same head with each request. It is parsed once; later requests that
+arrive in one read are recognised by comparing bytes, at a fifth of the cost.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ NOTED = frozenset(
         b"transfer-encoding",
     )
 )
-"""The headers that have an effect; of all others only the size counts."""
+"""The headers that have an effect; of others only the size matters."""
 
 JOINED = frozenset((b"host", b"origin", b"x-forwarded-for"))
-"""Of these, a second one adds to the first, so that none is overlooked."""
+"""Repeated headers of these names are joined, so that none is overlooked."""
 
 HEAD_END = b"\r\n\r\n"
 SEPARATORS = len(b": \r\n")
 
 
 class ReadState(Enum):
-    """The part of a request that is read next."""
+    """The part of a request that is being read."""
 
     BETWEEN = "between requests"
     HEAD = "in the headers"
@@ -56,9 +56,9 @@ class Request(NamedTuple):
     keeps_open: bool
     """Whether the client wants the connection to stay open."""
     says_so: bool
-    """Whether it asked for that, or for the contrary, in so many words."""
+    """Whether a `Connection` header says so, or the contrary."""
     headers: Mapping[bytes, bytes]
-    """Those that decide over anything."""
+    """The headers that have an effect."""
 
 
 class Handshake(NamedTuple):
@@ -69,13 +69,13 @@ class Handshake(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A request that is invalid or too large; nothing after it is read."""
+    """An invalid or too large request; nothing after it is read."""
 
     status: int
 
 
 class Invitation(NamedTuple):
-    """The client waits for `100 Continue` before it sends the body."""
+    """The client expects `100 Continue` before it sends the body."""
 
 
 Arrival = Request | Handshake | Refusal | Invitation
@@ -92,7 +92,7 @@ class RequestReader:
         self._arrived: list[Arrival] = []
         self.place = BETWEEN
         self.steps = 0
-        """Counts the parts of requests that have arrived, whatever their size."""
+        """Counts the received parts of requests, to detect progress."""
         self._head_bytes = 0
         self._unended_bytes = 0
         self._path = b""
@@ -104,13 +104,13 @@ class RequestReader:
         self._known: Request | None = None
 
     def feed(self, data: bytes) -> list[Arrival]:
-        """Add received bytes, and return what is complete, in order."""
+        """Add received bytes, and return complete requests, in order."""
         if self.place is ENDED:
             return []
         was_between, before = self.place is BETWEEN, self.steps
         rest = self._fed(data)
         if self.place is HEAD and (self.steps == before or (was_between and not self._arrived)):
-            # A header that does not end is not shown by the parser; its bytes count all the same.
+            # The parser reports no unfinished header; its bytes count too.
             self._unended_bytes += len(data)
             if self._unended_bytes > self._max_header:
                 self._refuse(431)
@@ -120,7 +120,7 @@ class RequestReader:
         return arrived
 
     def _fed(self, data: bytes) -> bytes:
-        """Have the parser read everything, and return what stands behind an offer of another protocol."""
+        """Parse the bytes; returns those after an `Upgrade`."""
         rest = b""
         while self.place is not ENDED:
             try:
@@ -137,9 +137,9 @@ class RequestReader:
         return rest
 
     def _passed_over(self, rest: bytes) -> bytes:
-        """What to read on with after an offer of another protocol: unless it is ours, it is as if it were not made.
+        """Continue after an `Upgrade` to a protocol that is not served, which is ignored.
 
-        The parser takes no body behind such an offer, so the request is put to a new one without it.
+        The parser reads no body after it, so a new parser reads the request without that header.
         """
         method, headers = self._parser.get_method(), self._headers
         if self._is_handshake():
@@ -154,22 +154,22 @@ class RequestReader:
 
     @property
     def held(self) -> int:
-        """The bytes of a body that has not arrived whole."""
+        """The buffered bytes of an unfinished body."""
         return self._body_bytes if self.place is BODY else 0
 
     def repeated(self, data: bytes) -> Request | None:
-        """The request of known head that these bytes are from their first to their last, if they are one."""
+        """The request in these bytes, if they are exactly one with the known head."""
         if len(data) != self._known_bytes or self.place is not BETWEEN or not data.startswith(self._known_head):
             return None
         self.steps += 1
         return self._known
 
     def repeated_body(self, data: bytes) -> bytes:
-        """The body of a repeated request."""
+        """The body of a request with the known head."""
         return data[len(self._known_head) :]
 
     def _learn(self, data: bytes, arrival: Arrival) -> None:
-        """Remember the head of a request that came in one piece."""
+        """Remember the head of a request that arrived in one read."""
         if not isinstance(arrival, Request) or not arrival.keeps_open or self.place is not BETWEEN:
             return
         size = len(arrival.body)
@@ -195,6 +195,8 @@ class RequestReader:
     # -- called by the parser
 
     def on_message_begin(self) -> None:
+        if self.place is ENDED:
+            return
         self.place = HEAD
         self.steps += 1
         self._head_bytes = self._unended_bytes = self._body_bytes = 0

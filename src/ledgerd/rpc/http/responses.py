@@ -1,6 +1,6 @@
-"""HTTP answers as bytes, with the status lines and headers of spec 05, section 2.2. Knows no connection.
+"""HTTP answers as bytes, with the status lines and headers of spec 05, section 2.2.
 
-Headers stand in the order of their names. The reference sends no `Content-Type` and ends each connection.
+Headers are in the order of their names. The reference sends no `Content-Type`, and closes each connection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PREFLIGHT = (
     b"Access-Control-Max-Age: 86400\r\n"
     b"%bContent-Length: 0\r\n" + SERVER + b"\r\n"
 )
-"""The answer to OPTIONS; room for a `Connection` header."""
+"""The answer to OPTIONS, with a placeholder for a `Connection` header."""
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -91,7 +91,7 @@ def refusal(status: int) -> bytes:
 UPGRADE_REQUIRED = (
     b"HTTP/1.1 426 Upgrade Required\r\n" + CLOSING + b"Content-Length: 0\r\n" + SERVER + b"Upgrade: websocket\r\n\r\n"
 )
-"""The answer to plain HTTP where only WebSocket is spoken."""
+"""The answer to plain HTTP on an endpoint that serves only WebSocket."""
 
 
 def switching(accept: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""The pages that a worker serves to GET: one for people, `openrpc.json`, and health checks for load balancers."""
+"""The pages that a worker serves to GET: a start page, `openrpc.json`, and health checks for load balancers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.describe.openrpc import PLUGIN, document_of
 from ledgerd.rpc.http.responses import Page
-from ledgerd.rpc.http.service import Routes
+from ledgerd.rpc.http.service import PageRoutes
 from ledgerd.rpc.link.topics import health_of
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 
 HTML = b"text/html; charset=utf-8"
 
 LONGEST_SILENCE = 60
-"""Seconds after which a node whose head has not moved is behind the network, or the network has stopped."""
+"""If the head is older than this many seconds, the node is behind, or the network has stopped."""
 
 LINKS = {
     "/openrpc.json": "every method with its types and examples, as OpenRPC",
@@ -44,7 +44,7 @@ class PartsDown:
         self.reasons = health_of(payload)
 
 
-def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown | None = None) -> Routes:
+def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown | None = None) -> PageRoutes:
     """The pages of a worker; `clock` is that of the network."""
     shown = Pages(apis, node, clock, down or PartsDown())
     return {
@@ -78,7 +78,7 @@ class Pages:
             return None
 
     def health(self) -> Page:
-        """The worker runs, and answers."""
+        """That the worker answers."""
         return json_page(healthy=True)
 
     def ready(self) -> Page:
@@ -96,11 +96,11 @@ class Pages:
         return json_page(ready=True, head_block_number=head.head_block_number)
 
     def openrpc(self) -> Page:
-        """The OpenRPC document; it is made once."""
+        """The OpenRPC document."""
         return Page(dumps(document_of(self._apis)).encode())
 
     def person(self) -> Page:
-        """What this program is, the head of its chain, and links."""
+        """The start page: what this program is, its head block, and links."""
         head = self._head()
         if head is None:
             stands = "The node has no state yet."

@@ -1,7 +1,7 @@
-"""What the connections of one worker share: the dispatcher, the limits, and the watch over their deadlines.
+"""What the connections of one worker share: the dispatcher, the limits and the check of deadlines.
 
-No connection has a timer of its own. The watch comes round a few times a second and closes those that have stood
-at the same place for longer than that place allows, so a request costs nothing for being watched.
+No connection has a timer of its own. A few times a second all connections are checked, and those without progress for
+longer than their deadline are closed, so a request has no cost for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
-Routes = Mapping[bytes, Callable[[], Page]]
+PageRoutes = Mapping[bytes, Callable[[], Page]]
 """The page of each path for GET."""
 
 LONGEST_ROUND = 1.0
@@ -35,11 +35,11 @@ ALWAYS_HELD = 64 * 1024
 
 
 MOST_IN_A_TURN = 64
-"""Requests of one connection that are answered before those of others have their turn."""
+"""Requests of one connection that are answered before other connections are served."""
 
 
 SPARE_PLACES = 64
-"""Connections beyond the limits, that are told how the worker is and nothing else, so that `/health` always answers."""
+"""Connections above the limits, which are served `/health` only."""
 
 SPARE_SECONDS = 5.0
 
@@ -55,19 +55,19 @@ class Connection(asyncio.Protocol):
         self.host = ""
         """The address itself, where limits go by its network."""
         self.charged = asker.address
-        """The address that the connection counts for; empty for one of a trusted proxy, which many clients share."""
+        """The address that the connection counts for; empty for a trusted proxy, which many clients share."""
         self.is_spare = False
-        """There was no place for it."""
+        """Whether it is above the limits."""
         self.is_congested = False
-        """The send buffer is full: the client does not read."""
+        """Whether the send buffer is full, because the client does not read."""
         self.steps = 0
-        """Counts the client's progress, so that the watch finds connections without any."""
+        """Counts the client's progress, for the check of deadlines."""
         self.seen = (-1, 0.0)
         self._held = self._untaken = 0
         self._turn: asyncio.Handle | None = None
 
     def progress(self) -> int:
-        """The client's progress; an unchanged number means that it made none."""
+        """The client's progress; an unchanged number means none."""
         return self.steps
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
             return
         plug = transport.get_extra_info("socket")
         if plug is not None and plug.family != socket.AF_UNIX:
-            # A client that waits for an answer sends nothing: TCP keep-alive finds out if it is gone.
+            # A client that waits for an answer sends nothing: TCP keep-alive detects a lost connection.
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def _take_address(self, host: str, port: int) -> None:
@@ -103,7 +103,7 @@ class Connection(asyncio.Protocol):
         self.service.leave(self)
 
     def go_on_later(self) -> None:
-        """Answer more of what waits here when others have had their turn."""
+        """Answer more waiting requests after other connections were served."""
         if self._turn is None:
             self._turn = self.service.loop.call_soon(self._take_turn)
 
@@ -114,15 +114,15 @@ class Connection(asyncio.Protocol):
 
     @abstractmethod
     def go_on(self) -> None:
-        """Answer what waits here, as much as one turn allows."""
+        """Answer waiting requests, up to the limit of one turn."""
 
     @property
     @abstractmethod
     def doing(self) -> Doing:
-        """What the client does."""
+        """The client's activity."""
 
     def hold(self, held: int) -> bool:
-        """So many bytes of requests are kept here now; whether that is too much, with those of all others."""
+        """Set the buffered bytes of requests; whether the total limit is exceeded."""
         service = self.service
         service.held += held - self._held
         self._held = held
@@ -159,11 +159,11 @@ class Connection(asyncio.Protocol):
 
     @abstractmethod
     def patience(self) -> float | None:
-        """Seconds that the connection may stand where it stands; nothing where it is we who take the time."""
+        """The deadline in seconds for the client's next progress; None while we are working on an answer."""
 
     @abstractmethod
     def expire(self) -> None:
-        """The deadline has passed."""
+        """Close the connection, since the deadline has passed."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -173,53 +173,53 @@ class Connection(asyncio.Protocol):
 class Service:
     """One worker's side of all its connections."""
 
-    def __init__(self, dispatcher: Dispatcher, limits: Limits, routes: Routes | None = None) -> None:
+    def __init__(self, dispatcher: Dispatcher, limits: Limits, routes: PageRoutes | None = None) -> None:
         self.dispatcher = dispatcher
         self.limits = limits
-        self.routes: Routes = dict(routes or {})
-        self.is_recovering = False
-        """The state is being rebuilt: every request is put off (spec 05, section 2.2)."""
+        self.routes: PageRoutes = dict(routes or {})
+        self.is_starting = False
+        """Whether the state is being opened or rebuilt: every request is answered with 503 (spec 05, section 2.2)."""
         self.is_stopping = False
         self.is_private = False
-        """Whoever asks can do more than read: no page of the web may, unless it is allowed to."""
+        """Whether clients can do more than read, so that web pages are refused unless their origin is allowed."""
         self.addresses = Addresses(limits.address_rate)
         self.proxies = Proxies(limits.trusted_proxies)
         self.exemption = Exemption(limits.exempt)
         self._places: Places[Connection] = Places(limits.connections, limits.address_connections)
         self._spare: Places[Connection] = Places(0, 0)
         self.held = 0
-        """Bytes of requests that are kept for all of them."""
+        """Buffered bytes of requests of all connections."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._left = asyncio.Event()
         self.tasks = Tasks(_tell_fault)
-        """The answers that are not there yet. One that fails ends its connection, and nothing else."""
+        """The tasks of unfinished answers. A failed one closes its connection only."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop of the connections, once the first of them is there."""
+        """The event loop, from the first connection on."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         return self._loop
 
     @property
     def connections(self) -> dict[Connection, None]:
-        """Those that have a place, in the order in which they came."""
+        """The connections within the limits, in the order in which they came."""
         return self._places.all
 
     @property
     def spare_connections(self) -> dict[Connection, None]:
-        """Those that have none."""
+        """The connections above the limits."""
         return self._spare.all
 
     def gate(self, address: str, host: str) -> Gate | None:
-        """What keeps pages of the web from a listener of an address, where it is not meant for them."""
+        """The check of origins for a listening address; None where every web page is allowed."""
         if not (self.is_private or is_loopback(address)):
             return None
         return Gate((address, host), self.limits.allowed_origins)
 
     def admit(self, connection: Connection) -> bool:
-        """Take a connection in; one that finds no place is only told how the worker is."""
+        """Accept a connection; above the limits it is served `/health` only."""
         if self.is_stopping:
             return False
         if not self._has_room(connection.charged):
@@ -255,7 +255,7 @@ class Service:
             self._dismiss(largest)
 
     def _dismiss(self, connection: Connection) -> None:
-        """Have a connection give way at once."""
+        """Close a connection at once."""
         self.leave(connection)
         connection.transport.abort()
 
@@ -264,12 +264,12 @@ class Service:
             self._watch = self.loop.call_later(self._round, self._look)
 
     def leave(self, connection: Connection) -> None:
-        """A connection has ended."""
+        """Remove an ended connection."""
         if self._places.leave(connection) or self._spare.leave(connection):
             self._left.set()
 
     def replace(self, connection: Connection, other: Connection) -> bool:
-        """A connection goes on as another, which may count for another address; whether there is a place there."""
+        """Replace a connection by another, which may count for another address; whether that is within the limits."""
         if connection.charged != other.charged and not self._has_room(other.charged):
             return False
         self._places.leave(connection)
@@ -279,7 +279,7 @@ class Service:
     @property
     def is_open(self) -> bool:
         """Whether every request is answered, without a check of rate or state."""
-        return not (self.is_recovering or self.is_stopping or self.limits.address_rate)
+        return not (self.is_starting or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
         """Whether an address may have another request answered."""
@@ -289,7 +289,7 @@ class Service:
         return False
 
     def note(self, option: str, address: str) -> None:
-        """A bound holds a client, which the operator hears of within a minute."""
+        """Count a client that has reached a limit, for the log."""
         self.dispatcher.bounds.note(option, address)
         self._watch_on()
 
@@ -308,7 +308,7 @@ class Service:
             self._watch_on()
 
     def look(self, now: float) -> None:
-        """Tell which bounds clients have met, and close the connections that have stood still for too long."""
+        """Log the reached limits, and close the connections whose deadline has passed."""
         line = self.dispatcher.bounds.line(now)
         if line:
             log.warning("limits reached by clients: %s", line)
@@ -327,7 +327,7 @@ class Service:
                 connection.expire()
 
     async def stop(self) -> None:
-        """Answer what is in flight, within its time, and end every connection."""
+        """Answer requests in flight, within a deadline, and close every connection."""
         self.is_stopping = True
         for connection in [*self.connections, *self.spare_connections]:
             connection.finish()

@@ -1,5 +1,6 @@
-"""JSON-RPC over WebSocket (spec 05, sections 2.3 and 2.4): each text message is a request, and answers go out when
-they are there, those of subscriptions until the client leaves. Frames are read by `websockets`, without its I/O.
+"""JSON-RPC over WebSocket (spec 05, sections 2.3 and 2.4): each text message is a request, answers are sent when
+they are ready, and those of subscriptions until the client disconnects. `websockets` parses the frames, without its
+I/O.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ledgerd.rpc.http.places import Doing
 from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 
 VERSIONS = frozenset((b"7", b"8", b"13"))
-"""Those whose frames are the standard's."""
+"""The versions whose frames are those of the standard."""
 
 NOT_TEXT = b"error: string payload expected"
 
@@ -54,10 +55,10 @@ class WebSocketConnection(Connection):
         self._fragments: list[bytes] = []
         self._is_binary = False
         self._is_asked = False
-        """Whether a ping was sent since the client last sent anything."""
+        """Whether a ping was sent after the client's last frame."""
         self._late: dict[asyncio.Task[None], Later] = {}
         self._waiting: deque[Frame] = deque()
-        """Frames that one read has brought, and that the client gets no answer to before it takes those it has."""
+        """Received frames that are handled after the client has read its earlier answers."""
         self._waiting_bytes = 0
         self._taken = asyncio.Event()
         self._taken.set()
@@ -79,7 +80,7 @@ class WebSocketConnection(Connection):
         self.go_on()
 
     def go_on(self) -> None:
-        """Take the frames in their order, for as long as the client takes its answers."""
+        """Handle the frames in order, while the client reads its answers."""
         taken = 0
         while self._waiting and not self.is_congested and taken < MOST_IN_A_TURN:
             frame = self._waiting.popleft()
@@ -147,7 +148,7 @@ class WebSocketConnection(Connection):
         if not service.may_ask(self.address):
             self._end(CloseCode.POLICY_VIOLATION, "too many requests from this address")
             return
-        if service.is_recovering:
+        if service.is_starting:
             self._send(RECOVERING)
             return
         answer = service.dispatcher.answer(message, self.asker)
@@ -168,7 +169,7 @@ class WebSocketConnection(Connection):
                 async for answer in answers:
                     self._send(answer)
                     self._flush()
-                    # Back-pressure: wait for a client that does not read. Meanwhile events queue within bounds.
+                    # Back-pressure: wait for a client that does not read. Meanwhile events are queued, up to a limit.
                     await self._taken.wait()
         except Exception:
             self.transport.abort()
@@ -182,7 +183,7 @@ class WebSocketConnection(Connection):
 
     def _send(self, answer: bytes) -> None:
         if self._frames.state is State.OPEN:
-            # A text message is UTF-8 or breaks the connection: what the chain holds of other bytes is replaced.
+            # A text message must be UTF-8: other bytes of the chain are replaced.
             text = answer if _is_utf8(answer) else answer.decode("utf-8", "replace").encode()
             self._frames.send_text(text)
 

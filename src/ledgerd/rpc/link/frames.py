@@ -1,7 +1,7 @@
 """Messages between an API worker and the main process, and their frames on a stream socket. No I/O.
 
-A frame is a length of four bytes and a message in MessagePack. Both ends run the same version, but neither trusts the
-other: sizes are bounded, and invalid data closes the link.
+A frame is a length of four bytes and a message in MessagePack. Both ends run the same version, and still limit sizes;
+invalid data closes the link.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Reply(msgspec.Struct, frozen=True, tag="reply", array_like=True):
 
 
 class ErrorReply(msgspec.Struct, frozen=True, tag="error", array_like=True):
-    """A request was refused: the violation, as the client sees it. Without a name it is a plain error."""
+    """A refused request, with the violation for the client. Without a name it is a `PlainError`."""
 
     number: int
     code: int
@@ -54,7 +54,7 @@ class Unsubscribe(msgspec.Struct, frozen=True, tag="unsubscribe", array_like=Tru
     topic: str
 
 
-class Event(msgspec.Struct, frozen=True, tag="event", array_like=True):
+class TopicEvent(msgspec.Struct, frozen=True, tag="event", array_like=True):
     """An event under a topic."""
 
     topic: str
@@ -65,17 +65,17 @@ class Alive(msgspec.Struct, frozen=True, tag="alive", array_like=True):
     """A worker's heartbeat."""
 
 
-Message = Ask | Reply | ErrorReply | Subscribe | Unsubscribe | Event | Alive
+LinkMessage = Ask | Reply | ErrorReply | Subscribe | Unsubscribe | TopicEvent | Alive
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
+_decoder: msgspec.msgpack.Decoder[LinkMessage] = msgspec.msgpack.Decoder(LinkMessage)
 
 
 class LinkFault(Exception):
     """Data on the link is not a message, or too large."""
 
 
-def frame(message: Message) -> bytes:
+def frame(message: LinkMessage) -> bytes:
     """The frame of a message."""
     payload = _encoder.encode(message)
     if len(payload) > MAX_FRAME:
@@ -89,7 +89,7 @@ class LinkReader:
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[Message]:
+    def feed(self, data: bytes) -> Iterator[LinkMessage]:
         """Add received bytes, and yield the messages that are complete."""
         self._buffer += data
         start = 0
@@ -108,7 +108,7 @@ class LinkReader:
             del self._buffer[:start]
 
 
-def _message(payload: bytes) -> Message:
+def _message(payload: bytes) -> LinkMessage:
     try:
         return _decoder.decode(payload)
     except msgspec.DecodeError as error:

@@ -19,12 +19,12 @@ from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
     ErrorReply,
-    Event,
     LinkFault,
+    LinkMessage,
     LinkReader,
-    Message,
     Reply,
     Subscribe,
+    TopicEvent,
     Unsubscribe,
     frame,
 )
@@ -41,13 +41,13 @@ STOP = "stop"
 MAX_QUESTIONS = 4_096
 MAX_QUEUED_EVENTS = 256
 ANSWER_SECONDS = 60.0
-"""A request takes no longer than one job of the chain; what does, such as a confirmation, is an event."""
+"""A request takes one turn of the chain's thread at most; what takes longer, such as a confirmation, is an event."""
 
 ALIVE_SECONDS = 1.0
 
 
 class Unreachable(PlainError):
-    """The main process does not answer in time."""
+    """The main process has not answered in time."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The node cannot be reached: {reason}")
@@ -62,8 +62,8 @@ class Violation(RuleViolation):
 
 
 class Subscription(AsyncGenerator[bytes, None]):
-    """The events of one subscriber. A generator function would subscribe only at its first `asend`, and so miss the
-    events before.
+    """The events of one subscriber. It subscribes at once; a generator function would do so at its first `asend`,
+    and miss earlier events.
     """
 
     def __init__(self, queue: asyncio.Queue[bytes | None], leave: Callable[[], None]) -> None:
@@ -90,7 +90,7 @@ class Subscription(AsyncGenerator[bytes, None]):
 
 
 class Link(asyncio.Protocol):
-    """The link of one worker. When it is lost, the node is gone, and the worker ends."""
+    """The link of one worker. When it is closed, the node has ended, and the worker ends."""
 
     def __init__(self, *, answer_seconds: float = ANSWER_SECONDS) -> None:
         self.lost = asyncio.Event()
@@ -181,7 +181,7 @@ class Link(asyncio.Protocol):
 
     # -- messages
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: LinkMessage) -> None:
         match message:
             case Reply(number, payload):
                 answer = self._questions.get(number)
@@ -191,7 +191,7 @@ class Link(asyncio.Protocol):
                 answer = self._questions.get(number)
                 if answer is not None and not answer.done():
                     answer.set_exception(_refusal(message))
-            case Event(topic, payload):
+            case TopicEvent(topic, payload):
                 if topic in self._callbacks:
                     self._callbacks[topic](payload)
                 self._queue(topic, payload)
@@ -206,7 +206,7 @@ class Link(asyncio.Protocol):
             else:
                 queue.put_nowait(payload)
 
-    def _send(self, message: Message) -> None:
+    def _send(self, message: LinkMessage) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(frame(message))
 

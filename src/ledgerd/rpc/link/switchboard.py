@@ -1,7 +1,7 @@
 """The main process's end of the links to its workers: requests go to the handler of their topic, events to the workers
 that subscribed. The other end is `link`.
 
-All of this runs on the main thread's loop, never on the chain's thread.
+It runs on the event loop of the main thread.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ledgerd.rpc.link.frames import (
     Alive,
     Ask,
     ErrorReply,
-    Event,
     LinkFault,
+    LinkMessage,
     LinkReader,
-    Message,
     Reply,
     Subscribe,
+    TopicEvent,
     Unsubscribe,
     frame,
 )
@@ -37,13 +37,13 @@ Handler = Callable[[bytes], Awaitable[bytes]]
 HEARD_BY_ALL = frozenset((HEAD, HEALTH, STOP, WAITING))
 
 MAX_RUNNING = 256
-"""Requests of one worker in work at a time; then its socket is not read (back-pressure)."""
+"""Unanswered requests of one worker; with more, its socket is not read (back-pressure)."""
 
 MAX_ADDED_UP = 16 * 1024 * 1024
 """Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
 MAX_UNREAD = 64 * 1024 * 1024
-"""The largest send buffer of a worker's link; a worker that reads too little is disconnected, and so restarted."""
+"""The largest send buffer of a worker's link; a worker that reads too slowly is disconnected, and so restarted."""
 
 
 class WorkerLink(asyncio.Protocol):
@@ -75,7 +75,7 @@ class WorkerLink(asyncio.Protocol):
             log.error("the link to an API worker is cut: %s", fault)  # noqa: TRY400 - a traceback does not help the operator
             self.close()
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: LinkMessage) -> None:
         match message:
             case Ask():
                 self._tasks.begin(self._work(message)).add_done_callback(self._worked)
@@ -93,7 +93,7 @@ class WorkerLink(asyncio.Protocol):
 
     async def _work(self, ask: Ask) -> None:
         try:
-            answer: Message = Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
+            answer: LinkMessage = Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
         except PlainError as error:
             answer = ErrorReply(ask.number, error.code, "", "", error.message)
         except RuleViolation as error:
@@ -146,7 +146,7 @@ class Switchboard:
         """Register a worker, and send it the present state of each topic."""
         self._links.add(link)
         for topic, payload in self._standing.items():
-            link.send(frame(Event(topic, payload)))
+            link.send(frame(TopicEvent(topic, payload)))
         if self._waiting_bytes <= MAX_ADDED_UP:
             for framed in self._waiting:
                 link.send(framed)
@@ -164,7 +164,7 @@ class Switchboard:
         listeners = [link for link in self._links if topic in link.topics]
         if not listeners and topic != WAITING:
             return
-        framed = frame(Event(topic, payload))
+        framed = frame(TopicEvent(topic, payload))
         if topic == WAITING:
             self._add_up(framed, is_last=not payload)
         for link in listeners:
@@ -182,6 +182,6 @@ class Switchboard:
             self._waiting.clear()
 
     def stand(self, topic: str, payload: bytes) -> None:
-        """Publish a value that holds from now on: to present workers, and to later ones at their start."""
+        """Publish a value to all workers, and to later ones at their start."""
         self._standing[topic] = payload
         self.publish(topic, payload)

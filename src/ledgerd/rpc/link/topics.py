@@ -23,8 +23,7 @@ BROADCAST_BLOCK = "broadcast block"
 
 
 WAITING = "waiting transactions"
-"""An event for each transaction that is accepted to wait for a block: a `PendingChange`; or nothing, when all that they
-have changed is taken back."""
+"""An event for each new pending transaction: a `PendingChange`; without data when all pending changes were undone."""
 
 
 HEALTH = "health"
@@ -62,20 +61,20 @@ def packed_topic(value: Broadcast | Inclusion | PendingChange | Mapping[str, str
 
 
 def broadcast_of(payload: bytes) -> Broadcast:
-    """What a worker asks for."""
+    """The broadcast in a request of a worker."""
     return msgspec.msgpack.decode(payload, type=Broadcast)
 
 
 def inclusion_of(payload: bytes) -> Inclusion:
-    """What the main process tells of a block."""
+    """The inclusion in an event."""
     return msgspec.msgpack.decode(payload, type=Inclusion)
 
 
 def pending_change_of(payload: bytes) -> PendingChange:
-    """What the main process tells of a transaction."""
+    """The change in an event."""
     return msgspec.msgpack.decode(payload, type=PendingChange)
 
 
 def health_of(payload: bytes) -> dict[str, str]:
-    """What the main process tells of its parts."""
+    """The parts that are down, in an event."""
     return msgspec.msgpack.decode(payload, type=dict[str, str])

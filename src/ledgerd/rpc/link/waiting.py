@@ -8,7 +8,7 @@ from typing import Any
 
 from ledgerd.rpc.link.topics import pending_change_of
 from ledgerd.state.overlay import Overlay
-from ledgerd.state.reader import Reader
+from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
 from ledgerd.state.view import View
 
@@ -16,7 +16,7 @@ from ledgerd.state.view import View
 class WaitingReader:
     """Reads the last commit, overlaid with the changes that the main process sends."""
 
-    def __init__(self, reader: Reader, tables: Iterable[Table[Any]]) -> None:
+    def __init__(self, reader: StateReader, tables: Iterable[Table[Any]]) -> None:
         self._reader = reader
         self._overlay = Overlay(tables)
 

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from ledgerd.codec import sorted_by
-from ledgerd.protocol.authority import key_order
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName, word_order
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operations.proposals import SortedKeys, SortedNames
 from ledgerd.protocol.times import Time
 from ledgerd.state.keys import C_TEXT, NAME_WORD, OBJECT_ID, TIME
 from ledgerd.state.tables import Entity, ObjectId, Table, ordered, unique
-
-Names = Annotated[tuple[AccountName, ...], sorted_by(word_order)]
-Keys = Annotated[tuple[PublicKey, ...], sorted_by(key_order)]
 
 
 class Proposal(Entity):
@@ -25,13 +18,13 @@ class Proposal(Entity):
     expiration_time: Time = 0
     review_period_time: Time | None = None
     proposed_operations: bytes = b""
-    required_active_approvals: Names = ()
-    available_active_approvals: Names = ()
-    required_master_approvals: Names = ()
-    available_master_approvals: Names = ()
-    required_regular_approvals: Names = ()
-    available_regular_approvals: Names = ()
-    available_key_approvals: Keys = ()
+    required_active_approvals: SortedNames = ()
+    available_active_approvals: SortedNames = ()
+    required_master_approvals: SortedNames = ()
+    available_master_approvals: SortedNames = ()
+    required_regular_approvals: SortedNames = ()
+    available_regular_approvals: SortedNames = ()
+    available_key_approvals: SortedKeys = ()
 
 
 class RequiredApproval(Entity):

@@ -51,7 +51,7 @@ WORK_SIZE = 32
 NO_WORK = bytes(WORK_SIZE)
 
 
-class Place(IntEnum):
+class SchedulePlace(IntEnum):
     """How a validator last came into the schedule."""
 
     TOP = 0
@@ -67,23 +67,23 @@ class PlaceKind(Unsigned):
 
     def build(self, parts: list[str], source: Source) -> str:
         """One of the three, or none of this type."""
-        return f"{source.bind({place.value: place for place in Place})}[{parts[0]}]"
+        return f"{source.bind({place.value: place for place in SchedulePlace})}[{parts[0]}]"
 
     def text(self, source: Source, value: str) -> str:
         """`"top"`."""
-        return f"{source.bind({place: chr(34) + place.name.lower() + chr(34) for place in Place})}[{value}]"
+        return f"{source.bind({place: chr(34) + place.name.lower() + chr(34) for place in SchedulePlace})}[{value}]"
 
-    def parse(self, value: object) -> Place:
+    def parse(self, value: object) -> SchedulePlace:
         """The word."""
         word = as_string(value)
-        for place in Place:
+        for place in SchedulePlace:
             if place.name.lower() == word:
                 return place
         raise DecodeError(f"{word} is no place in the schedule")
 
-    def default(self) -> Place:
+    def default(self) -> SchedulePlace:
         """The first one, as the reference has it for a missing key."""
-        return Place.TOP
+        return SchedulePlace.TOP
 
 
 def _must_be_given() -> NoReturn:
@@ -99,7 +99,7 @@ class Validator(Entity):
     votes: ShareAmount = 0
     penalty_percent: UInt32 = 0
     counted_votes: ShareAmount = 0
-    schedule: Annotated[Place, PlaceKind()] = Place.NONE
+    schedule: Annotated[SchedulePlace, PlaceKind()] = SchedulePlace.NONE
     virtual_last_update: UInt128 = 0
     virtual_position: UInt128 = 0
     virtual_scheduled_time: UInt128 = NEVER_SCHEDULED

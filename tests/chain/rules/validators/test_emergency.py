@@ -33,7 +33,7 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.validators import (
     VALIDATOR_PENALTIES,
     VALIDATORS,
-    Place,
+    SchedulePlace,
     Validator,
     ValidatorPenaltyExpire,
 )
@@ -154,7 +154,7 @@ def test_the_committee_stands_for_what_is_in_force(ledger: Ledger) -> None:
 
     committee = ledger.validator(COMMITTEE_ACCOUNT)
     assert committee.signing_key == ledger.network.emergency_key
-    assert (committee.schedule, committee.props.withdraw_intervals) == (Place.TOP, 77)
+    assert (committee.schedule, committee.props.withdraw_intervals) == (SchedulePlace.TOP, 77)
     assert committee.running_version == ledger.network.version == version_number(4, 1)
     assert committee.hardfork_version_vote == version_number(3, 2)
 

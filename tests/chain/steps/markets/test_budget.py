@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.markets.budget import Budget
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.property_versions import default_properties
 from tests.chain.ledgers import set_median
@@ -18,13 +18,13 @@ def test_a_budget_is_what_the_median_says_or_else_a_default(said: int, cap: int,
         default_properties(MAINNET), pm_processing_cap_per_block=said, pm_settle_rows_per_block=said
     )
 
-    budget = Budget(median)
+    budget = MarketBudget(median)
 
     assert (budget.cap, budget.turns, budget.rows) == (cap, cap, rows)
 
 
 def test_a_row_is_paid_for_while_there_are_any(markets: Ledger) -> None:
     set_median(markets, pm_settle_rows_per_block=2)
-    budget = Budget(markets.median)
+    budget = MarketBudget(markets.median)
 
     assert [budget.spend() for _ in range(3)] == [True, True, False]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.markets import recalls
-from ledgerd.chain.steps.markets.budget import Budget
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
 from ledgerd.state.objects.lazy_pool import (
@@ -178,7 +178,7 @@ def visits(rows: list[tuple[int, int]], cap: int, monkeypatch: pytest.MonkeyPatc
 
         monkeypatch.setattr(recalls, "_look_at", look_at)
         set_median(ledger, pm_processing_cap_per_block=cap)
-        budget = Budget(ledger.median)
+        budget = MarketBudget(ledger.median)
         recalls.recall_idle(ledger, budget)
         monkeypatch.undo()
         close_all()
@@ -236,7 +236,7 @@ def test_looks_take_turns_also_where_all_is_quiet(markets: Ledger) -> None:
         allocate(markets, idle_market(markets))
     set_median(markets, pm_processing_cap_per_block=3)
     for _ in range(2):
-        budget = Budget(markets.median)
+        budget = MarketBudget(markets.median)
         recalls.recall_idle(markets, budget)
         assert budget.turns == 0
     pass_time(markets, 1_000)

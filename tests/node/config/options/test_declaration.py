@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from ledgerd.node.config.options import BY_NAME, SECTIONS, every_option
-from ledgerd.node.config.options.declaration import Option, Section
-from ledgerd.node.config.values.kind import Kind, WrongValue
+from ledgerd.node.config.options.declaration import Option, OptionSection
+from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import TEXT
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
@@ -113,7 +113,7 @@ def test_no_name_is_declared_twice() -> None:
 
 
 @pytest.mark.parametrize("section", [*SECTIONS.values()], ids=lambda section: section.title)
-def test_the_fields_of_a_record_are_those_of_its_section(section: Section[Any]) -> None:
+def test_the_fields_of_a_record_are_those_of_its_section(section: OptionSection[Any]) -> None:
     paths = {path.partition(".")[::2] for path in set(section.fields) - JOINED.get(section.title, set())}
     records = {"": section.record, **section.within}
 
@@ -180,7 +180,7 @@ def test_an_option_with_words_must_be_repeatable() -> None:
 
 def test_no_kind_shows_what_it_cannot_read() -> None:
     for option in every_option():
-        kind: Kind[Any] = option.kind
+        kind: OptionKind[Any] = option.kind
         for text in option.defaults:
             try:
                 assert kind.read(kind.show(kind.read(text))) == kind.read(text)

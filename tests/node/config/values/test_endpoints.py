@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.node.config.values.endpoints import ADDRESS, ENDPOINT, EXEMPT, LISTENING, NTP_SERVER, P2P_LISTENING, PEER
-from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
+from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
 from ledgerd.protocol.endpoint import Endpoint
 
 
@@ -44,7 +44,7 @@ def test_what_is_no_host_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [LISTENING, P2P_LISTENING])
-def test_peers_are_listened_for_on_numeric_addresses_alone(kind: Kind[Endpoint]) -> None:
+def test_peers_are_listened_for_on_numeric_addresses_alone(kind: OptionKind[Endpoint]) -> None:
     assert kind.read("192.0.2.7:2001") == Endpoint("192.0.2.7", 2001)
     with pytest.raises(WrongValue, match="names the host localhost, where only a numeric address"):
         kind.read("localhost:2001")

@@ -6,7 +6,7 @@ import pytest
 
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE, CHECKPOINT, GUARDED, NAME, AccountRange, Checkpoint
 from ledgerd.node.config.values.key_values import PRIVATE_KEY
-from ledgerd.node.config.values.kind import Kind, WrongValue
+from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import public_key_text
 
@@ -15,7 +15,7 @@ COMMITTEE_KEY = "VIZ6Yt7d6LsngBoXQr47aLv97bJVs7jyr7esZTM4UUSpLUf3nbRKS"
 BLOCK_ID = "00000005" + "ab" * 16
 
 
-def refused(kind: Kind[Any], text: str) -> str:
+def refused(kind: OptionKind[Any], text: str) -> str:
     with pytest.raises(WrongValue) as error:
         kind.read(text)
     return str(error.value)
@@ -83,5 +83,5 @@ def test_a_fault_in_a_guarded_validator_repeats_no_key() -> None:
 
 
 @pytest.mark.parametrize("kind", [PRIVATE_KEY, GUARDED])
-def test_kinds_with_keys_are_secret(kind: Kind[Any]) -> None:
+def test_kinds_with_keys_are_secret(kind: OptionKind[Any]) -> None:
     assert kind.secret

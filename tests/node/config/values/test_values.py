@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.node.config.values.kind import Kind, WrongValue
+from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import (
     BOOL,
     PATH,
@@ -22,14 +22,14 @@ from ledgerd.node.config.values.values import (
 )
 
 
-def refused(kind: Kind[Any], text: str) -> str:
+def refused(kind: OptionKind[Any], text: str) -> str:
     with pytest.raises(WrongValue) as error:
         kind.read(text)
     return str(error.value)
 
 
 @pytest.mark.parametrize("kind", [BOOL, SWITCH])
-def test_yes_and_no_have_four_words_each_in_any_case(kind: Kind[bool]) -> None:
+def test_yes_and_no_have_four_words_each_in_any_case(kind: OptionKind[bool]) -> None:
     assert [kind.read(word) for word in ("true", "YES", "On", "1")] == [True] * 4
     assert [kind.read(word) for word in ("false", "No", "OFF", "0")] == [False] * 4
 

@@ -16,7 +16,7 @@ from ledgerd.protocol.constants import (
 )
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, VALIDATORS, Place, Validator
+from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, VALIDATORS, SchedulePlace, Validator
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
@@ -59,7 +59,7 @@ def _appoint_committee(ledger: Ledger) -> None:
         props = ledger.median
         committee = ledger.store.create(VALIDATORS, Validator(owner=COMMITTEE_ACCOUNT, created=ledger.now, props=props))
     with ledger.editing(committee):
-        committee.schedule = Place.TOP
+        committee.schedule = SchedulePlace.TOP
         _make_neutral(ledger, committee)
 
 

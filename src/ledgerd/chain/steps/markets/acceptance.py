@@ -11,10 +11,10 @@ from ledgerd.state.objects.markets import DELETED, MARKET_BY_ACCEPT_DEADLINE, PA
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
-def drop_unaccepted(ledger: Ledger, budget: Budget) -> None:
+def drop_unaccepted(ledger: Ledger, budget: MarketBudget) -> None:
     """The liquidity goes back; what the oracle has counted stays."""
     due = ledger.store.scan(MARKET_BY_ACCEPT_DEADLINE, lower=(WAITING,), upper=(WAITING, ledger.now))
     for market in due:

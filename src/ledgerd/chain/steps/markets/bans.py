@@ -11,12 +11,12 @@ from ledgerd.state.objects.oracles import NOT_BANNED, ORACLE_BY_BAN
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 EARLIEST = 1
 
 
-def lift_bans(ledger: Ledger, budget: Budget) -> None:
+def lift_bans(ledger: Ledger, budget: MarketBudget) -> None:
     """Of oracles, then of creators; together no more than the cap, whatever else the block has done."""
     lifted = 0
     for oracle in ledger.store.scan(ORACLE_BY_BAN, lower=(EARLIEST,), upper=(ledger.now,)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint128
 from ledgerd.chain.rules.markets.curve import find_outcome, priced
+from ledgerd.chain.rules.markets.market import count_stake
 from ledgerd.chain.steps.markets.refunding import give_stake_back
 from ledgerd.pricing.constant_product import queued_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
@@ -22,10 +23,10 @@ from ledgerd.state.objects.markets import BEING_PAID, PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
-def carry_out_batches(ledger: Ledger, budget: Budget) -> None:
+def carry_out_batches(ledger: Ledger, budget: MarketBudget) -> None:
     """Go through the markets with queued bets at the end of an epoch, and where the last pass was cut.
 
     Quirk: a pass that was cut between two markets waits for the end of the next epoch, and leaves out the markets
@@ -45,7 +46,7 @@ def _queued_from(ledger: Ledger, market: int, bet: int = 0) -> PmBet | None:
     return ledger.store.first(BET_BY_STATUS_MARKET, lower=(QUEUED, market, bet), upper=(QUEUED,))
 
 
-def _pass(ledger: Ledger, budget: Budget, bet: PmBet | None) -> tuple[int, int]:
+def _pass(ledger: Ledger, budget: MarketBudget, bet: PmBet | None) -> tuple[int, int]:
     """Returns the market, and within it the bet, at which the next pass begins; both 0 for the first there is."""
     while bet is not None and budget.turns > 0 and budget.rows:
         market = ledger.store.find(PM_MARKETS, bet.market)
@@ -62,7 +63,7 @@ def _takes_batches(market: PmMarket) -> bool:
     return market.status == markets.ACTIVE and market.allow_batch and market.payout_status != BEING_PAID
 
 
-def _carry_out(ledger: Ledger, market: PmMarket, first: PmBet, budget: Budget) -> PmBet | None:
+def _carry_out(ledger: Ledger, market: PmMarket, first: PmBet, budget: MarketBudget) -> PmBet | None:
     """Carry out a market's queued bets as far as the rows go; returns the first that is left."""
     span = ledger.store.scan(BET_BY_STATUS_MARKET, lower=(QUEUED, market.id, first.id), upper=(QUEUED, market.id))
     queue = list(islice(span, budget.rows + 1))
@@ -89,7 +90,6 @@ def _fill_all(ledger: Ledger, market: PmMarket, queue: list[PmBet]) -> int:
         for bet in queue:
             is_filled = _buy_outcome(ledger, market, sold, bet) if sold else _buy_side(ledger, market, bet)
             if is_filled:
-                market.bets_sum = fits_int64(market.bets_sum + bet.amount)
                 filled += 1
             else:
                 give_stake_back(ledger, bet)
@@ -102,10 +102,7 @@ def _buy_side(ledger: Ledger, market: PmMarket, bet: PmBet) -> bool:
         return False
     market.reserve_a, market.reserve_b = fits_int64(fill.reserve_a), fits_int64(fill.reserve_b)
     market.k = uint128(market.reserve_a * market.reserve_b)
-    if bet.side == 0:
-        market.a_bets_sum = fits_int64(market.a_bets_sum + bet.amount)
-    else:
-        market.b_bets_sum = fits_int64(market.b_bets_sum + bet.amount)
+    count_stake(market, bet.side, bet.amount)
     with ledger.editing(bet):
         bet.status, bet.weight, bet.entry_liquidity = ACTIVE, fill.tokens, market.liquidity_sum
     return True
@@ -127,6 +124,7 @@ def _buy_outcome(ledger: Ledger, market: PmMarket, sold: list[int], bet: PmBet) 
             outcome.q = sold[place]
             outcome.bets_sum = fits_int64(outcome.bets_sum + bet.amount)
             outcome.bets_count = uint32(outcome.bets_count + 1)
+    market.bets_sum = fits_int64(market.bets_sum + bet.amount)
     with ledger.editing(bet):
         bet.status, bet.weight = ACTIVE, found
     return True

@@ -12,7 +12,7 @@ DEFAULT_ROWS = 2000
 """Where the median says 0."""
 
 
-class Budget:
+class MarketBudget:
     """Turns, of which every market, dispute or position takes one, and rows, for the bets and providers in them."""
 
     __slots__ = ("cap", "done", "rows")

@@ -17,7 +17,7 @@ from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET, SETTLEME
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
     from ledgerd.state.tables import Index
 
 FINALIZED = 1
@@ -38,7 +38,7 @@ PARTS: tuple[Index[Any], ...] = (
 """What goes with a market, in the order in which it goes."""
 
 
-def collect_ended(ledger: Ledger, budget: Budget) -> None:
+def collect_ended(ledger: Ledger, budget: MarketBudget) -> None:
     """Whatever of a market the budget does not reach goes in a later block."""
     kept_until = max(0, ledger.now - ledger.median.pm_closed_market_retention_sec)
     for market in ledger.store.scan(MARKET_BY_FINALIZED, lower=(FINALIZED,), upper=(kept_until,)):
@@ -47,7 +47,7 @@ def collect_ended(ledger: Ledger, budget: Budget) -> None:
         budget.take_turn()
 
 
-def _collect(ledger: Ledger, market: PmMarket, budget: Budget) -> bool:
+def _collect(ledger: Ledger, market: PmMarket, budget: MarketBudget) -> bool:
     if market.forfeit_pool > 0:
         burn(ledger, market.forfeit_pool)
         with ledger.editing(market):

@@ -16,10 +16,10 @@ from ledgerd.state.objects.markets import BEING_PAID, PmMarket
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
-def close_undecided(ledger: Ledger, budget: Budget) -> None:
+def close_undecided(ledger: Ledger, budget: MarketBudget) -> None:
     """Quirk: a refund that is cut here is taken up by the settlement of the same block, which ends or fails it.
 
     Such a market is resolved, being paid and long due, and so looks like one whose settlement was cut.

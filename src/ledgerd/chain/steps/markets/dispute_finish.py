@@ -29,7 +29,7 @@ from ledgerd.state.objects.markets import BEING_PAID, TO_BE_PAID, PmMarket
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
     from ledgerd.protocol.names import AccountName
     from ledgerd.state.objects.oracles import PmOracle
 
@@ -37,7 +37,7 @@ DUE_FIRST = 1
 """As the time of a result: the market is paid out in this block, before all others."""
 
 
-class Tally(NamedTuple):
+class BallotTally(NamedTuple):
     """What the ballots on a dispute come to, in shares."""
 
     voted: int
@@ -61,7 +61,7 @@ class Tally(NamedTuple):
         return uint128(self.changes[self.best] * HUNDRED_PERCENT) // self.voted
 
 
-def finish_voted(ledger: Ledger, budget: Budget) -> None:
+def finish_voted(ledger: Ledger, budget: MarketBudget) -> None:
     """End what is due. The pool is weighed once, as it stands now, also where nothing is due."""
     pool = pool_votes(ledger)
     due = ledger.store.scan(DISPUTE_BY_VOTING_END, lower=(OPEN,), upper=(OPEN, ledger.now))
@@ -78,7 +78,7 @@ def finish_voted(ledger: Ledger, budget: Budget) -> None:
         budget.take_turn()
 
 
-def _count(ledger: Ledger, market: PmMarket, pool: PoolVotes) -> Tally:
+def _count(ledger: Ledger, market: PmMarket, pool: PoolVotes) -> BallotTally:
     """Whatever is not for an outcome by more than nothing defends what the oracle said."""
     voted = defense = ballots = 0
     changes = [0] * market.outcome_count
@@ -91,10 +91,10 @@ def _count(ledger: Ledger, market: PmMarket, pool: PoolVotes) -> Tally:
             changes[ballot.vote_outcome] = fits_int64(changes[ballot.vote_outcome] + part)
         else:
             defense = fits_int64(defense + part)
-    return Tally(voted, tuple(changes), defense, ballots)
+    return BallotTally(voted, tuple(changes), defense, ballots)
 
 
-def _end(ledger: Ledger, market: PmMarket, dispute: PmDispute, tally: Tally, pool: PoolVotes) -> None:
+def _end(ledger: Ledger, market: PmMarket, dispute: PmDispute, tally: BallotTally, pool: PoolVotes) -> None:
     all_shares = fits_int64(ledger.globals.total_vesting_shares + pool.weight)
     least = mul_div(all_shares, ledger.median.pm_dispute_approve_min_percent, HUNDRED_PERCENT)
     change = fits_int64(sum(tally.changes))
@@ -122,7 +122,7 @@ def _uphold(ledger: Ledger, market: PmMarket, dispute: PmDispute) -> None:
     _pay(ledger, market.oracle, dispute.dispute_fee)
 
 
-def _override(ledger: Ledger, market: PmMarket, dispute: PmDispute, tally: Tally) -> int:
+def _override(ledger: Ledger, market: PmMarket, dispute: PmDispute, tally: BallotTally) -> int:
     """Returns what the oracle's insurance has paid."""
     oracle, percent = find_oracle(ledger, market.oracle), market.dispute_penalty_percent
     fee = max(0, dispute.dispute_fee)

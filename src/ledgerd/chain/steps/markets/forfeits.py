@@ -16,10 +16,10 @@ from ledgerd.state.objects.markets import PM_MARKETS
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
-def forfeit_commits(ledger: Ledger, budget: Budget) -> None:
+def forfeit_commits(ledger: Ledger, budget: MarketBudget) -> None:
     """The penalty goes to the market, whatever its status, and the rest back. Without a market it is nobody's."""
     due = ledger.store.scan(COMMIT_BY_REVEAL_DEADLINE, lower=(COMMITTED,), upper=(COMMITTED, ledger.now))
     for commit in due:

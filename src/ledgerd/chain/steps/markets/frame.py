@@ -11,7 +11,7 @@ from ledgerd.chain.rules.markets.seeds import recount_newcomers
 from ledgerd.chain.steps.markets.acceptance import drop_unaccepted
 from ledgerd.chain.steps.markets.bans import lift_bans
 from ledgerd.chain.steps.markets.batches import carry_out_batches
-from ledgerd.chain.steps.markets.budget import Budget
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.collection import collect_ended
 from ledgerd.chain.steps.markets.dispute_close import close_undecided
 from ledgerd.chain.steps.markets.dispute_finish import finish_voted
@@ -25,17 +25,17 @@ from ledgerd.state.objects.markets import PM_MARKETS
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.block_context import BlockContext
 
-Section = Callable[[Ledger, Budget], None]
+MarketStep = Callable[[Ledger, MarketBudget], None]
 
 
-def pay_withdrawals(ledger: Ledger, budget: Budget) -> None:
+def pay_withdrawals(ledger: Ledger, budget: MarketBudget) -> None:
     """Pay those who wait for tokens of the lazy pool with the rows that are left (spec 09, section 5.14)."""
     pool = find_pool(ledger)
     if pool is not None and pool.pending_withdrawals > 0 and budget.rows > 0:
         budget.rows -= serve_queue(ledger, budget.rows)
 
 
-SECTIONS: tuple[Section, ...] = (
+SECTIONS: tuple[MarketStep, ...] = (
     forfeit_commits,
     refund_unresolved,
     drop_unaccepted,
@@ -51,14 +51,14 @@ SECTIONS: tuple[Section, ...] = (
     pay_withdrawals,
 )
 
-SECTIONS_OF_THE_POOL: tuple[Section, ...] = (finish_voted, pay_withdrawals)
+SECTIONS_OF_THE_POOL: tuple[MarketStep, ...] = (finish_voted, pay_withdrawals)
 """The first of them weighs the pool whether or not a dispute is due."""
 
 
 def process_markets(ledger: Ledger, progress: BlockContext) -> None:
     """Do what is due in markets. A section that runs out of rows ends; those behind it run."""
     _seed(ledger, progress.parent_time)
-    budget = Budget(ledger.median)
+    budget = MarketBudget(ledger.median)
     # Without a market that ever was, only the pool can have something to do.
     for section in SECTIONS if ledger.store.next_id(PM_MARKETS) else SECTIONS_OF_THE_POOL:
         section(ledger, budget)

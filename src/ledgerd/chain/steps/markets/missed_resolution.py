@@ -13,10 +13,10 @@ from ledgerd.state.objects.markets import ACTIVE, BEING_PAID, MARKET_BY_RESULT_E
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
-def refund_unresolved(ledger: Ledger, budget: Budget) -> None:
+def refund_unresolved(ledger: Ledger, budget: MarketBudget) -> None:
     """Until the refund is through, which may take several blocks, the market stays active."""
     due = ledger.store.scan(MARKET_BY_RESULT_EXPIRATION, lower=(ACTIVE, 0), upper=(ACTIVE, 0, end_of_grace(ledger)))
     for market in due:

@@ -19,13 +19,13 @@ from ledgerd.state.objects.leverage import ACTIVE, LEVERAGE_BY_FUNDING_DUE
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 FIRST_DUE = 1
 """Positions that pay nothing for their loan are due at time 0, which never comes."""
 
 
-def charge_funding(ledger: Ledger, budget: Budget) -> None:
+def charge_funding(ledger: Ledger, budget: MarketBudget) -> None:
     """Charge what is due; what then is worth no more than it owes is closed."""
     due = ledger.store.scan(LEVERAGE_BY_FUNDING_DUE, lower=(ACTIVE, FIRST_DUE), upper=(ACTIVE, ledger.now))
     for position in due:
@@ -38,7 +38,7 @@ def charge_funding(ledger: Ledger, budget: Budget) -> None:
         budget.take_turn()
 
 
-def close_after_betting(ledger: Ledger, budget: Budget) -> None:
+def close_after_betting(ledger: Ledger, budget: MarketBudget) -> None:
     """Close what stands in markets that take no bets any more, in the order in which funding is due.
 
     The reference looks at every position for this, which costs it no turns; here only those markets are looked at

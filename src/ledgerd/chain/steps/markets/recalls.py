@@ -11,7 +11,6 @@ from ledgerd.chain.rules.markets.lazy_pool import recall
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
-from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects import markets
 from ledgerd.state.objects.lazy_pool import (
     ACTIVE,
@@ -24,7 +23,7 @@ from ledgerd.state.objects.markets import DELETED, PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
     from ledgerd.state.store import Store
 
 STEPS = 10
@@ -34,17 +33,19 @@ STEPS = 10
 LIVING = (markets.WAITING, markets.ACTIVE)
 
 
-class Front(NamedTuple):
-    """The allocations that a block looks at if nothing is to be done with any of them."""
+class Look(NamedTuple):
+    """What tells that there is nothing to do with an allocation. Looks are in the order of their allocations."""
 
-    ids: tuple[int, ...]
-    limits: tuple[tuple[int, int], ...]
-    """Their markets, each with what may have been bet there without anything to do."""
-    until: int
-    """When the time for a step comes for the first of them."""
+    last_check_time: int
+    id: int
+    market: int
+    limit: int
+    """What may have been bet on the market without anything to do."""
+    next_step: int
+    """When the time for a step comes."""
 
 
-def recall_idle(ledger: Ledger, budget: Budget) -> None:
+def recall_idle(ledger: Ledger, budget: MarketBudget) -> None:
     """Look at allocations, those first that were looked at longest ago.
 
     Quirk: a look takes a turn, whatever comes of it. One that was dealt with is of now, and stands behind the others:
@@ -55,32 +56,38 @@ def recall_idle(ledger: Ledger, budget: Budget) -> None:
     if not ledger.median.pm_lazy_pool_enabled or left <= 0:
         return
     span = (ACTIVE,)
-    front = store.front(LAZY_ALLOCATION_BY_CHECK, left, partial(_front_of, store), lower=span, upper=span)
-    if _is_quiet(store, front, ledger.now):
-        budget.done += len(front.ids)
-        return
-    rows = [store.get(PM_LAZY_ALLOCATIONS, row_id) for row_id in front.ids]
+    looks = store.front(LAZY_ALLOCATION_BY_CHECK, left, partial(_look_of, store), lower=span, upper=span)
     place = 0
-    while place < len(rows) and place < left:
-        row = rows[place]
+    while (place := _next_to_do(store, looks, ledger.now, place)) < min(left, len(looks)):
+        row = store.get(PM_LAZY_ALLOCATIONS, looks[place].id)
         place += 1
         before = row.last_check_time
         _look_at(ledger, row)
-        has_moved = row.status == ACTIVE and row.last_check_time != before
-        if has_moved and place < len(rows) and _place_of(row) > _place_of(rows[place]):
-            insort(rows, row, lo=place + 1, key=_place_of)
-    budget.done += place
+        if row.status == ACTIVE and row.last_check_time != before and place < len(looks):
+            again = _look_of(store, row)
+            if again > looks[place]:
+                insort(looks, again, lo=place + 1)
+    budget.done += min(left, len(looks))
 
 
-def _place_of(row: PmLazyAllocation) -> tuple[int, int]:
-    return row.last_check_time, row.id
+def _next_to_do(store: Store, looks: list[Look], now: int, place: int) -> int:
+    """The place of the first of these, from a place on, with which there may be something to do.
+
+    A time of result moves only where a status does.
+    """
+    found = store.objects(PM_MARKETS)
+    for here in range(place, len(looks)):
+        _, _, market_id, limit, next_step = looks[here]
+        market = found.get(market_id) or store.find(PM_MARKETS, market_id)
+        if now >= next_step or market is None or market.bets_sum > limit or market.status not in LIVING:
+            return here
+    return len(looks)
 
 
-def _front_of(store: Store, rows: list[PmLazyAllocation]) -> Front:
+def _look_of(store: Store, row: PmLazyAllocation) -> Look:
     """Whatever changes in an allocation, the time of its last check or its status does too."""
-    limits = tuple([(row.market, row.bets_sum_at_check) for row in rows])
-    until = min([_next_step(row, store.find(PM_MARKETS, row.market)) for row in rows], default=LATEST)
-    return Front(tuple([row.id for row in rows]), limits, until)
+    next_step = _next_step(row, store.find(PM_MARKETS, row.market))
+    return Look(row.last_check_time, row.id, row.market, row.bets_sum_at_check, next_step)
 
 
 def _next_step(row: PmLazyAllocation, market: PmMarket | None) -> int:
@@ -88,18 +95,6 @@ def _next_step(row: PmLazyAllocation, market: PmMarket | None) -> int:
     if market is None or row.check_step >= STEPS or row.amount <= 0:
         return 0
     return row.last_check_time + max(0, market.result_expiration - market.created_time) // STEPS
-
-
-def _is_quiet(store: Store, front: Front, now: int) -> bool:
-    """Whether a look at all of these shows nothing to do; a time of result moves only where a status does."""
-    if now >= front.until:
-        return False
-    found = store.objects(PM_MARKETS)
-    for market_id, limit in front.limits:
-        market = found.get(market_id) or store.find(PM_MARKETS, market_id)
-        if market is None or market.bets_sum > limit or market.status not in LIVING:
-            return False
-    return True
 
 
 def _look_at(ledger: Ledger, row: PmLazyAllocation) -> None:

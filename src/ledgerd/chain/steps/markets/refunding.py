@@ -21,7 +21,7 @@ from ledgerd.state.objects.settlements import PM_SETTLEMENTS, SETTLEMENT_BY_MARK
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 COUNTING = 11
 PAYING = 12
@@ -43,7 +43,7 @@ def give_stake_back(ledger: Ledger, bet: PmBet, more: int = 0) -> None:
         bet.status = bets.REFUNDED
 
 
-def refund(ledger: Ledger, market: PmMarket, budget: Budget) -> bool:
+def refund(ledger: Ledger, market: PmMarket, budget: MarketBudget) -> bool:
     """Go on with the refund of a market as far as the budget goes; returns whether all is done."""
     state = ledger.store.lookup(SETTLEMENT_BY_MARKET, market.id) or _begin(ledger, market)
     if state.phase == COUNTING and not _count(ledger, market, state, budget):
@@ -70,7 +70,7 @@ def _begin(ledger: Ledger, market: PmMarket) -> PmSettlement:
     return state
 
 
-def _count(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget) -> bool:
+def _count(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: MarketBudget) -> bool:
     with ledger.editing(state):
         for bet in bets_from(ledger, market, state.cursor):
             if not budget.spend():
@@ -83,7 +83,7 @@ def _count(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget
     return True
 
 
-def _pay(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget) -> bool:
+def _pay(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: MarketBudget) -> bool:
     with ledger.editing(state):
         for bet in bets_from(ledger, market, state.cursor):
             if not budget.spend():

@@ -14,13 +14,13 @@ from ledgerd.state.objects.markets import BEING_PAID, MARKET_BY_PAYMENT, PAID, T
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 NO_BET = -1
 """In the virtual operation, which is of the market as a whole."""
 
 
-def settle_resolved(ledger: Ledger, budget: Budget) -> None:
+def settle_resolved(ledger: Ledger, budget: MarketBudget) -> None:
     """The one whose result was due first comes first, also before those whose settlement was cut."""
     for market in ledger.store.scan(MARKET_BY_PAYMENT, lower=(True,), upper=(True, end_of_grace(ledger))):
         if budget.turns <= 0:

@@ -40,7 +40,7 @@ from ledgerd.state.objects.settlements import (
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import Budget
+    from ledgerd.chain.steps.markets.budget import MarketBudget
     from ledgerd.state.objects.markets import PmMarket
 
 BEGINNING = 1
@@ -50,7 +50,7 @@ PAYING = 4
 FINISHING = 5
 
 
-def settle(ledger: Ledger, market: PmMarket, budget: Budget) -> bool:
+def settle(ledger: Ledger, market: PmMarket, budget: MarketBudget) -> bool:
     """Go on with the settlement of a market as far as the budget goes; returns whether all is done.
 
     Quirk: the phases of a refund are none of these, so that a refund which comes here is finished at once (spec 09,
@@ -97,7 +97,7 @@ def _begin(ledger: Ledger, market: PmMarket, state: PmSettlement) -> None:
         state.phase = MEASURING
 
 
-def _measure(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget) -> bool:
+def _measure(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: MarketBudget) -> bool:
     """Add up what was lost and what has won; bets that were never carried out go back."""
     has_winners = not is_void(market)
     with ledger.editing(state):
@@ -117,7 +117,7 @@ def _measure(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budg
     return True
 
 
-def _pay_claims(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget) -> bool:
+def _pay_claims(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: MarketBudget) -> bool:
     """Claims on what came about are paid in their order while the bucket lasts; all of them go."""
     bucket = 0
     if not is_void(market):
@@ -179,7 +179,7 @@ def _penalty(ledger: Ledger, market: PmMarket) -> int:
     return penalty
 
 
-def _pay_bets(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: Budget) -> bool:
+def _pay_bets(ledger: Ledger, market: PmMarket, state: PmSettlement, budget: MarketBudget) -> bool:
     """Each bet gets what it has won, which for most is nothing, or its stake back."""
     pay = return_bet if is_void(market) else pay_bet
     with ledger.editing(state):

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ledgerd.state.objects.markets import PmMarket
     from ledgerd.state.objects.oracles import PmOracle
 
-Fault = Literal["missed_count", "dispute_responses_missed", "disputes_auto_closed"]
+OracleFault = Literal["missed_count", "dispute_responses_missed", "disputes_auto_closed"]
 
 
-def slash_idle(ledger: Ledger, market: PmMarket, *faults: Fault) -> int:
+def slash_idle(ledger: Ledger, market: PmMarket, *faults: OracleFault) -> int:
     """A part of the insurance goes to the committee; only where it is not nothing, the faults are counted."""
     oracle = find_oracle(ledger, market.oracle)
     if oracle is None or oracle.insurance <= 0:

@@ -12,16 +12,16 @@ from typing import Literal, cast
 
 import msgspec
 
-from ledgerd.node.config.ini import Entry
+from ledgerd.node.config.ini import IniEntry
 from ledgerd.node.config.options.invocation import LOGGING_KEYS
 from ledgerd.node.config.values.values import nearest
 
 Form = Literal["console", "json_console", "file"]
 Level = Literal["all", "debug", "info", "warn", "error", "off"]
 
-Stream = Literal["std_out", "std_error"]
+LogStream = Literal["std_out", "std_error"]
 
-STREAMS: tuple[Stream, ...] = ("std_out", "std_error")
+STREAMS: tuple[LogStream, ...] = ("std_out", "std_error")
 LEVELS: tuple[Level, ...] = ("all", "debug", "info", "warn", "error", "off")
 
 _BETWEEN_NAMES = re.compile(r"[ ,]+")
@@ -35,7 +35,7 @@ class Appender(msgspec.Struct, frozen=True):
 
     name: str
     form: Form
-    target: Path | Stream
+    target: Path | LogStream
 
 
 class Logger(msgspec.Struct, frozen=True):
@@ -58,18 +58,18 @@ class _Section:
 
     def __init__(self, name: str, file: Path, problems: list[str]) -> None:
         self.name, self.file, self.problems = name, file, problems
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, IniEntry] = {}
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: IniEntry) -> None:
         """The last of several wins, save where the reference knows the key by name."""
         if entry.key in self.entries and entry.full_key in LOGGING_KEYS:
             self.fault(entry, f"option '{entry.full_key}' cannot be specified more than once: keep one of them")
         self.entries[entry.key] = entry
 
-    def fault(self, entry: Entry, problem: str) -> None:
+    def fault(self, entry: IniEntry, problem: str) -> None:
         self.problems.append(f"{self.file}:{entry.line}: {problem}")
 
-    def take(self, key: str, example: str) -> Entry | None:
+    def take(self, key: str, example: str) -> IniEntry | None:
         """The entry of a key that the section must have."""
         entry = self.entries.pop(key, None)
         if entry is None:
@@ -89,13 +89,13 @@ class _Section:
             self.fault(left, f"{left.key}: no key of [{self.name}]; the nearest one is {nearest(left.key, known)}")
 
 
-def read_logging(entries: Iterable[Entry], file: Path, problems: list[str]) -> Logging | None:
+def read_logging(entries: Iterable[IniEntry], file: Path, problems: list[str]) -> Logging | None:
     """What the sections of a file declare, or None if it has none; faults are added to the problems."""
     sections: dict[str, _Section] = {}
     for entry in entries:
         sections.setdefault(entry.section, _Section(entry.section, file, problems)).add(entry)
     appenders: list[Appender] = []
-    routed: list[tuple[Logger, Entry | None]] = []
+    routed: list[tuple[Logger, IniEntry | None]] = []
     for name, section in sections.items():
         if parts := _APPENDER.fullmatch(name):
             appenders.append(_appender(section, cast("Form", parts[1]), parts[2]))
@@ -118,10 +118,10 @@ def _appender(section: _Section, form: Form, name: str) -> Appender:
         return Appender(name, form, section.file.parent / path)
     stream = section.choice("stream", STREAMS, "std_error")
     section.finish(("stream",))
-    return Appender(name, form, cast("Stream", stream))
+    return Appender(name, form, cast("LogStream", stream))
 
 
-def _logger(section: _Section, name: str) -> tuple[Logger, Entry | None]:
+def _logger(section: _Section, name: str) -> tuple[Logger, IniEntry | None]:
     level = section.choice("level", LEVELS, "info")
     entry = section.take("appenders", "stderr")
     section.finish(("level", "appenders"))
@@ -129,7 +129,7 @@ def _logger(section: _Section, name: str) -> tuple[Logger, Entry | None]:
     return Logger(name, cast("Level", level), tuple(filter(None, names))), entry
 
 
-def _check_appenders(logger: Logger, entry: Entry | None, known: list[str], file: Path, problems: list[str]) -> None:
+def _check_appenders(logger: Logger, entry: IniEntry | None, known: list[str], file: Path, problems: list[str]) -> None:
     for name in logger.appenders:
         if name not in known and entry is not None:
             there_are = f"there are {', '.join(known)}" if known else "there are none"

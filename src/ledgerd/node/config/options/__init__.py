@@ -7,7 +7,7 @@ from typing import Any
 
 from ledgerd.node.config.options.application import APPLICATION
 from ledgerd.node.config.options.chain import CHAIN
-from ledgerd.node.config.options.declaration import Option, Section
+from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY
 from ledgerd.node.config.options.invocation import INVOCATION
 from ledgerd.node.config.options.p2p import P2P
@@ -16,7 +16,7 @@ from ledgerd.node.config.options.validator import VALIDATOR
 from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
 from ledgerd.node.config.options.webserver import WEBSERVER
 
-SECTIONS: dict[str, Section[Any]] = {
+SECTIONS: dict[str, OptionSection[Any]] = {
     "invocation": INVOCATION,
     "application": APPLICATION,
     "chain": CHAIN,

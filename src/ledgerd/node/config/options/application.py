@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.build import THIS_BUILD
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
 from ledgerd.node.config.values.values import choice_of, name_among
 
 NETWORKS = ("mainnet", "testnet")
@@ -77,7 +77,7 @@ def _complete(record: Application, surroundings: Surroundings) -> Application:
     return Application(in_order_of_start(kept), chain)
 
 
-APPLICATION = Section(
+APPLICATION = OptionSection(
     "application",
     "What the node consists of, and which network it belongs to.",
     Application,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
 from ledgerd.node.config.values.json_values import CHECKPOINT, Checkpoint
 from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64
 
@@ -38,7 +38,7 @@ def _complete(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
 
 _NEVER_WAITS = "who reads the state never waits for who writes it"
 
-CHAIN = Section(
+CHAIN = OptionSection(
     "chain",
     "The state, the file that holds it, and how blocks are applied.",
     ChainOptions,

@@ -1,4 +1,4 @@
-"""How options are declared: an `Option` for each, and a `Section` for those of one part of the node.
+"""How options are declared: an `Option` for each, and a `OptionSection` for those of one part of the node.
 
 Reading them from the command line and from files is done in `configuration`; here nothing is read.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ledgerd.node.config.values.kind import Kind
+from ledgerd.node.config.values.kind import OptionKind
 
 R = TypeVar("R")
 
@@ -28,7 +28,7 @@ class Option:
     """One option: its name in files and on the command line, what it takes, and what it is for."""
 
     name: str
-    kind: Kind[Any]
+    kind: OptionKind[Any]
     help: str
     default: str | tuple[str, ...] | None = None
     """As it would be written; None where nothing stands for nothing."""
@@ -93,7 +93,7 @@ def _unchanged(record: R, _surroundings: Surroundings) -> R:
 
 
 @dataclass(frozen=True, slots=True)
-class Section(Generic[R]):
+class OptionSection(Generic[R]):
     """The options of one part of the node, and the record of that part that their values make."""
 
     title: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from ledgerd.history.settings import HistorySettings
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE
 from ledgerd.node.config.values.values import TEXT, UINT32, uint32
 
@@ -29,7 +29,7 @@ def _complete(record: HistorySettings, _surroundings: Surroundings) -> HistorySe
     return record
 
 
-HISTORY = Section(
+HISTORY = OptionSection(
     "history",
     "What the plugins operation_history and account_history keep.",
     HistorySettings,
@@ -77,7 +77,7 @@ HISTORY = Section(
     prefixes=("history-",),
 )
 
-CUSTOM_PROTOCOL = Section(
+CUSTOM_PROTOCOL = OptionSection(
     "custom_protocol_api",
     "What the plugin custom_protocol_api keeps.",
     CustomProtocolOptions,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.values import BOOL, PATH, SWITCH, TEXT, choice_of
 
 CONFIG_FILE = "config.ini"
@@ -78,7 +78,7 @@ def _switch(name: str, explanation: str, *, ours: bool = False, without_meaning:
     )
 
 
-INVOCATION = Section(
+INVOCATION = OptionSection(
     "invocation",
     "Where things are, and what to do at this start. These options stand on the command line alone.",
     Invocation,

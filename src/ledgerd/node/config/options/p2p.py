@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.node.config.options.declaration import Option, Section
+from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.values.endpoints import EXEMPT, P2P_LISTENING, PEER
 from ledgerd.node.config.values.values import BOOL, SWITCH, UINT32, uint32
 from ledgerd.p2p.shared.settings import Settings
@@ -12,7 +12,7 @@ LEAST_STATS_INTERVAL = 30
 
 _NEVER_READ = "the reference never reads it"
 
-P2P = Section(
+P2P = OptionSection(
     "p2p",
     "Peers, what is exchanged with them, and transactions that wait for a block.",
     Settings,

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
 from ledgerd.node.config.values.endpoints import ADDRESS, LISTENING, PEER
-from ledgerd.node.config.values.kind import Kind
+from ledgerd.node.config.values.kind import OptionKind
 from ledgerd.node.config.values.values import BOOL, INT64, PATH, UINT32
 from ledgerd.snapshot.settings import SnapshotSettings
 
 IN_THE_DATA_DIRECTORY = Path("DATA-DIR", "snapshots")
 """What an empty directory stands for, until it is known where the data directory is."""
 
-DIRECTORY = Kind(
+DIRECTORY = OptionKind(
     PATH.word, f"{PATH.takes}, or nothing", PATH.example, lambda text: Path(text) if text else IN_THE_DATA_DIRECTORY
 )
 
@@ -31,7 +31,7 @@ def _complete(record: SnapshotSettings, surroundings: Surroundings) -> SnapshotS
     return msgspec.structs.replace(record, directory=directory)
 
 
-SNAPSHOT = Section(
+SNAPSHOT = OptionSection(
     "snapshot",
     "Writing snapshots of the state, serving them to others, and fetching them.",
     SnapshotSettings,

@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.endpoints import NTP_SERVER
 from ledgerd.node.config.values.json_values import NAME
 from ledgerd.node.config.values.key_values import PRIVATE_KEY, read_private_key
@@ -68,7 +68,7 @@ def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerS
     return record
 
 
-VALIDATOR = Section(
+VALIDATOR = OptionSection(
     "validator",
     "Block production: whose blocks, signed with which keys, and the time that they are made by.",
     ProducerSettings,

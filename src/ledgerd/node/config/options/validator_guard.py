@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
 from ledgerd.node.config.values.json_values import GUARDED, GuardedValidator
 from ledgerd.node.config.values.values import BOOL, UINT32, uint32
 from ledgerd.producer.settings import GuardSettings, Watched
@@ -19,7 +19,7 @@ def _never_took_effect(name: str) -> str:
     return f"in the reference it never took effect either; {name} does"
 
 
-VALIDATOR_GUARD = Section(
+VALIDATOR_GUARD = OptionSection(
     "validator_guard",
     "Watches over validators: gives back a signing key that was taken away, and switches off one that makes blocks "
     "alone.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, Section, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
 from ledgerd.node.config.values.endpoints import ENDPOINT, EXEMPT, NETWORK, ORIGIN
 from ledgerd.node.config.values.values import BOOL, SIZE, UINT32, UINT64, uint32
 from ledgerd.rpc.call.limits import Limits
@@ -21,7 +21,7 @@ def _complete(record: WebserverSettings, surroundings: Surroundings) -> Webserve
     return record
 
 
-WEBSERVER = Section(
+WEBSERVER = OptionSection(
     "webserver",
     "Where JSON-RPC is served, by how many processes, and within what limits.",
     WebserverSettings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
+from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
 from ledgerd.protocol.addresses import NONE, PRIVATE, network_of
 from ledgerd.protocol.endpoint import Endpoint
 
@@ -102,10 +102,10 @@ def _read_origin(text: str) -> str:
     return text
 
 
-ENDPOINT = Kind("HOST:PORT", "a host, by name or by number, and a port", "127.0.0.1:8090", _read_endpoint)
-PEER = Kind("HOST:PORT", "a host, by name or by number, and a port from 1", "seed.example.org:2001", _read_peer)
-LISTENING = Kind("ADDRESS:PORT", "an IP address of this machine and a port", "0.0.0.0:2001", _read_numeric)
-P2P_LISTENING = Kind(
+ENDPOINT = OptionKind("HOST:PORT", "a host, by name or by number, and a port", "127.0.0.1:8090", _read_endpoint)
+PEER = OptionKind("HOST:PORT", "a host, by name or by number, and a port from 1", "seed.example.org:2001", _read_peer)
+LISTENING = OptionKind("ADDRESS:PORT", "an IP address of this machine and a port", "0.0.0.0:2001", _read_numeric)
+P2P_LISTENING = OptionKind(
     LISTENING.word,
     LISTENING.takes,
     LISTENING.example,
@@ -113,10 +113,10 @@ P2P_LISTENING = Kind(
     argument=Argument.OPTIONAL,
     bare="127.0.0.1:9876",
 )
-NTP_SERVER = Kind("HOST[:PORT]", f"a host and a port, by default {NTP_PORT}", "pool.ntp.org", _read_ntp_server)
-NETWORK = Kind("ADDRESS[/BITS]", "an IP address, or a network of them", "192.0.2.0/24", _read_network)
-ORIGIN = Kind("ORIGIN", "scheme, host and port of a page, or * for all", "https://wallet.example", _read_origin)
-ADDRESS = Kind("ADDRESS", "an IP address", "192.0.2.7", _read_address)
+NTP_SERVER = OptionKind("HOST[:PORT]", f"a host and a port, by default {NTP_PORT}", "pool.ntp.org", _read_ntp_server)
+NETWORK = OptionKind("ADDRESS[/BITS]", "an IP address, or a network of them", "192.0.2.0/24", _read_network)
+ORIGIN = OptionKind("ORIGIN", "scheme, host and port of a page, or * for all", "https://wallet.example", _read_origin)
+ADDRESS = OptionKind("ADDRESS", "an IP address", "192.0.2.7", _read_address)
 
 
 def _read_exempt(text: str) -> str:
@@ -128,4 +128,4 @@ def _read_exempt(text: str) -> str:
         raise WrongValue(f"is no network, {PRIVATE} or {NONE}: {text}") from None
 
 
-EXEMPT = Kind("NETWORK", f"a network as 10.0.0.0/8, {PRIVATE} or {NONE}", "10.0.0.0/8", _read_exempt)
+EXEMPT = OptionKind("NETWORK", f"a network as 10.0.0.0/8, {PRIVATE} or {NONE}", "10.0.0.0/8", _read_exempt)

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.node.config.values.key_values import read_private_key, show_private_key
-from ledgerd.node.config.values.kind import Kind, WrongValue
+from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import number_of
 
 if TYPE_CHECKING:
@@ -116,16 +116,16 @@ def _show_guarded(value: GuardedValidator) -> str:
     return f'["{value.name}",{keys}]'
 
 
-NAME = Kind("NAME", "the name of an account, with or without double quotes", '"alice"', _read_name, '"{}"'.format)
-CHECKPOINT = Kind(
+NAME = OptionKind("NAME", "the name of an account, with or without double quotes", '"alice"', _read_name, '"{}"'.format)
+CHECKPOINT = OptionKind(
     '[NUMBER,"ID"]',
     "a block number and a block id as JSON",
     '[1,"' + "00000001" + "ab" * 16 + '"]',
     _read_checkpoint,
     _show_checkpoint,
 )
-ACCOUNT_RANGE = Kind('["FROM","TO"]', "two names as JSON", '["alice","alice"]', _read_range, _show_range)
-GUARDED = Kind(
+ACCOUNT_RANGE = OptionKind('["FROM","TO"]', "two names as JSON", '["alice","alice"]', _read_range, _show_range)
+GUARDED = OptionKind(
     '["NAME","WIF","WIF"]',
     "a validator, its signing key and its active key as JSON",
     '["alice","5...","5..."]',

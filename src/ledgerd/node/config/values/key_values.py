@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.node.config.values.kind import Kind, WrongValue
+from ledgerd.node.config.values.kind import OptionKind, WrongValue
 
 if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey
@@ -28,7 +28,7 @@ def show_private_key(key: PrivateKey) -> str:
     return f"(the private key of {public_key_text(key.public)})"
 
 
-PRIVATE_KEY = Kind(
+PRIVATE_KEY = OptionKind(
     "WIF",
     "a private key in WIF, which begins with 5",
     "5...",

@@ -26,7 +26,7 @@ class Argument(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
+class OptionKind(Generic[T]):
     """One kind of value."""
 
     word: str

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ledgerd.node.config.values.kind import Argument, Kind, WrongValue
+from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
 
 _TRUE = frozenset({"", "true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
@@ -32,7 +32,7 @@ def _show_bool(value: bool) -> str:
     return "true" if value else "false"
 
 
-BOOL = Kind(
+BOOL = OptionKind(
     "BOOL",
     "true, yes, on or 1; or false, no, off or 0",
     "true",
@@ -41,7 +41,7 @@ BOOL = Kind(
     argument=Argument.OPTIONAL,
     bare="true",
 )
-SWITCH = Kind("BOOL", BOOL.takes, "true", _read_bool, _show_bool, argument=Argument.NONE, bare="true")
+SWITCH = OptionKind("BOOL", BOOL.takes, "true", _read_bool, _show_bool, argument=Argument.NONE, bare="true")
 """A yes or no that on the command line is said by the option alone."""
 
 
@@ -57,7 +57,7 @@ def number_of(text: str, bits: int) -> int:
     return -value % (1 << bits) if sign == "-" else value
 
 
-def _unsigned(bits: int, *, least: int = 0, most: int | None = None, raised_to: int = 0) -> Kind[int]:
+def _unsigned(bits: int, *, least: int = 0, most: int | None = None, raised_to: int = 0) -> OptionKind[int]:
     largest = (1 << bits) - 1 if most is None else most
 
     def read(text: str) -> int:
@@ -69,10 +69,10 @@ def _unsigned(bits: int, *, least: int = 0, most: int | None = None, raised_to: 
     takes = f"a whole number from {least} to {largest}"
     if raised_to:
         takes += f", where what is below {raised_to} counts as {raised_to}"
-    return Kind("NUMBER", takes, str(max(least, raised_to, 1)), read)
+    return OptionKind("NUMBER", takes, str(max(least, raised_to, 1)), read)
 
 
-def uint32(*, least: int = 0, most: int | None = None, raised_to: int = 0) -> Kind[int]:
+def uint32(*, least: int = 0, most: int | None = None, raised_to: int = 0) -> OptionKind[int]:
     """A number of 32 bits within bounds; a smaller one than `raised_to` is taken for that."""
     return _unsigned(32, least=least, most=most, raised_to=raised_to)
 
@@ -92,7 +92,7 @@ def _read_int64(text: str) -> int:
     return -int(digits) if sign == "-" else int(digits)
 
 
-INT64 = Kind("NUMBER", "a whole number, which may be negative", "1", _read_int64)
+INT64 = OptionKind("NUMBER", "a whole number, which may be negative", "1", _read_int64)
 
 
 def _read_size(text: str) -> int:
@@ -115,7 +115,7 @@ def _show_size(value: int) -> str:
     return str(value)
 
 
-SIZE = Kind(
+SIZE = OptionKind(
     "SIZE",
     "bytes: digits, then nothing or one of K M G T P E Z Y for powers of 1024 (KB, MB and so on: of 1000)",
     "4G",
@@ -123,11 +123,11 @@ SIZE = Kind(
     _show_size,
 )
 
-TEXT: Kind[str] = Kind("TEXT", "any text", "text", str)
-PATH = Kind("PATH", "a path", "state", Path)
+TEXT: OptionKind[str] = OptionKind("TEXT", "any text", "text", str)
+PATH = OptionKind("PATH", "a path", "state", Path)
 
 
-def choice_of(*words: str, or_else: str = "") -> Kind[str]:
+def choice_of(*words: str, or_else: str = "") -> OptionKind[str]:
     """One of a few words; or else any other text, if there is a word for what that would be."""
 
     def read(text: str) -> str:
@@ -136,7 +136,7 @@ def choice_of(*words: str, or_else: str = "") -> Kind[str]:
         return text
 
     all_words = (*words, or_else) if or_else else words
-    return Kind("|".join(all_words), f"one of {', '.join(all_words)}", words[0], read)
+    return OptionKind("|".join(all_words), f"one of {', '.join(all_words)}", words[0], read)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -146,7 +146,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return get_close_matches(word, known, n=1, cutoff=0)[0]
 
 
-def name_among(known: Callable[[], tuple[str, ...]], what: str) -> Kind[str]:
+def name_among(known: Callable[[], tuple[str, ...]], what: str) -> OptionKind[str]:
     """A word of a list; the error names the nearest one of it."""
 
     def read(text: str) -> str:
@@ -154,4 +154,4 @@ def name_among(known: Callable[[], tuple[str, ...]], what: str) -> Kind[str]:
             raise WrongValue(f"names no {what}; the nearest one is {nearest(text, known())}")
         return text
 
-    return Kind("NAME", f"the name of a {what}", known()[0], read)
+    return OptionKind("NAME", f"the name of a {what}", known()[0], read)

@@ -1,4 +1,4 @@
-"""`database_api`: the ledger as it stands; a module for each family of questions (spec 05, section 9)."""
+"""`database_api`: the current state of the ledger; a module for each family of methods (spec 05, section 9)."""
 
 from ledgerd.rpc.api.database_api import (
     account_sales,
@@ -14,6 +14,6 @@ from ledgerd.rpc.api.database_api import (
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 
 FAMILIES = (blocks, globals, accounts, recovery, escrow, vesting, authorities, proposals, account_sales)
-"""What declares the methods, as it is imported."""
+"""The modules that declare the methods when they are imported."""
 
 __all__ = ["DATABASE_API", "FAMILIES"]

@@ -22,7 +22,7 @@ MOST_SALES = 1000
 
 
 class AccountOnSale(msgspec.Struct, frozen=True):
-    """An account that is for sale, and the bid that stands."""
+    """An account that is for sale, with the current bid."""
 
     account: str
     account_seller: str
@@ -36,7 +36,7 @@ class AccountOnSale(msgspec.Struct, frozen=True):
 
 
 class SubaccountOnSale(msgspec.Struct, frozen=True):
-    """An account that sells the right to accounts below its name."""
+    """An account that sells the right to create subaccounts."""
 
     account: str
     subaccount_seller: str
@@ -52,7 +52,7 @@ def get_accounts_on_sale(view: ApiView, offset: UInt32, limit: UInt32) -> tuple[
 
 @DATABASE_API.method(args=exactly(2), examples=[[0, 10]])
 def get_accounts_on_auction(view: ApiView, offset: UInt32, limit: UInt32) -> tuple[AccountOnSale, ...]:
-    """Accounts whose sale has not begun, and for which anybody may bid."""
+    """Accounts on auction: their sale has not begun, and anybody may bid."""
     now = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).time
     return _on_sale(
         view, offset, limit, lambda account: account.account_on_sale_start_time >= now and not account.target_buyer
@@ -60,10 +60,10 @@ def get_accounts_on_auction(view: ApiView, offset: UInt32, limit: UInt32) -> tup
 
 
 def _on_sale(view: ApiView, offset: int, limit: int, is_wanted: Callable[[Account], bool]) -> tuple[AccountOnSale, ...]:
-    """A page of those that are wanted.
+    """A page of the accounts that satisfy a condition.
 
-    The offset is counted as the reference does: of each account on the way, the one after it is looked at, so that
-    one that is not wanted at the very beginning is counted as if it were.
+    The offset is counted as in the reference, which tests the account after each one that it passes: so the first
+    account is counted even if it does not satisfy the condition.
     """
     require_limit(limit, MOST_SALES)
     candidates = view.state.scan(ACCOUNT_BY_ON_SALE, lower=(True,), upper=(True,))
@@ -96,7 +96,7 @@ def _record(account: Account) -> AccountOnSale:
 
 @DATABASE_API.method(args=exactly(2), examples=[[0, 10]])
 def get_subaccounts_on_sale(view: ApiView, offset: UInt32, limit: UInt32) -> tuple[SubaccountOnSale, ...]:
-    """Accounts that sell the right to accounts below their names."""
+    """Accounts that sell the right to create subaccounts."""
     require_limit(limit, MOST_SALES)
     accounts = view.state.scan(ACCOUNT_BY_SUBACCOUNT_ON_SALE, lower=(True,), upper=(True,))
     page = islice(accounts, offset, offset + limit)

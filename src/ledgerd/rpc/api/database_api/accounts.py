@@ -18,7 +18,7 @@ MOST_NAMES = 1000
 
 @DATABASE_API.method(args=exactly(1), examples=[[["viz", "committee"]]])
 def get_accounts(view: ApiView, names: Names) -> tuple[AccountText, ...]:
-    """The accounts of these names, in their order; names that nobody has are left out."""
+    """The accounts of these names, in their order; unknown names are left out."""
     texts = []
     for name in names:
         text = account_text(view.state, name)
@@ -30,7 +30,7 @@ def get_accounts(view: ApiView, names: Names) -> tuple[AccountText, ...]:
 
 @DATABASE_API.method(args=exactly(1), examples=[[["viz", "nobody"]]])
 def lookup_account_names(view: ApiView, names: Names) -> tuple[AccountText | None, ...]:
-    """The same with null in the place of names that nobody has, and without whom the accounts vote for."""
+    """The accounts of these names, with null for unknown ones, and without the votes of the accounts."""
     texts = []
     for name in names:
         text = account_text(view.state, name, with_votes=False)
@@ -41,7 +41,7 @@ def lookup_account_names(view: ApiView, names: Names) -> tuple[AccountText | Non
 
 @DATABASE_API.method(args=exactly(2), examples=[["a", 10]])
 def lookup_accounts(view: ApiView, lower_bound_name: AccountName, limit: UInt32) -> tuple[str, ...]:
-    """The first names from one on, in the order of text."""
+    """Names of accounts from a name on, in alphabetical order of bytes."""
     require_limit(limit, MOST_NAMES)
     accounts = view.state.scan(ACCOUNT_BY_NAME, lower=(lower_bound_name,))
     return tuple(account.name for account in islice(accounts, limit))
@@ -49,5 +49,5 @@ def lookup_accounts(view: ApiView, lower_bound_name: AccountName, limit: UInt32)
 
 @DATABASE_API.method(examples=[[]])
 def get_account_count(view: ApiView) -> UInt64:
-    """How many accounts there are."""
+    """The number of accounts."""
     return view.state.count(ACCOUNTS)

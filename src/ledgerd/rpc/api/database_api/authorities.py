@@ -1,6 +1,7 @@
-"""What signs a transaction, and whether it is signed (spec 05, sections 9.19 to 9.23; spec 10, sections 4.6 and 10.5).
+"""The keys that must sign a transaction, and checks of signatures (spec 05, sections 9.19 to 9.23; spec 10, sections
+4.6 and 10.5).
 
-Since hardfork 15 each operation is asked by itself, and agents count.
+Since hardfork 15 each operation is checked by itself, and agents count.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operation_authority import AgentKeys, verify_operations
 from ledgerd.protocol.operations import Authorities, Operation
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.operations.proposals import SortedKeys
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import Keys
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.errors import INVALID_REQUEST, Layered, PlainError
 from ledgerd.rpc.call.view import ApiView
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 NO_LAYER = Layer("", {})
-"""What a caller of the reference adds to an error without saying anything."""
+"""The empty layer that a caller in the reference adds to an error."""
 
 _MISSING = (MissingAuthority, MissingOther)
 
@@ -56,8 +57,8 @@ def get_transaction_hex(view: ApiView, transaction: Transaction) -> str:  # noqa
 
 
 @DATABASE_API.method(args=exactly(2))
-def get_required_signatures(view: ApiView, transaction: Transaction, available_keys: Keys) -> Keys:
-    """Which of the keys that a signer has must sign a transaction."""
+def get_required_signatures(view: ApiView, transaction: Transaction, available_keys: SortedKeys) -> SortedKeys:
+    """The keys, of those that a signer has, that must sign a transaction."""
     available = set(available_keys)
     if _has_agents(view.state):
         return tuple(_required_of_operations(view, transaction, available))
@@ -66,7 +67,7 @@ def get_required_signatures(view: ApiView, transaction: Transaction, available_k
 
 
 def _required_of_operations(view: ApiView, transaction: Transaction, available: set[PublicKey]) -> set[PublicKey]:
-    """If all that there is suffices, what of it counts; if not, what counts in one way or another."""
+    """If the keys suffice, those that are used; else every key that counts in some way."""
     candidates = available | _signature_keys(view, transaction)
     with suppress(*_MISSING):
         return available & _used(view.state, transaction.operations, transaction.required_each, candidates)
@@ -87,8 +88,8 @@ def _used(
 
 
 @DATABASE_API.method(args=exactly(1))
-def get_potential_signatures(view: ApiView, transaction: Transaction) -> Keys:
-    """All keys that might sign a transaction: those of every authority that is asked for, and of its members."""
+def get_potential_signatures(view: ApiView, transaction: Transaction) -> SortedKeys:
+    """All keys that could sign a transaction: those of each required authority, and of the accounts in it."""
     accounts = _accounts(view.state)
     found: set[PublicKey] = set()
 
@@ -109,7 +110,7 @@ def get_potential_signatures(view: ApiView, transaction: Transaction) -> Keys:
 
 
 def _keys_of_agents(operation: Operation, required: Authorities, agents: AgentKeys) -> Iterator[PublicKey]:
-    """Whether the operation can be delegated at all is not asked here (spec 10, section 10.4)."""
+    """Whether the operation can be delegated at all is not checked here (spec 10, section 10.4)."""
     if not required.master:
         for name in (*required.active, *required.regular):
             yield from agents(name, name_of(type(operation)))
@@ -118,7 +119,7 @@ def _keys_of_agents(operation: Operation, required: Authorities, agents: AgentKe
 def _walk(
     view: ApiView, transaction: Transaction, available: Collection[PublicKey], accounts: Accounts
 ) -> set[PublicKey]:
-    """The keys that are used when the signatures that there are, and those that could be, are counted."""
+    """Marks the keys that a check of authorities uses, of present and of possible signatures."""
     required = transaction.required
     signed = _signature_keys(view, transaction)
     try:
@@ -139,20 +140,20 @@ def _walk(
 
 
 def _ask(is_satisfied: Callable[..., bool], asked: Collection[object]) -> None:
-    """Have each counted: what matters is which keys that marks."""
+    """Check each authority, which marks the keys that are used."""
     for each in asked:
         is_satisfied(each)
 
 
 @DATABASE_API.method(args=exactly(1))
 def verify_authority(view: ApiView, transaction: Transaction) -> bool:
-    """True if a transaction is signed by just the keys that it needs; an error says what is wrong."""
+    """True if a transaction is signed by exactly the keys that it needs; else an error with the reason."""
     return _verified(view, transaction)
 
 
 @DATABASE_API.method(args=exactly(2))
-def verify_account_authority(view: ApiView, account: AccountName, signers: Keys) -> bool:  # noqa: ARG001
-    """True for an account that needs no signature at all. The keys are not looked at."""
+def verify_account_authority(view: ApiView, account: AccountName, signers: SortedKeys) -> bool:  # noqa: ARG001
+    """True for an account that needs no signature; the keys are ignored, as in the reference."""
     require(account, "name.size() > 0: ")
     require(view.state.lookup(ACCOUNT_BY_NAME, account), "account: no such account")
     nothing = Transfer(account, NO_NAME, tokens(0), "")
@@ -183,7 +184,7 @@ def _verified(view: ApiView, transaction: Transaction) -> bool:
 
 
 def _signature_keys(view: ApiView, transaction: Transaction) -> frozenset[PublicKey]:
-    """The keys that signed; what is too large for any block is not looked at, since each signature costs time."""
+    """The keys that signed. A transaction that is too large for any block is refused before its keys are recovered."""
     if len(transaction.packed) > MAX_TRANSACTION_SIZE:
         raise PlainError(f"A transaction has at most {MAX_TRANSACTION_SIZE} bytes", INVALID_REQUEST)
     try:

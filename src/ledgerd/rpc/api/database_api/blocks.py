@@ -1,4 +1,4 @@
-"""Blocks by number, and as they come (spec 05, sections 9.1, 9.2 and 9.5)."""
+"""Blocks by number, and a subscription to new ones (spec 05, sections 9.1, 9.2 and 9.5)."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def get_block_header(view: ApiView, block_num: UInt32) -> BlockHeader | None:
 
 @DATABASE_API.method(args=exactly(1), examples=[[1]])
 def get_irreversible_block(view: ApiView, block_num: UInt32) -> Block | None:
-    """A block that will never be taken back."""
+    """An irreversible block."""
     irreversible = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
     return get_block(view, block_num) if block_num <= irreversible else None
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[1]])
 def get_irreversible_block_header(view: ApiView, block_num: UInt32) -> BlockHeader | None:
-    """The header of a block that will never be taken back."""
+    """The header of an irreversible block."""
     return _header(get_irreversible_block(view, block_num))
 
 
@@ -57,7 +57,7 @@ def _header(block: Block | None) -> BlockHeader | None:
 
 @DATABASE_API.method(args=exactly(1))
 async def set_block_applied_callback(node: Node, callback: Whatever) -> AsyncGenerator[BlockText, None]:  # noqa: ARG001
-    """Every block from now on, as it becomes the head. The argument is not looked at."""
+    """Subscribe to every block from now on, as it becomes the head. The argument is ignored."""
     async with aclosing(node.main.events(APPLIED_BLOCK)) as blocks:
         async for packed in blocks:
             yield text_of(packed)
@@ -65,5 +65,5 @@ async def set_block_applied_callback(node: Node, callback: Whatever) -> AsyncGen
 
 @lru_cache(maxsize=4)
 def text_of(packed: bytes) -> str:
-    """A block as every subscriber is sent it: decoded and printed once for all of them."""
+    """The JSON of a block for subscribers: decoded and printed once for all of them."""
     return codec_of(Block).to_json(codec_of(Block).decode_exactly(packed))

@@ -80,7 +80,7 @@ TABLE_NAMES = (
     "agent_permission",
     "key_history",
 )
-"""What the reference calls the tables, in the order of their numbers."""
+"""The reference's names of the tables, in the order of their numbers."""
 
 PLUGIN_TABLES: dict[str, Table[Any]] = {
     "graphene::plugins::account_by_key::key_lookup_object": KEY_REFERENCES,
@@ -89,7 +89,7 @@ PLUGIN_TABLES: dict[str, Table[Any]] = {
 
 
 class GlobalProperties(DynamicGlobalProperty):
-    """The head of the chain, its funds and its load, and from where on this node has blocks."""
+    """The head of the chain, its funds and its load, and the first block that this node has."""
 
     earliest_available_block_num: UInt32 = 0
 
@@ -98,21 +98,21 @@ GlobalPropertiesText = Annotated[str, Printed(GlobalProperties)]
 
 
 class ScheduledHardfork(msgspec.Struct, frozen=True):
-    """The hardfork that comes next, and not before when."""
+    """The next hardfork, and the time before which it cannot be applied."""
 
     hf_version: HardforkVersion
     live_time: Time
 
 
 class TableInfo(msgspec.Struct, frozen=True):
-    """A table of the state, by the name that it has in the reference."""
+    """A table of the state, under the reference's name."""
 
     name: str
     record_count: UInt64
 
 
 class DatabaseInfo(msgspec.Struct, frozen=True):
-    """How large the state is, and how much larger the disk lets it grow, in bytes."""
+    """The size of the state, and the free space on the disk, in bytes."""
 
     total_size: UInt64
     free_size: UInt64
@@ -138,34 +138,34 @@ def get_dynamic_global_properties(view: ApiView) -> GlobalPropertiesText:
 
 
 def _print_globals(now: DynamicGlobalProperty) -> tuple[int, str]:
-    """The head, and the text up to what depends on this node."""
+    """The head, and the JSON text of the properties that do not depend on this node."""
     text = codec_of(GlobalProperties).to_json(GlobalProperties(**asdict(now)))
     return now.head_block_number, text[: -len("0}")]
 
 
 @DATABASE_API.method(examples=[[]])
 def get_chain_properties(view: ApiView) -> ShownProperties:
-    """What the validators have agreed on: the medians of their votes."""
+    """The chain properties in force: the medians of the validators' votes."""
     medians = view.state.get(VALIDATOR_SCHEDULES, 0).median_props
     return shown(medians, hardfork_of_properties(view.state))
 
 
 @DATABASE_API.method(examples=[[]])
 def get_hardfork_version(view: ApiView) -> HardforkVersion:
-    """The hardfork that the chain is at."""
+    """The version of the last applied hardfork."""
     return view.state.get(HARDFORK_PROPERTIES, 0).current_hardfork_version
 
 
 @DATABASE_API.method(examples=[[]])
 def get_next_scheduled_hardfork(view: ApiView) -> ScheduledHardfork:
-    """The hardfork that comes next."""
+    """The next hardfork."""
     hardforks = view.state.get(HARDFORK_PROPERTIES, 0)
     return ScheduledHardfork(hardforks.next_hardfork, hardforks.next_hardfork_time)
 
 
 @DATABASE_API.method(args=exactly(0), examples=[[]])
 def get_database_info(view: ApiView) -> DatabaseInfo:
-    """The size of the state, and how many objects each table has."""
+    """The size of the state, and the number of objects in each table."""
     used, free = view.service(Storage).sizes()
     names = [*(f"graphene::chain::{name}_object" for name in TABLE_NAMES), *PLUGIN_TABLES]
     counts = [view.state.count(table) for table in (*TABLES, *PLUGIN_TABLES.values())]

@@ -10,6 +10,7 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.proposals import SortedKeys, SortedNames
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import require_limit
@@ -19,8 +20,6 @@ from ledgerd.state.objects.proposals import (
     PROPOSAL_BY_AUTHOR,
     PROPOSALS,
     REQUIRED_APPROVAL_BY_ACCOUNT,
-    Keys,
-    Names,
     Proposal,
 )
 
@@ -35,7 +34,7 @@ Operations = tuple[Operation, ...]
 
 
 class ProposalRecord(msgspec.Struct, frozen=True):
-    """Operations that wait, with whose agreement they need and whose they have."""
+    """A proposal: its operations, the required approvals and the given ones."""
 
     author: AccountName
     title: str
@@ -43,20 +42,20 @@ class ProposalRecord(msgspec.Struct, frozen=True):
     expiration_time: Time
     review_period_time: Time | None
     proposed_operations: Operations
-    required_active_approvals: Names
-    available_active_approvals: Names
-    required_master_approvals: Names
-    available_master_approvals: Names
-    required_regular_approvals: Names
-    available_regular_approvals: Names
-    available_key_approvals: Keys
+    required_active_approvals: SortedNames
+    available_active_approvals: SortedNames
+    required_master_approvals: SortedNames
+    available_master_approvals: SortedNames
+    required_regular_approvals: SortedNames
+    available_regular_approvals: SortedNames
+    available_key_approvals: SortedKeys
 
 
 @DATABASE_API.method(args=exactly(3), examples=[["alice", 0, 10]])
 def get_proposed_transactions(
     view: ApiView, account: AccountName, start: UInt32, limit: UInt32
 ) -> tuple[ProposalRecord, ...]:
-    """Those that an account has made, by title, then the others that need its approval; counted from one."""
+    """Proposals of an account by title, then others that need its approval; the first has number 1."""
     require_limit(limit, MOST_PROPOSALS)
     found: list[ProposalRecord] = []
     if limit:

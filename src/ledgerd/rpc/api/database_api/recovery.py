@@ -1,4 +1,4 @@
-"""How a lost account may be recovered (spec 05, sections 9.13 and 9.14)."""
+"""The recovery of stolen accounts (spec 05, sections 9.13 and 9.14)."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def get_master_history(view: ApiView, account: AccountName) -> tuple[MasterAutho
 
 @DATABASE_API.method(args=exactly(1), examples=[["alice"]])
 def get_recovery_request(view: ApiView, account: AccountName) -> AccountRecoveryRequest | None:
-    """The master authority that an account is offered now."""
+    """The open recovery request of an account, with the offered master authority."""
     return view.state.lookup(RECOVERY_REQUEST_BY_ACCOUNT, account)

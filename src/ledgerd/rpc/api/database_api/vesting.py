@@ -1,4 +1,4 @@
-"""Where withdrawals go, and shares that are lent (spec 05, sections 9.16 to 9.18)."""
+"""Routes of withdrawals, and delegations (spec 05, sections 9.16 to 9.18)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Delegations = Annotated[DelegationType, EnumKind(DelegationType, "graphene::plug
 
 
 class UnknownAccount(Filled):
-    """There is no such account; clients are shown its name, though the message leaves it out."""
+    """There is no such account; its name is in the data of the error, not in the message."""
 
     code, name, what = UnknownKey.code, UnknownKey.name, UnknownKey.what
 
@@ -61,7 +61,7 @@ class UnknownAccount(Filled):
 
 
 class WithdrawRoute(msgspec.Struct, frozen=True):
-    """Where a part of an account's withdrawals goes."""
+    """A route for a part of an account's withdrawals."""
 
     from_account: str
     to_account: str
@@ -97,7 +97,7 @@ def get_vesting_delegations(
     limit: UInt32 = DELEGATIONS_BY_DEFAULT,
     type: Delegations = DelegationType.DELEGATED,  # noqa: A002 - the word that clients know
 ) -> tuple[VestingDelegation, ...]:
-    """What an account lends, or is lent, by the name of the other, from one name on."""
+    """Delegations of or to an account, by the name of the other account, from a name on."""
     require_limit(limit, MOST_DELEGATIONS)
     index = DELEGATION_BY_DELEGATOR if type is DelegationType.DELEGATED else DELEGATION_BY_DELEGATEE
     return tuple(islice(view.state.scan(index, lower=(account, start), upper=(account,)), limit))
@@ -107,6 +107,6 @@ def get_vesting_delegations(
 def get_expiring_vesting_delegations(
     view: ApiView, account: AccountName, start: Time, limit: UInt32 = DELEGATIONS_BY_DEFAULT
 ) -> tuple[VestingDelegationExpiration, ...]:
-    """The shares that an account has taken back and gets at a time or later."""
+    """Delegated shares that an account has taken back and receives at a time or later."""
     require_limit(limit, MOST_DELEGATIONS)
     return tuple(islice(view.state.scan(RETURN_BY_DELEGATOR, lower=(account, start), upper=(account,)), limit))

@@ -1,4 +1,4 @@
-"""What clients say of the operations that they look for, and what a history makes of it."""
+"""The filter of operations in requests, and its translation for a history."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MOST_NAMES = 100
 
 
 class OperationName(Text):
-    """The name of an operation, as it stands in front of its fields."""
+    """The name of an operation, as in its JSON."""
 
     title = "operation name"
 
     def parse(self, value: object) -> str:
-        """One that there is."""
+        """Read a name; an unknown one is refused."""
         name = as_string(value)
         if name not in TAGS:
             raise DecodeError(f"Invalid operation name: {name}")
@@ -37,7 +37,7 @@ class OperationName(Text):
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which operations are looked for: all that is given must hold, and what is left out does not matter."""
+    """Selects operations: each given condition must hold."""
 
     types: tuple[Annotated[str, OperationName()], ...] | None = None
     accounts: tuple[AccountName, ...] | None = None
@@ -48,7 +48,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, value: object) -> Filter:
-        """An object; a key that is not known would be a condition that is not kept, so it is refused."""
+        """Read an object. An unknown key is refused, since its condition would be ignored."""
         given = as_object(value)
         fields = {field.name: field for field in record_kind(cls).fields}
         made = {}
@@ -66,7 +66,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wanted(self) -> Wanted:
-        """What a history looks for."""
+        """The filter in the form that a history takes."""
         return Wanted(
             tags=None if self.types is None else frozenset(TAGS[name] for name in self.types),
             accounts=frozenset(self.accounts or ()),

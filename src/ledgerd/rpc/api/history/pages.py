@@ -1,7 +1,7 @@
-"""Pages of what a history has: cursors in both directions, and a bound on the work for one page.
+"""Pages of a history: cursors in both directions, and a limit on the work for one page.
 
-A cursor is a text that a person can read: `newest`, `oldest`, `before:N` and `after:N`, where N is the number of an
-entry or of a block. A page that looked at many operations and found few of them ends early, with cursors to go on.
+A cursor is a readable text: `newest`, `oldest`, `before:N` or `after:N`, where N is the number of an entry or of a
+block. A page that has examined many operations and found few ends early, with cursors to continue.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ledgerd.rpc.api.history.filter import Filter
 NEWEST, OLDEST = "newest", "oldest"
 
 MOST_LOOKED_AT = 5_000
-"""Operations that are looked at for one page: some milliseconds' work."""
+"""Operations that are examined for one page: some milliseconds of work."""
 
 SLICE = 250
-"""Operations that are looked at without counting what was found."""
+"""Operations that are examined at a time."""
 
 _CURSOR = re.compile(r"(before|after):([0-9]{1,10})")
 LAST_NUMBER = 0xFFFFFFFF
 
 
 class AccountPage(msgspec.Struct, frozen=True):
-    """Entries of an account, the oldest first, and the cursors of its neighbours."""
+    """Entries of an account, the oldest first, and the cursors of the neighbouring pages."""
 
     entries: tuple[HistoryEntry, ...]
     older: str | None
@@ -39,7 +39,7 @@ class AccountPage(msgspec.Struct, frozen=True):
 
 
 class BlocksPage(msgspec.Struct, frozen=True):
-    """What happened in whole blocks, and the cursors of its neighbours."""
+    """Operations of whole blocks, and the cursors of the neighbouring pages."""
 
     first_block: UInt32
     last_block: UInt32
@@ -49,14 +49,14 @@ class BlocksPage(msgspec.Struct, frozen=True):
 
 
 class Walk(NamedTuple):
-    """Where a page begins, and which way it goes."""
+    """The start of a page, and its direction."""
 
     start: int
     is_upward: bool
 
 
 def walk_of(cursor: str, first: int, last: int) -> Walk:
-    """What a cursor says of numbers from one to another; a start outside of these means that nothing is left."""
+    """The walk of a cursor over the numbers of a range; a start outside of it means that nothing is left."""
     if cursor in {"", NEWEST}:
         return Walk(last, is_upward=False)
     if cursor == OLDEST:
@@ -95,7 +95,7 @@ def account_page(view: HistoryView, account: AccountName, filter_: Filter, curso
 
 
 def _neighbours(bottom: int, top: int, low: int) -> str:
-    """The cursors below the lowest and above the highest number that was looked at."""
+    """The cursors below the lowest and above the highest examined number."""
     older = f'"older":"before:{bottom}",' if bottom > low else ""
     return f'{older}"newer":"{OLDEST if top < 0 else f"after:{top}"}"'
 
@@ -106,7 +106,7 @@ Entries = list[tuple[int, str]]
 def _upwards(
     view: HistoryView, account: AccountName, wanted: Wanted, bounds: tuple[int, int], limit: int
 ) -> tuple[Entries, int]:
-    """Entries from one number to another, and the last one that was looked at."""
+    """Entries from one number to another, and the last examined one."""
     first, high = bounds
     found: Entries = []
     position, stop = first, min(high, first + MOST_LOOKED_AT - 1)
@@ -123,7 +123,7 @@ def _upwards(
 def _downwards(
     view: HistoryView, account: AccountName, wanted: Wanted, bounds: tuple[int, int], limit: int
 ) -> tuple[Entries, int]:
-    """Entries from one number down to another, and the last one that was looked at."""
+    """Entries from one number down to another, and the last examined one."""
     low, last = bounds
     found: Entries = []
     position, stop = last, max(low, last - MOST_LOOKED_AT + 1)
@@ -138,7 +138,7 @@ def _downwards(
 
 
 def blocks_page(view: HistoryView, filter_: Filter, cursor: str, limit: int) -> str:
-    """The text of a `BlocksPage`. It ends with the block in which the limit was reached, all of which is in it."""
+    """The text of a `BlocksPage`. It ends with the block in which the limit was reached, which it contains whole."""
     wanted = filter_.wanted
     low, high = max(1, view.first_block_since(filter_.since or 0)), last_block_of(view, filter_)
     start, is_upward = walk_of(cursor, low, high)
@@ -157,7 +157,7 @@ def blocks_page(view: HistoryView, filter_: Filter, cursor: str, limit: int) -> 
 
 
 def last_block_of(view: HistoryView, filter_: Filter) -> int:
-    """The last block in which there may be something that is looked for."""
+    """The last block that may have selected operations."""
     last = view.irreversible_number if filter_.irreversible else view.head_number
     # The operations of a block's transactions have the time of the block before.
     return last if filter_.until is None else min(last, view.first_block_since(filter_.until))

@@ -1,7 +1,7 @@
-"""A stream of operations: what a history has from a block on, then what it gets, without a gap and without a double.
+"""A stream of operations: recorded ones from a block on, then new ones, without gaps and duplicates.
 
-Nothing is queued for a subscriber. A stream knows which block comes next, and reads on when its client has taken the
-last message and there are new blocks; so a slow client costs no memory, and one that comes back goes on where it was.
+Nothing is queued for a subscriber. A stream knows its next block, and reads on when its client has received the last
+message and there are new blocks. So a slow client needs no memory, and one that reconnects continues where it was.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ledgerd.rpc.call.view import MainProcess
 from ledgerd.rpc.link.link import HEAD
 
 LOOKED_AT = 500
-"""Operations that are looked at for one message: about a millisecond's work, then others have their turn."""
+"""Operations that are examined for one message: about a millisecond of work, before other requests are served."""
 
 SILENT_BLOCKS = 1_000
-"""After so many blocks without a wanted operation a message says how far the stream is."""
+"""After so many blocks without a selected operation, a message says how far the stream is."""
 
 
 class StreamMessage(msgspec.Struct, frozen=True):
-    """One message of a subscription: its name, or blocks that were taken back, or what happened in blocks."""
+    """One message of a subscription: its name, or undone blocks, or the operations of blocks."""
 
     subscription: str | None
     next_block: UInt32 | None
@@ -39,7 +39,7 @@ class StreamMessage(msgspec.Struct, frozen=True):
 
 
 class HistoryStream:
-    """Where one subscriber is."""
+    """The position of one subscriber."""
 
     def __init__(self, history: History, wanted: Wanted, next_block: int, *, reversible: bool) -> None:
         self._history = history
@@ -47,9 +47,11 @@ class HistoryStream:
         self._is_reversible = reversible
         self._next = next_block
         self._told_from = next_block
-        """The first block that no message told of; below the next one, when those between had nothing to tell."""
+        """The first block that no message has covered. Blocks between it and the next one had no selected
+        operations.
+        """
         self._marks: dict[int, bytes] = {}
-        """Of the blocks that were told of and may be taken back."""
+        """The marks of the sent blocks that are reversible."""
 
     def opening(self, name: str) -> str:
         """The first message."""
@@ -60,7 +62,7 @@ class HistoryStream:
         return f'{{"subscription":"{name}","next_block":{self._next},"oldest_block":{oldest}}}'
 
     def advance(self) -> tuple[str, bool]:
-        """Look at some more blocks: a message, if there is one, and whether there may be more at once."""
+        """Examine some more blocks. Returns a message, if there is one, and whether there may be more at once."""
         with self._history.reading() as view:
             undone = self._undone_from(view) if self._marks else None
             if undone is not None:
@@ -88,10 +90,10 @@ class HistoryStream:
         return view.head_number if self._is_reversible else view.irreversible_number
 
     def _undone_from(self, view: HistoryView) -> int | None:
-        """The first block that was told of and taken back since; whatever is final by now is not looked at again."""
+        """The first sent block that has been undone since; irreversible blocks are not checked again."""
         for number in sorted(self._marks, reverse=True):
             if view.mark_of(number) == self._marks[number]:
-                # A block says which one it follows: all before it are what they were.
+                # A block names its previous one, so all blocks before it are unchanged.
                 first = number + 1
                 break
             first = number
@@ -102,7 +104,7 @@ class HistoryStream:
 
 
 async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> AsyncGenerator[str, None]:
-    """Every message of a stream, until its client leaves or the node stops."""
+    """Every message of a stream, until its client disconnects or the node stops."""
     yield stream.opening(name)
     is_heard = True
     while is_heard:
@@ -125,14 +127,14 @@ async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> As
 
 
 class Subscriptions:
-    """The subscriptions of one worker, by names that nobody guesses."""
+    """The subscriptions of one worker, by random names."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[object]] = {}
 
     @contextmanager
     def entered(self, task: asyncio.Task[object] | None) -> Iterator[str]:
-        """The name of a subscription that a task serves, for as long as it does."""
+        """Register a subscription within the block, and give its name."""
         name = secrets.token_hex(8)
         if task is not None:
             self._tasks[name] = task

@@ -1,7 +1,7 @@
-"""The pieces of a sync: which are requested from whom, which must be requested again, which have arrived.
+"""The ranges of a sync: those that are requested from a peer, those to be requested again, and those that have arrived.
 
-Pieces never overlap, except that an overdue piece may be requested from a second peer; who is asked for what is decided
-in `range_sync`.
+Ranges never overlap, except that an overdue one may be requested from a second peer. `range_sync` decides which peer is
+asked for which range.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from ledgerd.p2p.shared.batches import Batch
 
 
-class Piece(NamedTuple):
-    """A range of blocks that one peer was asked for."""
+class RequestedRange(NamedTuple):
+    """A range of blocks that is requested from a peer."""
 
     start: int
     end: int
@@ -21,12 +21,12 @@ class Piece(NamedTuple):
     """Whether another peer has delivered it: this one's reply is dropped."""
 
 
-class Pieces:
-    """The pieces of one sync."""
+class SyncRanges:
+    """The ranges of one sync."""
 
     def __init__(self) -> None:
-        self.asked: dict[int, Piece] = {}
-        """The requested pieces by peer, one each."""
+        self.asked: dict[int, RequestedRange] = {}
+        """The requested range of each peer."""
         self.holes: list[tuple[int, int]] = []
         """Ranges that were requested and did not arrive, in order."""
         self.ready: dict[int, Batch] = {}
@@ -39,16 +39,16 @@ class Pieces:
 
     @property
     def waiting_bytes(self) -> int:
-        """The size of the batches that arrived before their turn."""
+        """The size of the batches that wait for earlier ones."""
         return sum(batch.size for batch in self.ready.values())
 
     @property
     def outstanding(self) -> int:
-        """The number of requested pieces that have not arrived."""
-        return sum(not piece.is_delivered for piece in self.asked.values())
+        """The number of requested ranges that have not arrived."""
+        return sum(not requested.is_delivered for requested in self.asked.values())
 
     def clear(self) -> None:
-        """Start over with no pieces."""
+        """Drop all ranges."""
         self.asked.clear()
         self.holes.clear()
         self.ready.clear()
@@ -70,23 +70,23 @@ class Pieces:
         self.hole(last + 1, end)
 
     def unanswered(self, peer: int) -> None:
-        """Make a peer's piece a hole, unless a second peer was asked for it too."""
-        piece = self.asked.pop(peer, None)
-        if piece is None or piece.is_delivered:
+        """Make a peer's range a hole, unless it is requested from a second peer too."""
+        requested = self.asked.pop(peer, None)
+        if requested is None or requested.is_delivered:
             return
-        if not any(other[:2] == piece[:2] for other in self.asked.values()):
-            self.hole(piece.start, piece.end)
+        if not any(other[:2] == requested[:2] for other in self.asked.values()):
+            self.hole(requested.start, requested.end)
 
-    def delivered(self, piece: Piece) -> None:
-        """A piece has arrived: mark the requests of it to other peers."""
+    def delivered(self, requested: RequestedRange) -> None:
+        """A range has arrived: mark the requests for it to other peers."""
         for peer, other in self.asked.items():
-            if other[:2] == piece[:2]:
+            if other[:2] == requested[:2]:
                 self.asked[peer] = other._replace(is_delivered=True)
 
-    def overdue(self, now: float, patience: float) -> Piece | None:
-        """The lowest piece, if one peer alone was asked for it and has taken longer than this."""
-        waited = [piece for piece in self.asked.values() if not piece.is_delivered]
-        lowest = min(waited, key=lambda piece: piece.start, default=None)
+    def overdue(self, now: float, patience: float) -> RequestedRange | None:
+        """The lowest range, if it is requested from one peer only and has taken longer than this."""
+        waited = [requested for requested in self.asked.values() if not requested.is_delivered]
+        lowest = min(waited, key=lambda requested: requested.start, default=None)
         if lowest is None or now - lowest.asked_at <= patience:
             return None
-        return lowest if sum(piece.start == lowest.start for piece in waited) == 1 else None
+        return lowest if sum(requested.start == lowest.start for requested in waited) == 1 else None

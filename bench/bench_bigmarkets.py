@@ -1,0 +1,237 @@
+"""A node with 130,000 open markets and 2,000,000 bets: blocks, an import, memory, starts.
+
+The state is written first (`market_rows`), in ten minutes at most and 2 GB of the folder for temporary files (`TMPDIR`).
+What is measured, and how:
+
+- Cost of a block: processor time of the thread that decodes, applies and commits near-empty blocks, beside many
+  markets and beside ten, in turns of ten blocks; the median of the ratios of all turns. Accounts are the same.
+- Snapshot: processor and wall time of the two commands, and the most memory of their own that they have had: pages of
+  files do not count (`RssAnon`, looked at five times a second).
+- The first block after the import: processor and wall time, with its commit.
+- Start to first answer: wall time, and the processor time of the node and its workers; once more with the files out of
+  the page cache.
+- Memory after 1,000 blocks with ten operations each, while clients ask two workers: private memory of all processes,
+  without and with pages of the state's map that one process alone has in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from time import monotonic, process_time, thread_time
+from typing import NamedTuple
+
+from bench.bench_chain import GROWTH, verdict
+from bench.bench_node import dev, processor_seconds, start_of, tree
+from bench.market_plan import Scale
+from bench.market_rows import write_state
+from bench.market_traffic import Traffic
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from tests.chain.networks import Network
+
+FEW = 10
+TURNS, BLOCKS_A_TURN, WARM_UP = 11, 10, 45
+GENERATION_SECONDS = 600
+FIRST_BLOCK_SECONDS = 0.100
+START_SECONDS = 1.5
+BLOCKS_OF_TRAFFIC = 1_000
+PRIVATE_MEGABYTES = 700
+
+PROGRAM = (sys.executable, "-c", "import sys; from ledgerd.cli import main; sys.exit(main())")
+
+
+# -- blocks
+
+
+def turn_seconds(net: Network) -> float:
+    """What applying and committing some near-empty blocks takes; making them does not count."""
+    seconds = 0.0
+    for number in range(BLOCKS_A_TURN):
+        packed = net.make().packed
+        began = thread_time()
+        net.chain.push_block(codec_of(Block).decode(packed), commit=number == BLOCKS_A_TURN - 1).or_raise()
+        seconds += thread_time() - began
+    return seconds / BLOCKS_A_TURN
+
+
+def show_blocks(few: Path, many: Path, markets: int) -> None:
+    """Blocks beside few markets and many, in turns."""
+    nets = [Network(few), Network(many)]
+    for net in nets:
+        net.produce(WARM_UP)
+    turns = [[turn_seconds(net) for net in nets] for _ in range(TURNS)]
+    for count, seconds in zip((FEW, markets), zip(*turns, strict=True), strict=True):
+        middle, least = statistics.median(seconds), min(seconds)
+        print(f"  a near-empty block beside {count:7,} open markets: {middle * 1e6:5.0f} us, least {least * 1e6:5.0f}")
+    growth = statistics.median(beside_many / beside_few for beside_few, beside_many in turns)
+    print(f"  that is {growth:4.2f} times as much ({verdict(growth, GROWTH)})")
+    for net in nets:
+        net.chain.close()
+
+
+# -- snapshots
+
+
+class Run(NamedTuple):
+    """What a command took."""
+
+    seconds: float
+    processor_seconds: float
+    megabytes: float
+
+
+def run(*words: str) -> Run:
+    """Run a command to its end, and look at its memory meanwhile."""
+    began, used, most = monotonic(), os.times(), 0
+    process = subprocess.Popen([*PROGRAM, *words], stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
+    while process.poll() is None:
+        most = max(most, anonymous_kilobytes(process.pid))
+        time.sleep(0.2)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, words)
+    after = os.times()
+    processor = after.children_user + after.children_system - used.children_user - used.children_system
+    return Run(monotonic() - began, processor, most / 1024)
+
+
+def anonymous_kilobytes(process: int) -> int:
+    """Memory of a process that is of no file; nothing where the system does not tell."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon:")), 0)
+
+
+def show(title: str, run: Run, more: str = "") -> None:
+    """A line for a command."""
+    print(
+        f"  {title:36} {run.processor_seconds:6.1f} s of processor time, {run.seconds:6.1f} s in all, "
+        f"at most {run.megabytes:4.0f} MB{more}"
+    )
+
+
+def show_snapshot(folder: Path, taken: Path) -> None:
+    """Export, import, and the first block on what was imported."""
+    file = taken.with_suffix(".vizjson")
+    network = ("--chain", "testnet")
+    exported = run("snapshot", "export", str(file), "--data-dir", str(folder), *network)
+    show("snapshot export", exported, f"; {file.stat().st_size / 1e6:.0f} MB on disk")
+    show("snapshot import", run("snapshot", "import", str(file), "--data-dir", str(taken), *network))
+    file.unlink()
+    print(f"  size on disk after the import        {size_of(taken) / 1e6:.0f} MB")
+    net = Network(taken)
+    packed = net.make().packed
+    began, processor = monotonic(), process_time()
+    net.chain.push_block(codec_of(Block).decode(packed)).or_raise()
+    processor, seconds = process_time() - processor, monotonic() - began
+    print(
+        f"  the first block after the import     {processor * 1e3:.0f} ms ({verdict(processor, FIRST_BLOCK_SECONDS)}",
+        end="",
+    )
+    print(f" s of processor time), {seconds * 1e3:.0f} ms in all")
+    net.chain.close()
+
+
+def size_of(folder: Path) -> int:
+    """What the files of a folder take on the disk."""
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+
+
+# -- a node
+
+
+def forget_pages(folder: Path) -> None:
+    """Take the files of a folder out of the page cache."""
+    os.sync()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def show_starts(folder: Path) -> None:
+    """With a warm cache, the best of three; and with a cold one."""
+    start_of(folder)
+    seconds, processor = min(start_of(folder) for _ in range(3))
+    print(
+        f"  start to first answer, warm cache    {seconds:.2f} s ({verdict(seconds, START_SECONDS)} s), "
+        f"with {processor:.2f} s of processor time"
+    )
+    forget_pages(folder)
+    seconds, processor = start_of(folder)
+    print(f"  start to first answer, cold cache    {seconds:.2f} s, with {processor:.2f} s of processor time")
+
+
+class Memory(NamedTuple):
+    """Private memory of a process, in bytes."""
+
+    own: int
+    of_the_map: int
+    """Pages of the state's map that nobody else has in memory: the system can drop them at any time."""
+
+
+def private_memory(process: int) -> Memory:
+    """Of every mapping, what is private; by the file that it is of."""
+    found: Counter[bool] = Counter()
+    is_map = False
+    for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+        head, *rest = line.split()
+        if head.endswith(":"):
+            if head in {"Private_Clean:", "Private_Dirty:"}:
+                found[is_map] += int(rest[0]) * 1024
+        else:
+            is_map = line.endswith("data.mdb")
+    return Memory(found[False], found[True])
+
+
+def show_memory(folder: Path, scale: Scale, blocks: int) -> None:
+    """Blocks of mixed traffic into a node that answers clients."""
+    with dev(folder) as node:
+        traffic = Traffic(node, scale)
+        before = [private_memory(each).own for each in tree(node.process.pid)]
+        began = monotonic()
+        for number in range(blocks):
+            traffic.block(number)
+        seconds = monotonic() - began
+        sizes = [private_memory(each) for each in tree(node.process.pid)]
+        processor = sum(map(processor_seconds, tree(node.process.pid)))
+        node.stop()
+    told = ", ".join(f"{count:,} {name}" for name, count in sorted(traffic.taken.items()))
+    print(f"  {blocks:,} blocks in {seconds:.0f} s ({processor:.0f} s of processor time): {told}; ", end="")
+    print(f"{traffic.refused.total():,} refused; {traffic.answers:,} other answers")
+    own, all_ = sum(each.own for each in sizes) / 1e6, sum(map(sum, sizes)) / 1e6
+    held = " + ".join(f"{each.own / 1e6:.0f}" for each in sizes)
+    print(f"  private memory before                {sum(before) / 1e6:.0f} MB")
+    print(f"  private memory after                 {own:.0f} MB = {held} ({verdict(own, PRIVATE_MEGABYTES)} MB)")
+    print(f"  with pages of the map alone in one   {all_:.0f} MB ({verdict(all_, PRIVATE_MEGABYTES)} MB)")
+
+
+def measure(folder: Path, scale: Scale, blocks: int = BLOCKS_OF_TRAFFIC) -> None:
+    """Print every figure of a state of some size; its files go into a folder."""
+    few, many = folder / "few", folder / "many"
+    began, processor = monotonic(), process_time()
+    write_state(many, scale)
+    seconds = monotonic() - began
+    print(f"  {scale.markets:,} open markets and {scale.bets:,} bets written in {seconds:.0f} s ", end="")
+    print(f"({verdict(seconds, GENERATION_SECONDS)} s), {process_time() - processor:.0f} s of processor time")
+    print(f"  size on disk                         {size_of(many) / 1e6:.0f} MB")
+    show("ledgerd check", run("check", "--data-dir", str(many), "--chain", "testnet"))
+    write_state(few, Scale(FEW, 15 * FEW, scale.accounts))
+    show_blocks(few, many, scale.markets)
+    show_snapshot(many, folder / "taken")
+    show_starts(many)
+    show_memory(many, scale, blocks)
+
+
+def main() -> None:
+    """Print every figure."""
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder), Scale())

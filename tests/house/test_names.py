@@ -1,0 +1,72 @@
+"""One word, one meaning: no two modules give the same name to different classes or types."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+from tests.house.source_tree import PACKAGE, ROOT, parse, python_files, write_tree
+
+_STORED = "an operation, and the object of the state that it writes; both names are those of the specification"
+
+EXCEPTIONS: dict[str, str] = {
+    "AccountMetadata": _STORED,
+    "Content": _STORED,
+    "Hardfork": "the virtual operation of the specification, and the table of hardforks that it reports from",
+    "PaidSubscribe": _STORED,
+    "PmDisputeVote": _STORED,
+    "PmLazyDeposit": _STORED,
+}
+"""Names with two meanings that are right as they are, and why."""
+
+
+def is_name_of_type(name: str) -> bool:
+    return name[0].isupper() and not name.isupper()
+
+
+def types(path: Path) -> dict[str, str]:
+    """The classes and names for types at the top of a module, with what they are; a class is only itself."""
+    found = {}
+    for node in parse(path).body:
+        match node:
+            case ast.ClassDef(name=name):
+                found[name] = str(path)
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ) if is_name_of_type(name):
+                found[name] = ast.unparse(value)
+    return found
+
+
+def ambiguous(src: Path) -> dict[str, list[str]]:
+    """Each name with more than one meaning, and the modules that define it."""
+    meanings: dict[str, set[str]] = defaultdict(set)
+    modules: dict[str, list[str]] = defaultdict(list)
+    for path in python_files(src):
+        for name, meaning in types(path).items():
+            if not name.startswith("_"):
+                meanings[name].add(meaning)
+                modules[name].append(path.relative_to(src).as_posix())
+    return {name: modules[name] for name, found in meanings.items() if len(found) > 1}
+
+
+def test_no_name_of_a_type_has_two_meanings() -> None:
+    assert {name: files for name, files in ambiguous(ROOT / "src" / PACKAGE).items() if name not in EXCEPTIONS} == {}
+
+
+def test_each_exception_is_needed() -> None:
+    assert set(EXCEPTIONS) <= set(ambiguous(ROOT / "src" / PACKAGE))
+
+
+def test_a_name_given_twice_is_found(tmp_path: Path) -> None:
+    src = write_tree(
+        tmp_path,
+        {
+            "p2p/budget.py": "class Budget: ...\nClock = Callable[[], float]\nSIZE = 1\nclass _Own: ...\n",
+            "rpc/bounds.py": "Budget = dict[str, int]\nClock = Callable[[], float]\nSIZE = 2\nclass _Own: ...\n",
+        },
+    )
+
+    assert ambiguous(src) == {"Budget": ["p2p/budget.py", "rpc/bounds.py"]}
