@@ -52,7 +52,7 @@ GROUPS = (
         """
         codec/errors codec/json_errors history/errors history/settings p2p/shared/settings p2p/wire/faults
         pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
-        protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/limits rpc/settings snapshot/errors
+        protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings snapshot/errors
         snapshot/settings node/config/values/kind chain/events history/interface p2p/shared/actions rpc/link/topics
         """,
     ),
@@ -233,7 +233,7 @@ GROUPS = (
             "sim",
         ),
         """
-        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches p2p/shared/budget
+        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches
         p2p/shared/core p2p/shared/peer p2p/sync/admission p2p/sync/fork_tracking p2p/sync/intake
         p2p/sync/sync_ranges p2p/sync/commits p2p/sync/watch p2p/talk/contacts p2p/talk/mempool p2p/talk/peer_exchange
         p2p/talk/relay p2p/wire/endpoints

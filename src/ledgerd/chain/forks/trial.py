@@ -183,7 +183,7 @@ class Trial:
         root = trying.new[-1].id
         self._times = self._times * 2 if root == self._given_up else 2
         self._given_up = root
-        log.info("the chain has moved: the branch is tried again from its beginning")
+        log.info("the chain has moved: a branch of %d blocks is tried again", len(trying.new))
         self.stop()
 
     def stop(self) -> None:
