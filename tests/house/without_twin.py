@@ -52,8 +52,8 @@ GROUPS = (
         """
         codec/errors codec/json_errors history/errors history/settings p2p/shared/settings p2p/wire/faults
         pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
-        protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings snapshot/errors
-        snapshot/settings node/config/values/kind chain/events history/interface p2p/shared/actions rpc/link/topics
+        protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings
+        snapshot/errors snapshot/settings node/config/values/kind chain/events history/interface p2p/shared/actions rpc/link/topics
         """,
     ),
     Group(
@@ -208,7 +208,7 @@ GROUPS = (
         "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
-        node/parts/chain node/parts/production node/parts/records node/parts/replaying
+        node/parts/production node/parts/records node/parts/replaying
         node/parts/webserver node/runtime node/workers/api_worker node/workers/key_recovery_worker
         """,
     ),
