@@ -24,7 +24,7 @@ import msgspec
 
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.rpc.call.counts import UNCOUNTED
-from ledgerd.rpc.call.declarations import Api, Whatever
+from ledgerd.rpc.call.declarations import Api, AnyValue
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node, nothing_to_read
@@ -53,13 +53,13 @@ DATABASE = Api("database_api", "One method, whose answer is the same until the n
 
 
 @DATABASE.method(args=UNCOUNTED)
-def get_dynamic_global_properties(_view: ApiView) -> Whatever:
+def get_dynamic_global_properties(_view: ApiView) -> AnyValue:
     """A constant of the usual size."""
     return PROPERTIES
 
 
 @DATABASE.method(args=UNCOUNTED, cached=False)
-def get_accounts(_view: ApiView) -> Whatever:
+def get_accounts(_view: ApiView) -> AnyValue:
     """As much as ten accounts, printed anew each time: here the workers have more to do than the clients."""
     return [PROPERTIES] * 10
 

@@ -43,6 +43,7 @@ from ledgerd.state.objects.accounts import (
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES, VALIDATORS, Validator, ValidatorSchedule
+from tests.chain.whole_state import first_change, whole_state
 
 NOW = 1_800_000_000
 """The time of the head block."""
@@ -160,10 +161,16 @@ def carry_out(ledger: Ledger, operation: Operation) -> list[Operation]:
 
 
 def refuses(ledger: Ledger, operation: Operation, message: str) -> RuleViolation:
-    """The first rule that the operation breaks says exactly this; the state is as before."""
+    """The first rule that the operation breaks says exactly this.
+
+    Nothing at all is left of it: no object, no id, no place in an order.
+    """
+    before = whole_state(ledger.store)
     with ledger.store.begin(), pytest.raises(RuleViolation) as refusal:
         apply_operation(ledger, operation)
     assert refusal.value.message == message
+    changed = first_change(before, whole_state(ledger.store))
+    assert changed is None, changed
     return refusal.value
 
 

@@ -143,8 +143,8 @@ def _is_canonical(request: Request) -> None:
     lines += b"" if b"host" in request.headers else b"Host: a\r\n"
     method = request.method if request.method != b"CONNECT" else b"GET"
     head = b"%b %b HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n" % (method, request.path, lines, len(request.body))
-    [again] = reader().feed(head + request.body) or [None]
-    if not isinstance(again, Request) or (again.path, again.body) != (request.path, request.body):
+    again = reader().feed(head + request.body)
+    if [each[1:3] for each in again if isinstance(each, Request)] != [(request.path, request.body)]:
         raise Broken(f"{again!r} instead of {request!r}")
 
 

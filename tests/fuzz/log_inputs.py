@@ -32,7 +32,7 @@ class Files(NamedTuple):
 
     place: int
     data: bytes
-    index: bytes
+    offsets: bytes
 
 
 class Sound(NamedTuple):
@@ -42,7 +42,7 @@ class Sound(NamedTuple):
     blocks: tuple[bytes, ...]
     starts: tuple[int, ...]
     data: bytes
-    index: bytes
+    offsets: bytes
 
     @property
     def head(self) -> int:
@@ -74,10 +74,10 @@ class LogData:
     def make(self, random: Random) -> Files:
         place = int(random.random() * len(KINDS))
         log = sound(place)
-        index = log.index
+        offsets = log.offsets
         if random.random() < 0.3:
-            index = random.choice((b"", damaged(random, log.index)))
-        return Files(place, damaged(random, log.data, (*map(OFFSET.pack, log.starts), bytes(40))), index)
+            offsets = random.choice((b"", damaged(random, log.offsets)))
+        return Files(place, damaged(random, log.data, (*map(OFFSET.pack, log.starts), bytes(40))), offsets)
 
     def survive(self, given: Files) -> bool:
         log, (kind, _, _) = sound(given.place), KINDS[given.place]
@@ -93,7 +93,7 @@ class LogData:
         found = (opened.first_number, opened.head_number)
         try:
             if whole >= log.first:
-                _keeps(opened, log, whole, may_refuse=given.index not in {log.index, b""})
+                _keeps(opened, log, whole, may_refuse=given.offsets not in {log.offsets, b""})
             _reads_orderly(opened)
         finally:
             opened.close()
@@ -115,7 +115,7 @@ class LogIndex:
     def make(self, random: Random) -> Files:
         place = int(random.random() * len(KINDS))
         log = sound(place)
-        return Files(place, log.data, damaged(random, log.index, (*map(OFFSET.pack, log.starts), bytes(16))))
+        return Files(place, log.data, damaged(random, log.offsets, (*map(OFFSET.pack, log.starts), bytes(16))))
 
     def survive(self, given: Files) -> bool:
         log, (kind, reading, _) = sound(given.place), KINDS[given.place]
@@ -128,7 +128,7 @@ class LogIndex:
             raise Broken(f"blocks {opened.first_number} to {opened.head_number} are left")
         _keeps(opened, log, log.head)
         opened.close()
-        if [path.read_bytes() for path in paths] != [log.data, log.index]:
+        if [path.read_bytes() for path in paths] != [log.data, log.offsets]:
             raise Broken("the index was not made as it was")
         return is_right
 

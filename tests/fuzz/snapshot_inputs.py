@@ -25,10 +25,10 @@ from ledgerd.snapshot.frames import (
     DataRequest,
     InfoReply,
     InfoRequest,
-    Message,
     MessageReader,
-    NotAvailable,
+    NoSnapshot,
     ProtocolFault,
+    SnapshotMessage,
 )
 from ledgerd.snapshot.frames import packed as packed_frame
 from ledgerd.snapshot.load import load
@@ -44,14 +44,32 @@ WORDS = (
     *(b'"', b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"-1", b"0", b"1e400", b"9223372036854775808"),
     *(b"\xff", b"\\ud800", b"\x00", b'"1.000 VIZ"', b"[" * 3_000, b"18446744073709551615", b"4294967296"),
 )
-ODD_VALUES = (0, 1, -1, 1 << 31, 1 << 32, 1 << 63, (1 << 64) - 1, 1 << 64, 1.5, "", "x", None, True, [], {}, [[]], "-1")
-FRAMES: tuple[Message, ...] = (
+ODD_VALUES: tuple[Any, ...] = (
+    0,
+    1,
+    -1,
+    1 << 31,
+    1 << 32,
+    1 << 63,
+    (1 << 64) - 1,
+    1 << 64,
+    1.5,
+    "",
+    "x",
+    None,
+    True,
+    [],
+    {},
+    [[]],
+    "-1",
+)
+FRAMES: tuple[SnapshotMessage, ...] = (
     InfoRequest(),
     InfoReply(120, bytes(32), 5_000),
     DataRequest(120, 4_096, 1_000),
     DataReply(4_096, b"part" * 20, is_last=False),
     DataReply(0, b"", is_last=True),
-    NotAvailable(),
+    NoSnapshot(),
     AccessDenied(3),
 )
 

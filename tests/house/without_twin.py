@@ -289,7 +289,7 @@ GROUPS = (
     Group(
         "client and server of snapshots: proven against each other, over sockets",
         ("snapshot/test_exchange.py", "snapshot/test_peer_table.py"),
-        "snapshot/client snapshot/server snapshot/shelf",
+        "snapshot/client snapshot/server snapshot/served_file",
     ),
     Group(
         "the steps from a file to a state and back: proven by files that are built, exported and recorded",

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,14 +23,21 @@ PATIENCE = 900.0
 LOOK = 0.5
 
 
+class Crew(NamedTuple):
+    """How many workers there are, and how much they leave to others."""
+
+    size: int
+    niceness: int = 0
+
+
 class Worker:
     """One process, and the seed that it plays."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, niceness: int) -> None:
         self.seed = 0
         self.since = time.monotonic()
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-m", "tests.long_runs.worker", name],
+            [sys.executable, "-m", "tests.long_runs.worker", name, str(niceness)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -43,8 +51,9 @@ class Worker:
     def give(self, seed: int) -> None:
         self.seed, self.since = seed, time.monotonic()
         assert self._process.stdin is not None
-        self._process.stdin.write(b"%d\n" % seed)
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # it has died, which its answer tells
+            self._process.stdin.write(b"%d\n" % seed)
+            self._process.stdin.flush()
 
     def told(self) -> Told:
         """What came of its seed; also if it died of it."""
@@ -66,13 +75,14 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)  # whom it was about to kill
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(BrokenPipeError):
+                    pipe.close()
 
 
 @contextmanager
-def crew(name: str, size: int) -> Iterator[list[Worker]]:
+def at_work(name: str, crew: Crew) -> Iterator[list[Worker]]:
     """So many workers for a run."""
-    workers = [Worker(name) for _ in range(size)]
+    workers = [Worker(name, crew.niceness) for _ in range(crew.size)]
     try:
         yield workers
     finally:
@@ -80,9 +90,9 @@ def crew(name: str, size: int) -> Iterator[list[Worker]]:
             each.stop()
 
 
-def play(name: str, size: int, seeds: Iterator[int], take: Callable[[Told], bool], stop: Callable[[], bool]) -> None:
+def play(name: str, crew: Crew, seeds: Iterator[int], take: Callable[[Told], bool], stop: Callable[[], bool]) -> None:
     """Play seeds until one of them fails, there are no more, or somebody wants to stop; each is told of."""
-    with crew(name, size) as workers, selectors.DefaultSelector() as selector:
+    with at_work(name, crew) as workers, selectors.DefaultSelector() as selector:
         for worker in workers:
             seed = next(seeds, None)
             if seed is not None:

@@ -30,14 +30,15 @@ class Killable(Protocol):
 
 def kill_through(work: Killable, seed: int) -> Played:
     """Kill the same work again and again. The moments are those of the seed; what is hit there, no seed decides."""
-    random, kills = Random(seed), 0  # noqa: S311 - moments to kill at
+    random, kills, left = Random(seed), 0, 0  # noqa: S311 - moments to kill at
     work.begin()
     for _ in range(KILLS_OF_A_SEED):
         after = work.kill(random)
         kills += after.was_killed
+        left += after.was_killed and after.height > 0
         if after.is_done:
             break
-    return Played(kills)
+    return Played(kills, left)
 
 
 class OnChain:
@@ -53,7 +54,7 @@ class OnChain:
     def kill(self, random: Random) -> After:
         was_killed, reported = kill_somewhere(self._work.victim(self._killed), random)
         head = what_is_left(self._work, self._killed, self._reference, reported)
-        return After(was_killed, head >= self._last)
+        return After(was_killed, head >= self._last, head)
 
 
 class WithHistory:
@@ -75,9 +76,9 @@ class WithHistory:
         kind = random.choice(sorted(self.LAST))
         folder, clean = self._folder / kind, self._folder / "clean"
         was_killed = killed_somewhere(kind, folder, self.LAST[kind], random)
-        whole_history(kind, folder, clean, self._begun[kind])
+        height = whole_history(kind, folder, clean, self._begun[kind])
         shutil.rmtree(clean, ignore_errors=True)
-        return After(was_killed, not was_killed)
+        return After(was_killed, not was_killed, height)
 
 
 KINDS: dict[str, Callable[[Path], Killable]] = {

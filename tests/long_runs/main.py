@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from threading import Event
 
-from tests.long_runs.crew import play, processors
+from tests.long_runs.crew import Crew, play, processors
 from tests.long_runs.progress import Counted, Progress, failures, table, written
 from tests.long_runs.runs import BY_NAME, RUNS, Run, prepared
 from tests.long_runs.worker import Told
@@ -25,19 +26,21 @@ TELL_EVERY = 30.0
 
 
 class Session:
-    """One start of the command."""
+    """One run in one start of the command."""
 
-    def __init__(self, progress: Progress, commit: str, seconds: float | None, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, progress: Progress, commit: str, seconds: float | None, stop: Event, tell: Callable[[str], None]
+    ) -> None:
         self._progress = progress
         self._commit = commit
         self._end = None if seconds is None else time.monotonic() + seconds
+        self._stop = stop
         self._tell = tell
-        self.is_stopped = False
 
     def must_stop(self) -> bool:
-        return self.is_stopped or (self._end is not None and time.monotonic() > self._end)
+        return self._stop.is_set() or (self._end is not None and time.monotonic() > self._end)
 
-    def go_on(self, run: Run, size: int) -> bool:
+    def go_on(self, run: Run, crew: Crew) -> bool:
         """Play a run until its target is reached, it fails or somebody stops it; whether nothing failed."""
         counted = self._progress.of(run.name)
         known, began, told_at, before = len(counted.failures), time.monotonic(), time.monotonic(), counted.done
@@ -57,7 +60,7 @@ class Session:
                 self._tell(self._line(run, counted, before, began))
             return not told.problem
 
-        play(run.name, size, seeds_of(run, counted), take, self.must_stop)
+        play(run.name, crew, seeds_of(run, counted), take, self.must_stop)
         self._tell(self._line(run, counted, before, began))
         return len(counted.failures) == known
 
@@ -99,11 +102,11 @@ def tell(text: str) -> None:
     sys.stdout.flush()
 
 
-def write_document(progress: Progress) -> None:
+def write_document(progress: Progress, document: Path) -> None:
     """Put the counts into the document."""
     counted = [(run.name, run.target, run.unit, progress.of(run.name)) for run in RUNS]
-    fresh = written(DOCUMENT.read_text(encoding="utf-8"), {"counts": table(counted), "failures": failures(counted)})
-    DOCUMENT.write_text(fresh, encoding="utf-8")
+    fresh = written(document.read_text(encoding="utf-8"), {"counts": table(counted), "failures": failures(counted)})
+    document.write_text(fresh, encoding="utf-8")
 
 
 def play_one(run: Run, seed: int) -> None:
@@ -117,7 +120,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which runs; all, if none: {', '.join(BY_NAME)}")
     parser.add_argument("--seconds", type=float, help="stop after so many seconds, of each run that is named")
     parser.add_argument("--workers", type=int, default=processors(), help="how many processes; one a processor")
+    parser.add_argument("--nice", type=int, default=15, help="how much they leave to others: 19 the most, 0 nothing")
     parser.add_argument("--seed", type=int, help="play this one seed of a run, and count nothing")
+    parser.add_argument("--kept", type=Path, default=KEPT, help="the file of what was done so far")
+    parser.add_argument("--document", type=Path, default=DOCUMENT, help="the document that says so to people")
     chosen = parser.parse_args()
     unknown = [name for name in chosen.names if name not in BY_NAME]
     if unknown:
@@ -134,19 +140,16 @@ def main() -> int:
     if chosen.seed is not None:
         play_one(runs[0], chosen.seed)
         return 0
-    progress, commit, is_sound, stopped = Progress(KEPT), commit_of(ROOT), True, False
-
+    progress, commit, is_sound = Progress(chosen.kept), commit_of(ROOT), True
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
     for run in runs:
-        session = Session(progress, commit, chosen.seconds, tell)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_, session=session: setattr(session, "is_stopped", True))  # type: ignore[misc]
-        if progress.of(run.name).done < run.target:
-            is_sound &= session.go_on(run, chosen.workers)
-            write_document(progress)
-        stopped = stopped or session.is_stopped
-        if stopped:
-            break
-    write_document(progress)
+        if progress.of(run.name).done < run.target and not stop.is_set():
+            session = Session(progress, commit, chosen.seconds, stop, tell)
+            is_sound &= session.go_on(run, Crew(chosen.workers, chosen.nice))
+            write_document(progress, chosen.document)
+    write_document(progress, chosen.document)
     return 0 if is_sound else 1
 
 

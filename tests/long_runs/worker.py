@@ -1,4 +1,4 @@
-"""A process that plays the seeds that it is told, one a line: `python -m tests.long_runs.worker NAME`.
+"""A process that plays the seeds that it is told, one a line: `python -m tests.long_runs.worker NAME NICENESS`.
 
 It answers each with a line of JSON. A process of its own has its own memory, and may die of what it plays.
 """
@@ -20,7 +20,6 @@ import msgspec
 
 from tests.long_runs.runs import BY_NAME, Run, prepared
 
-NICENESS = 15
 SHOWN = 6_000
 
 
@@ -34,11 +33,11 @@ class Told(msgspec.Struct):
     """The error, if it failed."""
 
 
-def main(name: str) -> None:
+def main(name: str, niceness: int) -> None:
     run = BY_NAME[name]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started this ends it
     signal.signal(signal.SIGTERM, _end)
-    os.nice(NICENESS)
+    os.nice(niceness)
     logging.disable()
     if run.memory:
         resource.setrlimit(resource.RLIMIT_DATA, (run.memory, run.memory))
@@ -79,4 +78,4 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

@@ -41,6 +41,8 @@ class After(NamedTuple):
     was_killed: bool
     """If not, the work was done before the moment came."""
     is_done: bool
+    height: int
+    """Of the state that is left; 0 if there is none."""
 
 
 def kill_after(words: Sequence[str], folder: Path, seconds: float) -> bool:
@@ -115,7 +117,8 @@ class Syncing:
     def kill(self, random: Random) -> After:
         was_killed = kill_after(self._words, self._folder, random.uniform(0, self._seconds * LATER))
         assert was_killed
-        return After(was_killed, self._looked_at() == self._last)
+        height = self._looked_at()
+        return After(was_killed, height == self._last, height)
 
     def _looked_at(self) -> int:
         """The height of what is left, which is whole, and all that it had before the kill."""
@@ -166,17 +169,17 @@ class Importing:
             else (*self._common, "--plugin=database_api", f"--snapshot={self._file}", *LOOPBACK)
         )
         was_killed = kill_after(words, self._folder, random.uniform(0, self._seconds * LATER))
-        self._look()
-        return After(was_killed, False)
+        return After(was_killed, False, self._looked_at())
 
-    def _look(self) -> None:
+    def _looked_at(self) -> int:
         if not files_in(self._folder).exists:
-            return
+            return 0
         with opened(self._folder) as chain, opened(self._reference) as reference:
             assert chain.head_number == IMPORTED_HEIGHT
             problems = check(chain)
             assert problems == []
             _same(chain, reference)
+        return IMPORTED_HEIGHT
 
 
 def files_in(folder: Path) -> StateFiles:

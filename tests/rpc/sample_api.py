@@ -20,7 +20,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
-from ledgerd.rpc.call.declarations import Api, Nothing, Whatever
+from ledgerd.rpc.call.declarations import AnyValue, Api, Nothing
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node, nothing_to_read
@@ -51,19 +51,19 @@ def get_hardfork_version(_view: ApiView) -> str:
 
 
 @DATABASE.method(args=exactly(2), aliases=["join"])
-def pair(_view: ApiView, name: AccountName, number: UInt32) -> Whatever:
+def pair(_view: ApiView, name: AccountName, number: UInt32) -> AnyValue:
     """Its arguments, as they were understood."""
     return [name, number]
 
 
 @DATABASE.method(args=UNCOUNTED)
-def optional(_view: ApiView, first: UInt32, second: UInt32 = 7) -> Whatever:
+def optional(_view: ApiView, first: UInt32, second: UInt32 = 7) -> AnyValue:
     """Its arguments, of which one has a default."""
     return [first, second]
 
 
 @DATABASE.method(args=exactly(1))
-def echo(_view: ApiView, value: Whatever) -> Whatever:
+def echo(_view: ApiView, value: AnyValue) -> AnyValue:
     """Its argument."""
     calls.append("echo")
     return value
@@ -122,7 +122,7 @@ async def charged(node: Node) -> str:
 
 
 @BROADCAST.method(args=exactly(1))
-async def follow(node: Node, topic: str) -> AsyncGenerator[Whatever, None]:
+async def follow(node: Node, topic: str) -> AsyncGenerator[AnyValue, None]:
     """Every event of a topic."""
     async with aclosing(node.main.events(topic)) as events:
         async for event in events:

@@ -25,9 +25,9 @@ from ledgerd.snapshot.frames import (
     ProtocolFault,
     packed,
 )
+from ledgerd.snapshot.served_file import ServedSnapshot
 from ledgerd.snapshot.server import SnapshotServer
-from ledgerd.snapshot.serving import Doorkeeper
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.serving import AdmissionControl
 
 HOST = "127.0.0.1"
 DATA = bytes(range(251)) * (2 * PART // 251) + bytes(777)
@@ -36,10 +36,10 @@ PATIENCE = 20
 Speech = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-def shelf_of(folder: Path, number: int = 40, data: bytes = DATA) -> Shelf:
+def shelf_of(folder: Path, number: int = 40, data: bytes = DATA) -> ServedSnapshot:
     folder.mkdir(exist_ok=True)
     (folder / name_of(number)).write_bytes(data)
-    return Shelf(folder)
+    return ServedSnapshot(folder)
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def in_time(main: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(bounded())
 
 
-async def serving(shelf: Shelf, door: Doorkeeper | None = None) -> tuple[SnapshotServer, Endpoint]:
-    server = SnapshotServer(shelf, door or Doorkeeper())
+async def serving(shelf: ServedSnapshot, door: AdmissionControl | None = None) -> tuple[SnapshotServer, Endpoint]:
+    server = SnapshotServer(shelf, door or AdmissionControl())
     return server, Endpoint(HOST, await server.start(HOST, 0))
 
 
@@ -226,7 +226,7 @@ def test_a_download_without_disk_space_is_not_started(
 
 def test_a_client_that_is_not_served_is_told_why(tmp_path: Path) -> None:
     async def main() -> None:
-        server, peer = await serving(shelf_of(tmp_path), Doorkeeper(frozenset()))
+        server, peer = await serving(shelf_of(tmp_path), AdmissionControl(frozenset()))
         with pytest.raises(Unavailable, match="addresses that it trusts alone"):
             await ask(peer)
         await server.stop()
@@ -252,7 +252,7 @@ def test_the_fourth_connection_at_once_is_told_why(tmp_path: Path) -> None:
 
 def test_without_a_snapshot_there_is_nothing_to_fetch(tmp_path: Path) -> None:
     async def main() -> None:
-        server, peer = await serving(Shelf(tmp_path / "empty"))
+        server, peer = await serving(ServedSnapshot(tmp_path / "empty"))
         with pytest.raises(Unavailable, match="has no snapshot"):
             await ask(peer)
         await server.stop()

@@ -11,9 +11,9 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.peer_table import Status, probe, probe_all, table
+from ledgerd.snapshot.served_file import ServedSnapshot
 from ledgerd.snapshot.server import SnapshotServer
-from ledgerd.snapshot.serving import Doorkeeper
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.serving import AdmissionControl
 
 HOST = "127.0.0.1"
 
@@ -24,9 +24,9 @@ def test_every_peer_has_a_row_that_says_how_it_does(tmp_path: Path) -> None:
     async def main() -> str:
         clock = asyncio.get_running_loop().time
         servers = [
-            SnapshotServer(Shelf(tmp_path), Doorkeeper()),
-            SnapshotServer(Shelf(tmp_path / "none"), Doorkeeper()),
-            SnapshotServer(Shelf(tmp_path), Doorkeeper(frozenset())),
+            SnapshotServer(ServedSnapshot(tmp_path), AdmissionControl()),
+            SnapshotServer(ServedSnapshot(tmp_path / "none"), AdmissionControl()),
+            SnapshotServer(ServedSnapshot(tmp_path), AdmissionControl(frozenset())),
         ]
         peers = [Endpoint(HOST, await server.start(HOST, 0)) for server in servers]
         closed = await asyncio.start_server(lambda *_: None, HOST, 0)

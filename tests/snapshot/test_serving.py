@@ -12,8 +12,8 @@ from ledgerd.snapshot.serving import (
     LONGEST_SECONDS,
     MOST_ADDRESSES,
     SLOWEST,
+    AdmissionControl,
     Answer,
-    Doorkeeper,
     FileRange,
     Offer,
     ServerSession,
@@ -30,13 +30,13 @@ def begun(now: float = 0.0) -> ServerSession:
 
 def test_an_untrusted_address_is_refused_with_or_without_limits() -> None:
     for is_limited in (True, False):
-        door = Doorkeeper(frozenset({"10.0.0.1"}), is_limited=is_limited)
+        door = AdmissionControl(frozenset({"10.0.0.1"}), is_limited=is_limited)
         assert door.admit("10.0.0.2", 0) is Denial.UNTRUSTED
         assert door.admit("10.0.0.1", 0) is None
 
 
 def test_the_sixth_connection_is_refused_until_one_has_gone() -> None:
-    door = Doorkeeper()
+    door = AdmissionControl()
     assert [door.admit(f"10.0.0.{last}", 0) for last in range(5)] == [None] * 5
 
     assert door.admit("10.0.0.9", 0) is Denial.FULL
@@ -45,13 +45,13 @@ def test_the_sixth_connection_is_refused_until_one_has_gone() -> None:
 
 
 def test_the_fourth_session_of_an_address_is_refused() -> None:
-    door = Doorkeeper()
+    door = AdmissionControl()
 
     assert [door.admit("10.0.0.1", 0) for _ in range(4)] == [None, None, None, Denial.TOO_MANY_SESSIONS]
 
 
 def test_the_eleventh_visit_within_an_hour_is_refused_and_not_counted() -> None:
-    door = Doorkeeper()
+    door = AdmissionControl()
 
     def visit(now: float) -> Denial | None:
         denial = door.admit("10.0.0.1", now)
@@ -67,13 +67,13 @@ def test_the_eleventh_visit_within_an_hour_is_refused_and_not_counted() -> None:
 
 
 def test_without_limits_every_visit_is_accepted() -> None:
-    door = Doorkeeper(is_limited=False)
+    door = AdmissionControl(is_limited=False)
 
     assert {door.admit("10.0.0.1", 0) for _ in range(100)} == {None}
 
 
 def test_only_so_many_addresses_are_remembered() -> None:
-    door = Doorkeeper()
+    door = AdmissionControl()
     for number in range(MOST_ADDRESSES + 10):
         address = f"address {number}"
         assert door.admit(address, number / 1000) is None

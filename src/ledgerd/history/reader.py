@@ -20,7 +20,7 @@ from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.tables import Tables
-from ledgerd.history.view import EmbeddedView, Shown
+from ledgerd.history.view import EmbeddedView, ShownTexts
 from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, LmdbTransaction
 
 RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
@@ -36,7 +36,7 @@ class EmbeddedHistory(History):
         self._count_blocks = settings.count_blocks
         self._environment = environment
         self._log = log
-        self._remembered = Shown()
+        self._remembered = ShownTexts()
         self._tables = Tables.open(environment, None, create=False)
 
     @classmethod

@@ -10,7 +10,6 @@ from ledgerd.history.block_rows import BlockPart, extent, shown
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes, Span
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, OperationRow, Piece
-from ledgerd.history.remembered import Remembered
 from ledgerd.history.selection import Selection
 from ledgerd.history.tables import (
     BLOCK_KEY,
@@ -21,6 +20,7 @@ from ledgerd.history.tables import (
     possible_blocks,
     read_watermarks,
 )
+from ledgerd.history.text_cache import TextCache
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import LmdbTransaction
@@ -29,12 +29,12 @@ MARK_BYTES = 96
 """The first bytes of a block: previous id, time, merkle root and the start of the signature. No block is shorter."""
 
 
-class Shown:
+class ShownTexts:
     """The cache of texts of irreversible blocks."""
 
     def __init__(self) -> None:
-        self.blocks = Remembered[int, list[str]]()
-        self.operations = Remembered[Reference, str]()
+        self.blocks = TextCache[int, list[str]]()
+        self.operations = TextCache[Reference, str]()
 
     def clear(self) -> None:
         """Drop everything."""
@@ -49,7 +49,7 @@ PieceRows = tuple[int, Piece, list[OperationRow]]
 class EmbeddedView(HistoryView):
     """The history of one commit."""
 
-    def __init__(self, transaction: LmdbTransaction, tables: Tables, log: LogBytes, known: Shown) -> None:
+    def __init__(self, transaction: LmdbTransaction, tables: Tables, log: LogBytes, known: ShownTexts) -> None:
         self._transaction = transaction
         self._tables = tables
         self._log = log

@@ -17,8 +17,8 @@ from ledgerd.snapshot.frames import (
     SnapshotMessage,
     packed,
 )
-from ledgerd.snapshot.serving import Answer, Doorkeeper, FileRange, ServerSession
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.served_file import ServedSnapshot
+from ledgerd.snapshot.serving import AdmissionControl, Answer, FileRange, ServerSession
 from ledgerd.supervision.tasks import Tasks, stream_server
 from ledgerd.supervision.threads import in_thread
 
@@ -34,7 +34,7 @@ FAREWELL_SECONDS = 2.0
 class SnapshotServer:
     """Serves the newest snapshot."""
 
-    def __init__(self, shelf: Shelf, door: Doorkeeper) -> None:
+    def __init__(self, shelf: ServedSnapshot, door: AdmissionControl) -> None:
         self._shelf = shelf
         self._door = door
         self._server: asyncio.Server | None = None

@@ -62,8 +62,8 @@ class Answer(NamedTuple):
     ends: bool = False
 
 
-class Doorkeeper:
-    """Admission of clients."""
+class AdmissionControl:
+    """Admits clients within the limits."""
 
     def __init__(self, trusted: frozenset[str] | None = None, *, is_limited: bool = True) -> None:
         self._trusted = trusted

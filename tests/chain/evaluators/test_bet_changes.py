@@ -13,7 +13,7 @@ from ledgerd.state.objects.bets import ACTIVE, CANCELLED, PM_BETS, QUEUED, REFUN
 from ledgerd.state.objects.leverage import LIQUIDATED
 from ledgerd.state.objects.markets import BEING_PAID, OUTCOME_BY_MARKET, PmMarket, PmOutcome
 from ledgerd.state.objects.settlements import CANCELLED_BET, PM_DEFERRED_CLAIMS, PmDeferredClaim
-from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, change, set_median
+from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, change, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,
     NOBODY,
@@ -25,7 +25,6 @@ from tests.chain.market_scenes import (
     create_market,
     create_multi_market,
     create_position,
-    refuses_without_trace,
 )
 
 BET = PmPlaceBet(
@@ -108,8 +107,8 @@ def test_only_active_bets_are_taken_back_or_given_away(markets: Ledger, status: 
     carry_out(markets, BET)
     change(markets, bet_of(markets), status=status)
 
-    refuses_without_trace(markets, CANCEL, "bet.status == 0: Bet not active")
-    refuses_without_trace(markets, GIVE, "bet.status == 0: Bet not active")
+    refuses(markets, CANCEL, "bet.status == 0: Bet not active")
+    refuses(markets, GIVE, "bet.status == 0: Bet not active")
 
 
 def test_what_a_cancelled_bet_gives_beyond_its_stake_is_a_claim(markets: Ledger) -> None:
@@ -137,9 +136,7 @@ def test_what_a_cancelled_bet_gives_less_than_its_stake_is_forfeited(markets: Le
     carry_out(markets, BET)
     carry_out(markets, replace(BET, side=1, amount=tokens(30_000), account=CAROL))
 
-    refuses_without_trace(
-        markets, replace(CANCEL, min_return=3_635), "refund.value >= o.min_return: Refund below min_return"
-    )
+    refuses(markets, replace(CANCEL, min_return=3_635), "refund.value >= o.min_return: Refund below min_return")
     carry_out(markets, replace(CANCEL, min_return=3_634))
 
     assert (market.reserve_a, market.reserve_b, market.forfeit_pool) == (31_250, 80_001, 6_366)
@@ -244,9 +241,9 @@ def test_a_cancelled_bet_closes_positions_of_its_side(markets: Ledger) -> None:
 
 
 def test_giving_a_part_of_a_bet_asks_in_this_order(markets: Ledger) -> None:
-    """Of a stake of 2,000 and a weight of 500, half is a bet that one could place, and what is left is too."""
+    """Of a stake and a weight of 2,000, half is a bet that one could place, and what is left is too."""
     market = create_market(markets)
-    markets.store.create(PM_BETS, PmBet(market=0, account=BOB, side=0, amount=2_000, weight=500))
+    markets.store.create(PM_BETS, PmBet(market=0, account=BOB, side=0, amount=2_000, weight=2_000))
     scene = Scene(markets, GIVE, market=market, bet=bet_of(markets))
     invalid = "transfer_weight.value > 0 && transfer_weight.value <= bet.weight.value: Invalid transfer amount"
 
@@ -259,26 +256,27 @@ def test_giving_a_part_of_a_bet_asks_in_this_order(markets: Ledger) -> None:
             Rule("bet.status == 0: Bet not active", {"bet": {"status": QUEUED}}, {"bet": {"status": ACTIVE}}),
             Rule(UNKNOWN, {"operation": {"recipient": NOBODY}}, {"operation": {"recipient": CAROL}}),
             Rule(invalid, {"operation": {"amount": -1}}),
-            Rule(invalid, {"operation": {"amount": 501}}),
+            Rule(invalid, {"operation": {"amount": 0}, "bet": {"weight": 0}}, {"bet": {"weight": 2_000}}),
+            Rule(invalid, {"operation": {"amount": 2_001}}),
             Rule(
                 "mkt.status == 1: Market not active",
-                {"operation": {"amount": 249}, "market": {"status": 3}},
+                {"operation": {"amount": 999}, "market": {"status": 3}},
                 {"market": {"status": 1}},
             ),
             Rule(
                 "mkt.payout_status != 4: Market is being refunded",
-                {"operation": {"amount": 249}, "market": {"payout_status": BEING_PAID}},
+                {"operation": {"amount": 999}, "market": {"payout_status": BEING_PAID}},
                 {"market": {"payout_status": 0}},
             ),
             Rule(
                 "transferred_amount >= mp.pm_min_bet.amount: Transferred part is below the minimum bet (pm_min_bet)",
-                {"operation": {"amount": 249}},
+                {"operation": {"amount": 999}},
             ),
             Rule(
                 "bet.amount - transferred_amount >= mp.pm_min_bet.amount: Remaining part is below the minimum bet "
                 "(pm_min_bet); transfer the whole position instead",
-                {"operation": {"amount": 251}},
-                {"operation": {"amount": 250}},
+                {"operation": {"amount": 1_001}},
+                {"operation": {"amount": 1_000}},
             ),
         ]
     )

@@ -16,7 +16,7 @@ from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
 from ledgerd.state.objects.leverage import LIQUIDATED
 from ledgerd.state.objects.markets import BEING_PAID, OUTCOME_BY_MARKET, PM_OUTCOMES, PmMarket, PmOutcome
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
-from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, change, set_median
+from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, change, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,
     NOBODY,
@@ -29,7 +29,6 @@ from tests.chain.market_scenes import (
     create_multi_market,
     create_position,
     market_ledger,
-    refuses_without_trace,
 )
 
 BET = PmPlaceBet(
@@ -180,6 +179,19 @@ def test_a_batch_bet_before_hardfork_15_asks_in_this_order(tmp_path: Path) -> No
     assert bet.weight > 0
 
 
+def test_a_bet_of_one_unit_that_buys_one_is_taken_and_what_buys_none_is_not(markets: Ledger) -> None:
+    """As far as the least that the median may ask for goes."""
+    market = create_multi_market(markets)
+    set_median(markets, pm_min_bet=tokens(1))
+    certain = outcome_of(markets, market, 0)
+    change(markets, certain, q=1_000_000)
+
+    refuses(markets, replace(ON_OUTCOME, amount=tokens(0)), "o.amount.amount > 0: Amount must be positive")
+    carry_out(markets, replace(ON_OUTCOME, amount=tokens(1)))
+
+    assert (bet_of(markets).amount, bet_of(markets).weight, certain.q) == (1, 1, 1_000_001)
+
+
 def test_bets_move_the_curve(markets: Ledger) -> None:
     """States A, B, C and F of spec 08, section 13.1."""
     market = create_market(markets)
@@ -215,7 +227,7 @@ def test_a_bet_of_all_tokens_that_there_can_be(markets: Ledger) -> None:
 def test_sums_of_bets_stay_within_the_width_of_amounts(markets: Ledger) -> None:
     create_market(markets, bets_sum=MOST - 9_999)
 
-    refusal = refuses_without_trace(markets, BET, "")
+    refusal = refuses(markets, BET, "")
 
     assert refusal.code == 19
 
@@ -339,7 +351,7 @@ def test_a_batch_bet_on_an_outcome_is_filled_at_once_before_hardfork_15(tmp_path
     batch = replace(ON_OUTCOME, mode=1)
 
     if hardfork == 15:
-        refuses_without_trace(ledger, batch, "o.mode == 0: Batch bets must use commit and reveal")
+        refuses(ledger, batch, "o.mode == 0: Batch bets must use commit and reveal")
     else:
         carry_out(ledger, batch)
         assert (bet_of(ledger).mode, bet_of(ledger).status) == (1, ACTIVE)

@@ -23,7 +23,18 @@ from ledgerd.state.objects.disputes import (
 )
 from ledgerd.state.objects.disputes import PmDisputeVote as Ballot
 from ledgerd.state.objects.markets import BEING_PAID, DISPUTED, PAID, TO_BE_PAID
-from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, create_account, pass_time, set_median
+from tests.chain.ledgers import (
+    ALICE,
+    BOB,
+    CAROL,
+    NOW,
+    carry_out,
+    change,
+    create_account,
+    pass_time,
+    refuses,
+    set_median,
+)
 from tests.chain.market_scenes import (
     FAR_ID,
     FEE,
@@ -40,7 +51,6 @@ from tests.chain.market_scenes import (
     create_oracle,
     disputable_market,
     file_dispute,
-    refuses_without_trace,
 )
 
 CREATE = PmDisputeCreate(disputer=BOB, market_id=0, proposed_outcome=1, reason="not so", extensions=())
@@ -96,7 +106,7 @@ def test_filing_a_dispute_asks_in_this_order(markets: Ledger) -> None:
 def test_a_payout_is_disputed_before_it_begins(markets: Ledger, payout: int) -> None:
     disputable_market(markets, payout_status=payout)
 
-    refuses_without_trace(markets, CREATE, "mkt.payout_status == 1: Payout not in pending state")
+    refuses(markets, CREATE, "mkt.payout_status == 1: Payout not in pending state")
 
 
 @pytest.mark.parametrize("disputer", [BOB, ORACLE])
@@ -212,7 +222,7 @@ def test_the_least_stake_of_a_vote_is_the_medians(electorate: Ledger) -> None:
     file_dispute(electorate, disputable_market(electorate))
     set_median(electorate, pm_dispute_vote_min_vesting=tokens(1_000_001))
 
-    refuses_without_trace(
+    refuses(
         electorate,
         VOTE,
         "db.get_account(o.voter).effective_vesting_shares() >= min_shares: "
@@ -236,12 +246,12 @@ def test_a_vote_is_kept_and_replaced(electorate: Ledger) -> None:
     set_median(electorate, pm_dispute_votes_per_market=1)
     change(electorate, electorate.account(BOB), vesting_shares=VESTED)
 
-    refuses_without_trace(
+    refuses(
         electorate,
         replace(VOTE, voter=BOB),
         "dit->ballots < mp.pm_dispute_votes_per_market: Dispute ballot cap reached",
     )
-    carry_out(electorate, replace(VOTE, vote_outcome=-1, vote_percent=0))
+    carry_out(electorate, replace(VOTE, vote_outcome=0, vote_percent=-10_000))
     carry_out(electorate, replace(VOTE, vote_outcome=-1, vote_percent=0))
 
     (vote,) = electorate.store.scan(PM_DISPUTE_VOTES)

@@ -16,7 +16,7 @@ from ledgerd.state.objects.leverage import (
 )
 from ledgerd.state.objects.leverage_ends import LEVERAGE_END_BY_MARKET, NEVER
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
-from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, set_median
+from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, refuses, set_median
 from tests.chain.leverage_scenes import DAY, LENDABLE, OPEN, K, create_deep_market, position_of
 from tests.chain.market_scenes import (
     FAR_ID,
@@ -27,7 +27,6 @@ from tests.chain.market_scenes import (
     Scene,
     create_position,
     pool_of,
-    refuses_without_trace,
 )
 
 NOT_BINARY = "o.outcome_index == 0 || o.outcome_index == 1: outcome_index must be 0/1"
@@ -127,20 +126,27 @@ def test_what_is_lent_counts_twice(markets: Ledger) -> None:
     exhausted = "fund_available > 0: Leverage fund exhausted"
 
     pool_of(markets, free_balance=LENDABLE, leverage_fund_used=LENDABLE // 10)
-    refuses_without_trace(markets, OPEN, exhausted)
+    refuses(markets, OPEN, exhausted)
     pool_of(markets, leverage_fund_used=LENDABLE // 10 - 1)
-    refuses_without_trace(markets, OPEN, "loan <= per_pos_cap: Loan exceeds per-position cap")
+    refuses(markets, OPEN, "loan <= per_pos_cap: Loan exceeds per-position cap")
     pool_of(markets, leverage_fund_used=0)
     carry_out(markets, OPEN)
+
+
+def test_the_least_liquidity_of_all_is_enough(markets: Ledger) -> None:
+    """For a position as large as a twentieth of it."""
+    create_deep_market(markets, liquidity_sum=5_000_000)
+    pool_of(markets, free_balance=LENDABLE)
+
+    refuses(markets, OPEN, "total_bet <= pos_cap: Position exceeds market size limit")
+    carry_out(markets, replace(OPEN, collateral=tokens(50_000)))
 
 
 def test_a_position_of_one_token_is_unsafe_not_empty(markets: Ledger) -> None:
     create_deep_market(markets, k=50_000_000 * 50_700_000 - 1)
     pool_of(markets, free_balance=LENDABLE)
 
-    refuses_without_trace(
-        markets, replace(OPEN, min_tokens=1), "cvw >= threshold_safe: Position fails worst-case safety check"
-    )
+    refuses(markets, replace(OPEN, min_tokens=1), "cvw >= threshold_safe: Position fails worst-case safety check")
 
 
 def test_the_greatest_safe_loan_is_lent_and_no_more(markets: Ledger) -> None:
@@ -149,7 +155,7 @@ def test_the_greatest_safe_loan_is_lent_and_no_more(markets: Ledger) -> None:
     loan = max_loan(Reserves(50_000_000, 50_000_000, K), 500_000, 0, 4_500_000, LeverageLimits(10, 1, 10, 50))
     assert 200_000 < loan < 4_500_000
 
-    refuses_without_trace(
+    refuses(
         markets,
         replace(OPEN, loan=tokens(loan + 1)),
         "cvw >= threshold_safe: Position fails worst-case safety check",
@@ -215,7 +221,7 @@ def test_the_end_of_betting_less_the_buffer_stays_within_32_bits(markets: Ledger
     pool_of(markets, free_balance=LENDABLE)
 
     set_median(markets, pm_leverage_expiration_buffer_sec=NOW + 1)
-    refuses_without_trace(
+    refuses(
         markets,
         OPEN,
         "now < mkt.betting_expiration - fc::seconds(mp.pm_leverage_expiration_buffer_sec): "

@@ -20,7 +20,7 @@ from ledgerd.state.objects.leverage import (
 )
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
 from ledgerd.state.objects.settlements import CLOSED_LEVERAGE, PM_DEFERRED_CLAIMS, PmDeferredClaim
-from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, change, pass_time, set_median
+from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, change, pass_time, refuses, set_median
 from tests.chain.leverage_scenes import DAY, LENDABLE, OPEN, K, create_deep_market, position_of
 from tests.chain.market_scenes import (
     FAR_ID,
@@ -31,7 +31,6 @@ from tests.chain.market_scenes import (
     bet_of,
     create_position,
     pool_of,
-    refuses_without_trace,
 )
 
 CLOSE = PmLeverageClose(account=BOB, position_id=0, min_return=0, extensions=())
@@ -108,9 +107,7 @@ def test_a_position_is_closed(markets: Ledger) -> None:
     position, pool = open_position(markets), pool_of(markets, total_shares=1_000_000)
     let_three_days_count(markets)
 
-    refuses_without_trace(
-        markets, replace(CLOSE, min_return=479_701), "bettor_received >= o.min_return: Return below min_return"
-    )
+    refuses(markets, replace(CLOSE, min_return=479_701), "bettor_received >= o.min_return: Return below min_return")
     assert carry_out(markets, replace(CLOSE, min_return=479_700)) == []
 
     now = NOW + 3 * DAY
@@ -217,7 +214,7 @@ def test_converting_asks_in_this_order(markets: Ledger) -> None:
 def test_a_smaller_cost_than_the_median_is_refused_too(markets: Ledger) -> None:
     open_position(markets)
 
-    refuses_without_trace(
+    refuses(
         markets,
         replace(CONVERT, conversion_profit_cost=49),
         "o.conversion_profit_cost == mp.pm_conversion_profit_cost_percent: "

@@ -21,7 +21,7 @@ from ledgerd.state.objects.markets import (
     PmMarket,
 )
 from ledgerd.state.objects.oracles import PmOracle
-from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, pass_time, set_median
+from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, pass_time, refuses, set_median
 from tests.chain.market_scenes import (
     NOBODY,
     ORACLE,
@@ -30,7 +30,6 @@ from tests.chain.market_scenes import (
     Rule,
     Scene,
     create_oracle,
-    refuses_without_trace,
 )
 
 FEE, LEAST = 5_000, 100_000
@@ -267,7 +266,7 @@ def test_many_outcomes_are_three_at_least(markets: Ledger, oracle: PmOracle, cou
     assert oracle
     set_median(markets, pm_max_outcomes=128)
 
-    refuses_without_trace(
+    refuses(
         markets,
         replace(MULTI, outcomes=("a",) * count),
         "o.outcomes.size() >= 3 && (int)o.outcomes.size() <= mp.pm_max_outcomes: Multi-outcome count out of range",
@@ -277,7 +276,7 @@ def test_many_outcomes_are_three_at_least(markets: Ledger, oracle: PmOracle, cou
 def test_the_creator_exists(markets: Ledger, oracle: PmOracle) -> None:
     assert oracle
 
-    refuses_without_trace(markets, replace(CREATE, creator=NOBODY), UNKNOWN)
+    refuses(markets, replace(CREATE, creator=NOBODY), UNKNOWN)
 
 
 def test_a_market_waits_for_its_oracle(markets: Ledger, oracle: PmOracle) -> None:
@@ -450,7 +449,7 @@ def test_the_time_for_an_answer_ends_within_32_bits(markets: Ledger, oracle: PmO
     pass_time(markets, 2**32 - 1 - NOW - 500)
     near_the_end = replace(CREATE, betting_expiration=2**32 - 300, result_expiration=2**32 - 1)
 
-    refuses_without_trace(markets, near_the_end, DURATION)
+    refuses(markets, near_the_end, DURATION)
     set_median(markets, pm_max_market_duration=500)
     carry_out(markets, near_the_end)
 
@@ -462,7 +461,7 @@ def test_the_sum_of_fee_and_liquidity_wraps(markets: Ledger, oracle: PmOracle) -
     assert oracle
     most = 2**63 - 1
 
-    refuses_without_trace(
+    refuses(
         markets,
         replace(CREATE, liquidity=tokens(most - FEE)),
         "creator.balance.amount >= total_need: Insufficient balance",
@@ -478,6 +477,6 @@ def test_a_balance_stays_within_the_width_of_amounts(markets: Ledger, oracle: Pm
     assert oracle
     change(markets, markets.account(ALICE), balance=FEE - 2)
 
-    refusal = refuses_without_trace(markets, replace(CREATE, liquidity=tokens(2**63 - 1)), "")
+    refusal = refuses(markets, replace(CREATE, liquidity=tokens(2**63 - 1)), "")
 
     assert refusal.code == 20

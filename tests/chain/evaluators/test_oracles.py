@@ -16,7 +16,7 @@ from ledgerd.state.objects.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
 from ledgerd.state.objects.markets import ACTIVE, DELETED, WAITING, PmMarket
 from ledgerd.state.objects.oracles import FOR_EVER, ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
-from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, change, pass_time, set_median
+from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, change, pass_time, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,
     NOBODY,
@@ -28,7 +28,6 @@ from tests.chain.market_scenes import (
     create_market,
     create_multi_market,
     create_oracle,
-    refuses_without_trace,
 )
 
 INSURANCE, FEE = 5_000_000, 10_000
@@ -145,6 +144,19 @@ def test_an_oracle_begins_with_what_it_says_of_itself(markets: Ledger) -> None:
     assert (bob.pm_liquidity_committed, bob.pm_bets_staked, bob.pm_leverage_collateral) == (0, 0, 0)
 
 
+def test_who_has_the_fee_alone_lacks_the_insurance(markets: Ledger) -> None:
+    bob = markets.account(BOB)
+    change(markets, bob, balance=FEE - 1)
+    refuses(
+        markets,
+        REGISTER,
+        "owner.balance >= mp.pm_oracle_registration_fee: Insufficient balance for registration fee",
+    )
+
+    change(markets, bob, balance=FEE)
+    refuses(markets, REGISTER, "owner.balance >= o.insurance: Insufficient balance for insurance")
+
+
 def test_registering_may_be_free(markets: Ledger) -> None:
     set_median(markets, pm_oracle_registration_fee=tokens(0))
     change(markets, markets.account(BOB), balance=INSURANCE)
@@ -159,7 +171,7 @@ def test_the_greatest_insurance_of_all(markets: Ledger) -> None:
     set_median(markets, pm_oracle_registration_fee=tokens(0))
     change(markets, markets.account(BOB), balance=most - 1)
 
-    refuses_without_trace(
+    refuses(
         markets,
         replace(REGISTER, insurance=tokens(most)),
         "owner.balance >= o.insurance: Insufficient balance for insurance",
@@ -221,7 +233,7 @@ def test_insurance_is_added_at_any_time(markets: Ledger) -> None:
     create_market(markets)
     change(markets, markets.account(ORACLE), balance=9)
 
-    refuses_without_trace(
+    refuses(
         markets,
         update(insurance_delta=tokens(10)),
         "owner.balance >= delta: Insufficient balance for insurance top-up",
@@ -243,13 +255,13 @@ def test_insurance_leaves_only_beside_settled_markets(
     if is_free:
         carry_out(markets, update(insurance_delta=tokens(-1)))
     else:
-        refuses_without_trace(markets, update(insurance_delta=tokens(-1)), UNSETTLED)
+        refuses(markets, update(insurance_delta=tokens(-1)), UNSETTLED)
 
 
 def test_no_insurance_goes_beyond_the_width_of_amounts(markets: Ledger) -> None:
     create_oracle(markets)
 
-    refusal = refuses_without_trace(markets, update(insurance_delta=tokens(-(2**63))), "")
+    refusal = refuses(markets, update(insurance_delta=tokens(-(2**63))), "")
 
     assert refusal.code == 19
 
@@ -325,7 +337,7 @@ def test_only_a_waiting_market_is_answered(markets: Ledger, status: int) -> None
     waiting_market(markets, status=status)
 
     for answer in (ACCEPT, replace(ACCEPT, accept=False)):
-        refuses_without_trace(markets, answer, "mkt.status == 0: Market not pending acceptance")
+        refuses(markets, answer, "mkt.status == 0: Market not pending acceptance")
 
 
 def test_an_accepted_market_has_the_terms_of_its_oracle(markets: Ledger) -> None:

@@ -19,7 +19,7 @@ from ledgerd.state.objects.markets import (
     WAITING,
     PmMarket,
 )
-from tests.chain.ledgers import ALICE, BOB, NOW, carry_out
+from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, refuses
 from tests.chain.market_scenes import (
     FAR_ID,
     ORACLE,
@@ -28,7 +28,6 @@ from tests.chain.market_scenes import (
     Scene,
     create_market,
     create_oracle,
-    refuses_without_trace,
 )
 
 RESOLVE = PmResolveMarket(
@@ -91,7 +90,7 @@ def test_a_resolution_asks_in_this_order(markets: Ledger) -> None:
 def test_only_an_active_market_is_resolved(markets: Ledger, status: int) -> None:
     ended_market(markets, status=status)
 
-    refuses_without_trace(markets, RESOLVE, "mkt.status == 1: Market not active")
+    refuses(markets, RESOLVE, "mkt.status == 1: Market not active")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +104,7 @@ def test_a_market_is_resolved_early_if_it_allows_it(
     if can:
         carry_out(markets, RESOLVE)
     else:
-        refuses_without_trace(markets, RESOLVE, "can_resolve_early || now >= mkt.result_expiration: Cannot resolve yet")
+        refuses(markets, RESOLVE, "can_resolve_early || now >= mkt.result_expiration: Cannot resolve yet")
 
 
 def test_a_resolved_market_may_be_disputed_from_now_on(markets: Ledger) -> None:

@@ -23,7 +23,7 @@ from ledgerd.state.objects.disputes import (
 )
 from ledgerd.state.objects.markets import RESOLVED, TO_BE_PAID, PmMarket
 from ledgerd.state.objects.oracles import FOR_EVER
-from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, set_median
+from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,
     FEE,
@@ -38,7 +38,6 @@ from tests.chain.market_scenes import (
     create_oracle,
     disputable_market,
     file_dispute,
-    refuses_without_trace,
 )
 
 RESOLVE = PmDisputeResolve(
@@ -173,7 +172,7 @@ def test_the_window_to_decide_moves_with_the_median(markets: Ledger) -> None:
     file_dispute(markets, judged_market(markets), oracle_response_deadline=NOW - 10, voting_end_time=NOW - 1)
     set_median(markets, pm_dispute_vote_period_sec=9)
 
-    refuses_without_trace(
+    refuses(
         markets,
         RESOLVE,
         "now <= dit->oracle_response_deadline + fc::seconds(mp.pm_dispute_vote_period_sec): Resolution window passed",
@@ -268,4 +267,6 @@ def test_there_is_something_to_take_back(markets: Ledger) -> None:
     """Neither account has to exist."""
     nothing = replace(UNBAN, resolver=NOBODY, target=NOBODY, unban_oracle=False, unban_creator=False)
 
-    refuses_without_trace(markets, nothing, "did: Nothing to unban")
+    refuses(markets, nothing, "did: Nothing to unban")
+    create_oracle(markets, NOBODY, banned_until=NOW + 1, banned_by=NOBODY)
+    carry_out(markets, replace(nothing, unban_oracle=True))

@@ -29,9 +29,9 @@ from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.create import create
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.served_file import ServedSnapshot
 from ledgerd.snapshot.server import SnapshotServer
-from ledgerd.snapshot.serving import Doorkeeper
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.supervision.work import Sleep
 from tests.chain.networks import SMALL, Network
 
@@ -72,7 +72,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
 @asynccontextmanager
 async def serving(*folders: Path) -> AsyncIterator[list[int]]:
     """A peer for each directory of snapshots; their ports."""
-    servers = [SnapshotServer(Shelf(folder), Doorkeeper(is_limited=False)) for folder in folders]
+    servers = [SnapshotServer(ServedSnapshot(folder), AdmissionControl(is_limited=False)) for folder in folders]
     try:
         yield [await server.start(HOST, 0) for server in servers]
     finally:

@@ -17,9 +17,7 @@ from ledgerd.protocol.parameters import TESTNET
 PIECES = 5
 
 
-def test_the_pieces_of_a_trial_are_jobs_that_follow_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pieces_of_a_trial_are_jobs_that_follow_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     happened: list[str] = []
     told: list[Callable[[], None]] = []
 

@@ -47,6 +47,7 @@ IN_BYTES: tuple[tuple[Operation, str, list[Any]], ...] = (
 SOUND: tuple[Operation, ...] = (
     changed(PLACE_BET, amount=tokens(1)),
     changed(PLACE_BET, mode=1),
+    changed(PLACE_BET, min_tokens=0),
     changed(PLACE_BET, side=0, outcome_index=-1),
     changed(PLACE_BET, side=1, outcome_index=-1),
     changed(PLACE_BET, outcome_index=0),

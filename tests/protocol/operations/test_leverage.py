@@ -53,6 +53,7 @@ SOUND: tuple[Operation, ...] = (
     changed(LEVERAGE_OPEN, max_slippage_percent=100),
     changed(LEVERAGE_OPEN, max_slippage_percent=0),
     changed(LEVERAGE_OPEN, min_tokens=0),
+    changed(LEVERAGE_OPEN, collateral=tokens(1), loan=tokens(1)),
     changed(LEVERAGE_CLOSE, position_id=-1),
     changed(LEVERAGE_CLOSE, min_return=1),
     changed(LEVERAGE_CONVERT, position_id=-1),

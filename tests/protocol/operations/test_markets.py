@@ -95,6 +95,7 @@ SOUND: tuple[Operation, ...] = (
     changed(CREATE_MARKET, liquidity=tokens(1)),
     changed(CREATE_MARKET, result_expiration=1796083201),
     changed(CREATE_MARKET, creator_fee_percent=9_600),
+    changed(CREATE_MARKET, oracle_fee_percent=0, creator_fee_percent=10_000, liquidity_fee_percent=0),
     changed(CREATE_MARKET, endogeneity_tier=1),
     changed(CREATE_MARKET, endogeneity_tier=3),
     changed(CREATE_MARKET, dispute_penalty_percent=-10_000),

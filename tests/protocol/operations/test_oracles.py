@@ -9,7 +9,7 @@ from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.base import Operation, active
 from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister, PmOracleUpdate
-from tests.protocol.operations.expect import changed, read, refuses
+from tests.protocol.operations.expect import accepts, changed, read, refuses
 from tests.protocol.operations.family import Family, OperationFamily
 
 ORACLE_REGISTER_JSON = [
@@ -146,6 +146,7 @@ def test_a_change_of_whom_an_oracle_accepts_alone_is_none() -> None:
             changed(nothing, **change),
             "insurance_delta || fee_percent || fixed_fee || rules_url: pm_oracle_update must change at least one field",
         )
+    accepts(changed(nothing, fee_percent=0))
 
 
 def test_an_empty_name_is_not_the_same_as_none() -> None:

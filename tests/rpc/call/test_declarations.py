@@ -6,7 +6,7 @@ import pytest
 
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.call.declarations import Answering, Method, Nothing, Whatever
+from ledgerd.rpc.call.declarations import Answering, AnyValue, Method, Nothing
 from tests.rpc.sample_api import BROADCAST, DATABASE
 
 
@@ -24,7 +24,7 @@ def test_the_parameters_of_a_method_are_those_of_its_function() -> None:
         ("number", UInt32, True),
     ]
     assert pair.summary == "Its arguments, as they were understood."
-    assert pair.result == Whatever
+    assert pair.result == AnyValue
 
 
 def test_a_default_makes_a_parameter_optional() -> None:
@@ -40,7 +40,7 @@ def test_the_kind_of_function_says_when_a_method_answers(name: str, answering: A
     assert method(name).answering is answering
 
 
-@pytest.mark.parametrize(("name", "result"), [("broadcast", Nothing), ("follow", Whatever)])
+@pytest.mark.parametrize(("name", "result"), [("broadcast", Nothing), ("follow", AnyValue)])
 def test_the_result_of_a_late_method_is_that_of_each_answer(name: str, result: object) -> None:
     assert method(name).result == result
 

@@ -14,8 +14,8 @@ from ledgerd.rpc.http.reader import (
     ENDED,
     HEAD,
     Arrival,
+    ContinueExpected,
     Handshake,
-    Invitation,
     Refusal,
     Request,
     RequestReader,
@@ -140,7 +140,7 @@ def test_a_request_of_the_old_version_needs_no_host_and_does_not_stay() -> None:
 def test_a_client_that_expects_100_continue_gets_it() -> None:
     head, body = post(b"{}", HOST + b"Expect: 100-continue\r\n").split(b"\r\n\r\n")
 
-    assert read([head + b"\r\n\r\n", body]) == [Invitation(), asked(b"{}")]
+    assert read([head + b"\r\n\r\n", body]) == [ContinueExpected(), asked(b"{}")]
 
 
 def test_a_handshake_is_returned_with_the_bytes_after_it() -> None:

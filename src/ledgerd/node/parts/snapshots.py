@@ -29,9 +29,9 @@ from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Export
 from ledgerd.snapshot.jobs import done
+from ledgerd.snapshot.served_file import ServedSnapshot
 from ledgerd.snapshot.server import SnapshotServer
-from ledgerd.snapshot.serving import Doorkeeper
-from ledgerd.snapshot.shelf import Shelf
+from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.triggers import Triggers
 from ledgerd.supervision.part import Part
@@ -66,7 +66,7 @@ class SnapshotsPart(Part):
         self._peers = peers
         self._production = production
         self._triggers = Triggers(self._options.at_block, self._options.every_n_blocks)
-        self._shelf = Shelf(self._options.directory)
+        self._shelf = ServedSnapshot(self._options.directory)
         self._server: SnapshotServer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: asyncio.Task[None] | None = None
@@ -91,7 +91,7 @@ class SnapshotsPart(Part):
     async def _serve(self) -> None:
         options = self._options
         trusted = frozenset(options.served_addresses) if options.only_trusted else None
-        door = Doorkeeper(trusted, is_limited=not options.disable_anti_spam)
+        door = AdmissionControl(trusted, is_limited=not options.disable_anti_spam)
         server = SnapshotServer(self._shelf, door)
         port = await server.start(options.endpoint.host, options.endpoint.port)
         self._server = server

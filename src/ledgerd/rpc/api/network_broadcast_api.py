@@ -15,7 +15,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.call.counts import broadcast
-from ledgerd.rpc.call.declarations import Api, Nothing, Whatever
+from ledgerd.rpc.call.declarations import AnyValue, Api, Nothing
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.link.topics import (
@@ -61,7 +61,7 @@ async def broadcast_transaction_synchronous(
 @NETWORK_BROADCAST_API.method(args=broadcast("n_args >= 2", 2, None))
 async def broadcast_transaction_with_callback(
     node: Node,
-    callback: Whatever,  # noqa: ARG001 - clients send it, and get their answer by the id of the request
+    callback: AnyValue,  # noqa: ARG001 - clients send it, and get their answer by the id of the request
     transaction: Transaction,
     max_block_age: UInt32 = ANY_AGE,
 ) -> Confirmation:

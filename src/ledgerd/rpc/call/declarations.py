@@ -50,7 +50,7 @@ class AnyJson(Kind):
         """Null."""
 
 
-Whatever = Annotated[object, AnyJson()]
+AnyValue = Annotated[object, AnyJson()]
 """An argument of any type, or a result that is built as plain JSON."""
 
 

@@ -13,9 +13,9 @@ from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
+from ledgerd.rpc.http.connection_table import Activity
 from ledgerd.rpc.http.gate import Gate
-from ledgerd.rpc.http.places import Doing
-from ledgerd.rpc.http.reader import BETWEEN, Arrival, Handshake, Invitation, Refusal, Request, RequestReader
+from ledgerd.rpc.http.reader import BETWEEN, Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
@@ -115,7 +115,7 @@ class HttpConnection(Connection):
     def _take(self, arrival: Arrival) -> None:
         if self._is_ending:
             return
-        if isinstance(arrival, Invitation):
+        if isinstance(arrival, ContinueExpected):
             self.transport.write(responses.CONTINUE)
         elif self._gate is not None and not isinstance(arrival, Refusal) and not self._gate.admits(arrival.headers):
             self.service.note("webserver-allowed-origins", self.address)
@@ -256,10 +256,10 @@ class HttpConnection(Connection):
         self.transport.close()
 
     @property
-    def doing(self) -> Doing:
+    def activity(self) -> Activity:
         if self._later is not None or self._waiting or self.is_congested:
-            return Doing.WAITING
-        return Doing.NOTHING if self._reader.place is BETWEEN else Doing.SENDING
+            return Activity.WAITING
+        return Activity.IDLE if self._reader.place is BETWEEN else Activity.SENDING
 
     def progress(self) -> int:
         return self.steps + self._reader.steps

@@ -74,11 +74,11 @@ class Refusal(NamedTuple):
     status: int
 
 
-class Invitation(NamedTuple):
+class ContinueExpected(NamedTuple):
     """The client expects `100 Continue` before it sends the body."""
 
 
-Arrival = Request | Handshake | Refusal | Invitation
+Arrival = Request | Handshake | Refusal | ContinueExpected
 
 
 class RequestReader:
@@ -229,7 +229,7 @@ class RequestReader:
         elif int(headers.get(b"content-length", b"0")) > self._max_body:
             self._refuse(413)
         elif headers.get(b"expect", b"").lower() == b"100-continue":
-            self._arrived.append(Invitation())
+            self._arrived.append(ContinueExpected())
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)

@@ -18,8 +18,8 @@ from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.addresses import Addresses
+from ledgerd.rpc.http.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.gate import Gate, Proxies, is_loopback
-from ledgerd.rpc.http.places import Doing, Places
 from ledgerd.rpc.http.responses import Page
 from ledgerd.supervision.tasks import Tasks
 
@@ -118,7 +118,7 @@ class Connection(asyncio.Protocol):
 
     @property
     @abstractmethod
-    def doing(self) -> Doing:
+    def activity(self) -> Activity:
         """The client's activity."""
 
     def hold(self, held: int) -> bool:
@@ -185,8 +185,8 @@ class Service:
         self.addresses = Addresses(limits.address_rate)
         self.proxies = Proxies(limits.trusted_proxies)
         self.exemption = Exemption(limits.exempt)
-        self._places: Places[Connection] = Places(limits.connections, limits.address_connections)
-        self._spare: Places[Connection] = Places(0, 0)
+        self._connections: ConnectionTable[Connection] = ConnectionTable(limits.connections, limits.address_connections)
+        self._spare: ConnectionTable[Connection] = ConnectionTable(0, 0)
         self.held = 0
         """Buffered bytes of requests of all connections."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -205,7 +205,7 @@ class Service:
     @property
     def connections(self) -> dict[Connection, None]:
         """The connections within the limits, in the order in which they came."""
-        return self._places.all
+        return self._connections.all
 
     @property
     def spare_connections(self) -> dict[Connection, None]:
@@ -225,21 +225,21 @@ class Service:
         if not self._has_room(connection.charged):
             connection.is_spare = True
             if len(self._spare.all) >= SPARE_PLACES:
-                self._dismiss(self._spare.crowdest())
-            self._spare.enter(connection)
+                self._dismiss(self._spare.oldest_of_largest())
+            self._spare.add(connection)
         else:
-            self._places.enter(connection)
+            self._connections.add(connection)
         connection.seen = (-1, self.loop.time())
         self._watch_on()
         return True
 
     def _has_room(self, address: str) -> bool:
-        room = self._places.room_for(address)
-        if room.option:
-            self.note(room.option, room.leaving.charged if room.leaving is not None else address)
-        if room.leaving is not None:
-            self._dismiss(room.leaving)
-        return room.is_there
+        check = self._connections.check(address)
+        if check.option:
+            self.note(check.option, check.evicted.charged if check.evicted is not None else address)
+        if check.evicted is not None:
+            self._dismiss(check.evicted)
+        return check.is_within
 
     def relieve(self) -> None:
         """While too many answers are kept, close the largest connection of those for whom most is kept."""
@@ -265,15 +265,15 @@ class Service:
 
     def leave(self, connection: Connection) -> None:
         """Remove an ended connection."""
-        if self._places.leave(connection) or self._spare.leave(connection):
+        if self._connections.remove(connection) or self._spare.remove(connection):
             self._left.set()
 
     def replace(self, connection: Connection, other: Connection) -> bool:
         """Replace a connection by another, which may count for another address; whether that is within the limits."""
         if connection.charged != other.charged and not self._has_room(other.charged):
             return False
-        self._places.leave(connection)
-        self._places.enter(other)
+        self._connections.remove(connection)
+        self._connections.add(other)
         return True
 
     @property

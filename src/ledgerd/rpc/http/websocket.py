@@ -20,7 +20,7 @@ from websockets.utils import accept_key as accepted
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
-from ledgerd.rpc.http.places import Doing
+from ledgerd.rpc.http.connection_table import Activity
 from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 
 VERSIONS = frozenset((b"7", b"8", b"13"))
@@ -203,10 +203,10 @@ class WebSocketConnection(Connection):
         return bool(self._fragments or self._frames.reader.buffer)
 
     @property
-    def doing(self) -> Doing:
+    def activity(self) -> Activity:
         if self._late or self._waiting or self.is_congested:
-            return Doing.WAITING
-        return Doing.SENDING if self._is_partial else Doing.NOTHING
+            return Activity.WAITING
+        return Activity.SENDING if self._is_partial else Activity.IDLE
 
     def patience(self) -> float | None:
         limits = self.service.limits

@@ -19,7 +19,8 @@ from ledgerd.protocol.operations import (
     markets,
     oracles,
 )
-from tests.chain.market_scenes import NOT_ENABLED, market_ledger, refuses_without_trace
+from tests.chain.ledgers import refuses
+from tests.chain.market_scenes import NOT_ENABLED, market_ledger
 
 FAMILIES = (oracles, markets, bets, commitments, disputes, liquidity, lazy_pool, leverage)
 OPERATIONS = [kind for family in FAMILIES for kind in family.OPERATIONS]
@@ -30,7 +31,7 @@ def test_there_are_no_markets_before_hardfork_14(kind: type[Operation], tmp_path
     """That is the first thing that is asked, whatever else is wrong."""
     nothing = codec_of(kind).from_json({})
 
-    refuses_without_trace(market_ledger(tmp_path / "13", hardfork=13), nothing, NOT_ENABLED)
+    refuses(market_ledger(tmp_path / "13", hardfork=13), nothing, NOT_ENABLED)
     message = refusal_of(market_ledger(tmp_path / "14", hardfork=14), nothing)
     assert message != NOT_ENABLED
 

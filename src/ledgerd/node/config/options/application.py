@@ -79,14 +79,14 @@ def _complete(record: Application, surroundings: Surroundings) -> Application:
 
 APPLICATION = OptionSection(
     "application",
-    "What the node consists of, and which network it belongs to.",
+    "The parts of the node, and its network.",
     Application,
     (
         Option(
             "plugin",
             name_among(lambda: tuple(DEPENDENCIES), "plugin"),
-            "Plugins to run, several in one line or one a line. Those that a plugin depends on run as well; chain, "
-            "p2p, webserver and what they depend on run always.",
+            "Plugins to run, several on a line or one on each. Plugins that they depend on run as well; chain, p2p, "
+            "webserver and their dependencies always run.",
             repeatable=True,
             words=True,
             example="database_api network_broadcast_api",

@@ -36,7 +36,7 @@ def _complete(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
     return msgspec.structs.replace(record, shared_file_dir=surroundings.data_dir / record.shared_file_dir)
 
 
-_NEVER_WAITS = "who reads the state never waits for who writes it"
+_NEVER_WAITS = "readers of the state never wait for its writer"
 
 CHAIN = OptionSection(
     "chain",
@@ -52,11 +52,10 @@ CHAIN = OptionSection(
         Option(
             "shared-file-size",
             SIZE,
-            "The size of the state's file to begin with. It grows beyond it by itself; a state that is larger already "
-            "is no fault.",
+            "The initial size of the state's file, which grows as needed; an existing file may be larger.",
             default="2G",
         ),
-        Option("inc-shared-file-size", SIZE, "By how much the state's file grows at a time.", default="2G"),
+        Option("inc-shared-file-size", SIZE, "The bytes by which the state's file grows at a time.", default="2G"),
         Option(
             "min-free-shared-file-size",
             SIZE,
@@ -74,7 +73,7 @@ CHAIN = OptionSection(
         Option(
             "write-wait-micro",
             UINT64,
-            "Microseconds of one attempt of a broadcast to reach the chain.",
+            "Microseconds that a broadcast waits for the chain in one attempt.",
             default="500000",
         ),
         Option(
@@ -83,12 +82,12 @@ CHAIN = OptionSection(
             "Attempts after the first, before the broadcast is answered with `Unable to acquire WRITE lock`.",
             default="3",
         ),
-        Option("skip-virtual-ops", BOOL, "Keep virtual operations out of the histories.", default="false"),
+        Option("skip-virtual-ops", BOOL, "Do not record virtual operations in the histories.", default="false"),
         Option(
             "dlt-block-log-max-blocks",
             UINT32,
-            "How many blocks a node that began from a snapshot keeps in its rolling log, which is cut to this when it "
-            "has twice as many; 0 keeps none.",
+            "Blocks in the rolling log of a node that began with a snapshot. It is cut to this number when it has "
+            "twice as many; 0 for none.",
             default="100000",
         ),
     ),
@@ -98,7 +97,7 @@ CHAIN = OptionSection(
             UINT32,
             "Blocks between two looks at the free space of shared memory.",
             default="1000",
-            without_meaning="the free space of the state's file is looked at in every commit",
+            without_meaning="the free space of the state's file is checked in every commit",
         ),
         Option(
             "flush-state-interval",
@@ -112,7 +111,7 @@ CHAIN = OptionSection(
             BOOL,
             "Apply what RPC submits on the main thread.",
             default="false",
-            without_meaning="one thread alone ever writes the state",
+            without_meaning="only one thread writes the state",
         ),
         Option(
             "read-wait-micro",
@@ -140,7 +139,7 @@ CHAIN = OptionSection(
             BOOL,
             "Tell plugins of transactions that are in no block yet.",
             default="false",
-            without_meaning="the histories hold what is in blocks, and nothing else",
+            without_meaning="the histories record operations of blocks only",
         ),
     ),
     complete=_complete,

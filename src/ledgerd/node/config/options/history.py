@@ -31,13 +31,13 @@ def _complete(record: HistorySettings, _surroundings: Surroundings) -> HistorySe
 
 HISTORY = OptionSection(
     "history",
-    "What the plugins operation_history and account_history keep.",
+    "What the plugins operation_history and account_history record.",
     HistorySettings,
     (
         Option(
             WHITELIST,
             TEXT,
-            "Operations to keep, by their full names, and no others.",
+            "The only operations to record, by their full names.",
             repeatable=True,
             words=True,
             example="transfer_operation",
@@ -46,29 +46,29 @@ HISTORY = OptionSection(
         Option(
             BLACKLIST,
             TEXT,
-            "Operations not to keep, by their full names.",
+            "Operations not to record, by their full names.",
             repeatable=True,
             words=True,
             example="custom_operation vote_operation",
             field="blacklist",
         ),
-        Option("history-start-block", UINT32, "Keep the history from this block on.", default="0"),
+        Option("history-start-block", UINT32, "Record the history from this block on.", default="0"),
         Option(
             "history-count-blocks",
             UINT32,
-            f"Keep the history of so many of the newest blocks; {UNLIMITED} for all.",
+            f"The number of latest blocks whose history is kept; {UNLIMITED} for all.",
             default=UNLIMITED,
         ),
         Option(
             "history-purge-interval",
             uint32(raised_to=1),
-            "Blocks between two times that older history is thrown away.",
+            "Blocks between two deletions of older history.",
             default="4800",
         ),
         Option(
             "track-account-range",
             ACCOUNT_RANGE,
-            "Keep the history of the accounts between two names, both included, and of no others.",
+            "Record the histories of the accounts between two names, both included, and of no others.",
             repeatable=True,
             field="account_ranges",
         ),
@@ -79,13 +79,13 @@ HISTORY = OptionSection(
 
 CUSTOM_PROTOCOL = OptionSection(
     "custom_protocol_api",
-    "What the plugin custom_protocol_api keeps.",
+    "What the plugin custom_protocol_api stores.",
     CustomProtocolOptions,
     (
         Option(
             "custom-protocol-store-size",
             uint32(most=255),
-            "How many protocols are kept of each account, the newest ones.",
+            "The number of latest protocols that are stored for each account.",
             default="10",
         ),
     ),

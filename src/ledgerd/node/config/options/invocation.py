@@ -80,13 +80,13 @@ def _switch(name: str, explanation: str, *, ours: bool = False, without_meaning:
 
 INVOCATION = OptionSection(
     "invocation",
-    "Where things are, and what to do at this start. These options stand on the command line alone.",
+    "Paths, and actions of this start. These options are accepted on the command line only.",
     Invocation,
     (
         Option(
             "data-dir",
             PATH,
-            "The data directory, made when it is missing; relative to the current directory.",
+            "The data directory, created when it is missing; relative to the current directory.",
             default="node_data_dir",
             short="d",
             command_line_only=True,
@@ -110,7 +110,7 @@ INVOCATION = OptionSection(
         ),
         _switch(
             "check-config",
-            "Read the configuration, print what was understood of it and stop: with 0, or with 2 and what is wrong.",
+            "Read the configuration, print its values and stop: with code 0, or with 2 and the faults.",
             ours=True,
         ),
         Option(
@@ -127,19 +127,20 @@ INVOCATION = OptionSection(
         ),
         _switch(
             "check-health",
-            "Ask the node that runs with this configuration whether it answers, and stop: with 0, or 1 and why not.",
+            "Check whether the node that runs with this configuration answers, and stop: with code 0, or 1 and the "
+            "reason.",
             ours=True,
         ),
         _switch(
             "stop-with-stdin",
-            "Stop when standard input ends: for a program that starts nodes and must leave none behind, even when it "
-            "is killed.",
+            "Stop when standard input is closed, so that no node is left running when the program that started it is "
+            "killed.",
             ours=True,
         ),
-        _switch("replay-blockchain", "Make the state anew from the block log."),
+        _switch("replay-blockchain", "Rebuild the state from the block log."),
         _switch(
             "force-replay-blockchain",
-            "Where blocks are replayed, start from the first one. Alone it causes no replay.",
+            "If blocks are replayed, begin with the first one. By itself this causes no replay.",
         ),
         Option(
             "replay-if-corrupted",
@@ -148,7 +149,7 @@ INVOCATION = OptionSection(
             default="true",
             command_line_only=True,
         ),
-        _switch("resync-blockchain", "Delete the state and both block logs, and sync anew."),
+        _switch("resync-blockchain", "Delete the state and both block logs, and sync from peers."),
         _switch(
             "replay-from-snapshot",
             "Delete the state, import the snapshot of --snapshot or --snapshot-auto-latest, then replay the rolling "
@@ -157,18 +158,18 @@ INVOCATION = OptionSection(
         Option(
             "auto-recover-from-snapshot",
             BOOL,
-            "Recover from a damaged state with the newest snapshot at hand.",
+            "Rebuild a damaged state from the newest snapshot in snapshot-dir.",
             default="true",
             command_line_only=True,
         ),
         Option(
             "snapshot",
             PATH,
-            "Import this snapshot where there is no state yet.",
+            "Import this snapshot if there is no state yet.",
             command_line_only=True,
             example="snapshot-block-1000.vizjson",
         ),
-        _switch("snapshot-auto-latest", "Take the newest snapshot of snapshot-dir for --snapshot."),
+        _switch("snapshot-auto-latest", "Use the newest snapshot of snapshot-dir as --snapshot."),
         Option(
             "create-snapshot",
             PATH,
@@ -181,7 +182,7 @@ INVOCATION = OptionSection(
         _switch(
             "check-locks",
             "Further checks of the locks of shared memory.",
-            without_meaning="the state has one writer, and no locks",
+            without_meaning="the state has one writer and no locks",
         ),
         _switch(
             "validate-database-invariants",

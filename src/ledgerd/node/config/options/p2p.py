@@ -14,13 +14,14 @@ _NEVER_READ = "the reference never reads it"
 
 P2P = OptionSection(
     "p2p",
-    "Peers, what is exchanged with them, and transactions that wait for a block.",
+    "Peers, the exchange of addresses, and pending transactions.",
     Settings,
     (
         Option(
             "p2p-endpoint",
             P2P_LISTENING,
-            "The address and port to listen on for peers. Without it, peers are connected to and none can connect.",
+            "The address and port to listen on for peers. Without it, the node connects to peers, but accepts no "
+            "connections.",
             example="0.0.0.0:2001",
         ),
         Option("p2p-max-connections", UINT32, "The most connections to peers, in both directions.", default="50"),
@@ -33,30 +34,31 @@ P2P = OptionSection(
             field="seeds",
         ),
         Option(
-            "dlt-peer-max-disconnect-hours", UINT32, "Hours of silence after which a peer is forgotten.", default="8"
+            "dlt-peer-max-disconnect-hours",
+            UINT32,
+            "Hours without a connection after which a peer's address is dropped.",
+            default="8",
         ),
-        Option("dlt-mempool-max-tx", UINT32, "The most transactions that wait for a block.", default="10000"),
+        Option("dlt-mempool-max-tx", UINT32, "The most pending transactions.", default="10000"),
         Option(
             "dlt-mempool-max-bytes",
             UINT32,
-            "The most bytes of transactions that wait for a block.",
+            "The most bytes of pending transactions.",
             default="104857600",
         ),
         Option("dlt-mempool-max-tx-size", UINT32, "The most bytes of one transaction from a peer.", default="65536"),
         Option(
             "dlt-mempool-max-expiration-hours",
             UINT32,
-            "Transactions that expire later than this many hours from now are refused.",
+            "Transactions that expire more than this many hours from now are refused.",
             default="24",
         ),
-        Option(
-            "dlt-peer-exchange-max-per-reply", UINT32, "The most peers named in one answer to a peer.", default="10"
-        ),
+        Option("dlt-peer-exchange-max-per-reply", UINT32, "The most addresses in one answer to a peer.", default="10"),
         Option("dlt-peer-exchange-max-per-subnet", UINT32, "The most of them from one /24 network.", default="2"),
         Option(
             "dlt-peer-exchange-min-uptime-sec",
             UINT32,
-            "Seconds that a peer must have been connected before it is named to others.",
+            "Seconds that a peer must have been connected before its address is sent to others.",
             default="600",
         ),
         Option(
@@ -68,15 +70,15 @@ P2P = OptionSection(
         Option(
             "p2p-isolated-peers",
             SWITCH,
-            "Speak to the seed nodes and to nobody else.",
+            "Connect to the seed nodes only.",
             default="false",
             field="is_isolated",
         ),
         Option(
             "p2p-exempt",
             EXEMPT,
-            "Addresses that no limit on an address applies to: networks as 10.0.0.0/8; private for this machine and "
-            "private networks; none for no exemption.",
+            "Addresses without limits by address: networks such as 10.0.0.0/8; private for this machine and private "
+            "networks; none for no exemption.",
             default="private",
             repeatable=True,
             words=True,
@@ -87,21 +89,21 @@ P2P = OptionSection(
         Option(
             "p2p-stale-sync-detection",
             BOOL,
-            "Stands in templates of the reference.",
+            "In templates of the reference.",
             default="false",
             without_meaning=_NEVER_READ,
         ),
         Option(
             "p2p-stale-sync-timeout-seconds",
             UINT32,
-            "Stands in templates of the reference.",
+            "In templates of the reference.",
             default="120",
             without_meaning=_NEVER_READ,
         ),
         Option(
             "p2p-stats-enabled",
             BOOL,
-            "Stands in documents of the reference.",
+            "In documents of the reference.",
             default="true",
             without_meaning=_NEVER_READ,
         ),

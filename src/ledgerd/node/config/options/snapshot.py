@@ -33,11 +33,11 @@ def _complete(record: SnapshotSettings, surroundings: Surroundings) -> SnapshotS
 
 SNAPSHOT = OptionSection(
     "snapshot",
-    "Writing snapshots of the state, serving them to others, and fetching them.",
+    "Snapshots of the state: writing, serving and downloading.",
     SnapshotSettings,
     (
         Option("snapshot-at-block", UINT32, "Write a snapshot after this block; 0 for none.", default="0"),
-        Option("snapshot-every-n-blocks", UINT32, "Write a snapshot every so many blocks; 0 for none.", default="0"),
+        Option("snapshot-every-n-blocks", UINT32, "Write a snapshot every this many blocks; 0 for none.", default="0"),
         Option(
             "snapshot-dir",
             DIRECTORY,
@@ -50,7 +50,7 @@ SNAPSHOT = OptionSection(
         Option(
             "snapshot-max-age-days",
             UINT32,
-            "Days after which a snapshot is deleted, when another one has been written; 0 for never.",
+            "Days after which a snapshot is deleted, once another one was written; 0 for never.",
             default="90",
         ),
         Option(
@@ -59,7 +59,7 @@ SNAPSHOT = OptionSection(
         Option(
             "allow-snapshot-serving-only-trusted",
             BOOL,
-            "Serve them to the addresses of snapshot-serve-allow-ip alone.",
+            "Serve them only to the addresses of snapshot-serve-allow-ip.",
             default="false",
             field="only_trusted",
         ),
@@ -73,7 +73,7 @@ SNAPSHOT = OptionSection(
         Option(
             "disable-snapshot-anti-spam",
             BOOL,
-            "Serve without limits on connections, on sessions and on how often somebody comes.",
+            "Serve without limits on connections, sessions and their rate.",
             default="false",
             field="disable_anti_spam",
         ),
@@ -87,7 +87,7 @@ SNAPSHOT = OptionSection(
         Option(
             "trusted-snapshot-peer",
             PEER,
-            "A node to fetch snapshots from. Who it is decides what state this node begins with.",
+            "A node to download snapshots from. Its state is not verified, so name only nodes that you trust.",
             repeatable=True,
             example="seed.example.org:8092",
             field="trusted_peers",
@@ -95,28 +95,29 @@ SNAPSHOT = OptionSection(
         Option(
             "sync-snapshot-from-trusted-peer",
             BOOL,
-            "Begin with a snapshot of a trusted peer, where there is no state yet.",
+            "Begin with a snapshot of a trusted peer, if there is no state yet.",
             default="false",
             field="sync_from_trusted_peer",
         ),
         Option(
             "enable-stalled-sync-detection",
             BOOL,
-            "Fetch a newer snapshot when no block has come for a while.",
+            "Download a newer snapshot when no block was applied for stalled-sync-timeout-minutes.",
             default="false",
         ),
         Option(
             "stalled-sync-timeout-minutes",
             UINT32,
-            "Minutes without a block that count as a while, and between two attempts to fetch a first snapshot.",
+            "Minutes without a block after which the chain counts as stalled; also between two attempts to download a"
+            " first snapshot.",
             default="5",
         ),
-        Option("test-trusted-seeds", BOOL, "Try every trusted peer, print how they did, and stop.", default="false"),
+        Option("test-trusted-seeds", BOOL, "Test every trusted peer, print the results, and stop.", default="false"),
         Option(
             "snapshot-pm-legacy-residual",
             INT64,
-            "By how many thousandths of a VIZ the tokens in a snapshot must exceed its supply to be imported; 0 where "
-            "they add up.",
+            "Thousandths of a VIZ by which the tokens in an imported snapshot exceed its supply, exactly; 0 if they "
+            "are equal.",
             default="0",
         ),
     ),

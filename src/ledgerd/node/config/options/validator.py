@@ -70,22 +70,21 @@ def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerS
 
 VALIDATOR = OptionSection(
     "validator",
-    "Block production: whose blocks, signed with which keys, and the time that they are made by.",
+    "Block production: validators, signing keys and time servers.",
     ProducerSettings,
     (
         Option(
             "enable-stale-production",
             BOOL,
-            "Make blocks even when the chain is stale or few validators take part. For the first block of a network, "
-            "and for networks of one.",
+            "Make blocks even when the head is old or participation is low. For the first block of a network, and for"
+            " networks of one node.",
             default="false",
             field="allows_stale",
         ),
         Option(
             "required-participation",
             UINT32,
-            "Make no block when fewer validators than this take part, in hundredths of a percent (3300 is 33 %); 0 "
-            "for any.",
+            "The least participation at which blocks are made, in hundredths of a percent (3300 is 33 %); 0 for any.",
             default="3300",
         ),
         Option(
@@ -99,16 +98,16 @@ VALIDATOR = OptionSection(
         Option(
             "private-key",
             PRIVATE_KEY,
-            "The private signing key of a validator, in WIF. On the command line everybody on the machine can see it: "
-            "better is a configuration file, or private-key-file.",
+            "The private signing key of a validator, in WIF. On the command line every user of the machine can see "
+            "it: use the configuration file or private-key-file.",
             repeatable=True,
             field="keys",
         ),
         Option(
             KEY_FILE,
             PATH,
-            "A file that holds private signing keys in WIF, one a line, relative to the data directory. It should be "
-            "readable by its owner alone.",
+            "A file with private signing keys in WIF, one on each line, relative to the data directory. Only its "
+            "owner should be able to read it.",
             repeatable=True,
             ours=True,
             example="signing.key",
@@ -117,8 +116,7 @@ VALIDATOR = OptionSection(
         Option(
             "emergency-private-key",
             PRIVATE_KEY,
-            "A private key of the committee, with which this node makes blocks in its name when the network is in an "
-            "emergency.",
+            "The private key of the committee, with which this node makes blocks for it in an emergency.",
             repeatable=True,
             field="emergency_keys",
         ),
@@ -140,21 +138,21 @@ VALIDATOR = OptionSection(
         Option(
             "ntp-retry-interval",
             UINT32,
-            "Seconds between two looks at whether it is time for one.",
+            "Seconds between two checks whether a request is due.",
             default="300",
             field="ntp.retry_interval",
         ),
         Option(
             "ntp-round-trip-threshold",
             UINT32,
-            "Milliseconds after which an answer is too late to be trusted.",
+            "Answers of time servers that take longer than this many milliseconds are ignored.",
             default="150",
             field="ntp.round_trip_threshold",
         ),
         Option(
             "ntp-history-size",
             uint32(raised_to=1),
-            "How many answers the time is averaged from.",
+            "The number of answers whose average gives the time.",
             default="5",
             field="ntp.history_size",
         ),
@@ -175,12 +173,16 @@ VALIDATOR = OptionSection(
         Option(
             "fork-collision-timeout-blocks",
             UINT32,
-            "How often production gives way to a competing block before it goes on regardless.",
+            "The number of slots that production gives up for a competing block before it makes one all the same.",
             default="21",
             field="collision_timeout",
         ),
         Option(
-            "debug-block-production", BOOL, "Log why each slot was used or not.", default="false", field="is_verbose"
+            "debug-block-production",
+            BOOL,
+            "Log for each slot why a block was made or not.",
+            default="false",
+            field="is_verbose",
         ),
     ),
     within={"ntp": NtpSettings},

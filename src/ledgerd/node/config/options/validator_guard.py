@@ -21,15 +21,14 @@ def _never_took_effect(name: str) -> str:
 
 VALIDATOR_GUARD = OptionSection(
     "validator_guard",
-    "Watches over validators: gives back a signing key that was taken away, and switches off one that makes blocks "
-    "alone.",
+    "Watches validators: restores a removed signing key, and switches off a validator that is alone in making blocks.",
     GuardSettings,
     (
-        Option("validator-guard-enabled", BOOL, "Watch at all.", default="true"),
+        Option("validator-guard-enabled", BOOL, "Run the guard.", default="true"),
         Option(
             "validator-guard-validator",
             GUARDED,
-            "A validator to watch over, with the private keys to sign blocks with and to update it with.",
+            "A validator to watch, with its private signing key and the private active key that updates it.",
             repeatable=True,
             older_names=("witness-guard-witness",),
             field="watched",
@@ -38,7 +37,7 @@ VALIDATOR_GUARD = OptionSection(
         Option(
             "validator-guard-disable",
             UINT32,
-            "Blocks in a row, all of one watched validator, after which it is switched off; 0 for never.",
+            "Consecutive blocks of one watched validator after which it is switched off; 0 for never.",
             default="5",
         ),
         Option(
@@ -47,11 +46,16 @@ VALIDATOR_GUARD = OptionSection(
             "Switch the validators off before the node stops.",
             default="true",
         ),
-        Option("validator-guard-shutdown-grace", UINT32, "Seconds that the stop waits for that.", default="10"),
+        Option(
+            "validator-guard-shutdown-grace",
+            UINT32,
+            "Seconds that a stop waits until the validators are switched off.",
+            default="10",
+        ),
         Option(
             "validator-guard-disable-max",
             UINT32,
-            "How often a validator is switched off and on again before it stays off; 0 for any number.",
+            "How many times a validator is switched off and on again before it stays off; 0 for any number.",
             default="3",
         ),
     ),

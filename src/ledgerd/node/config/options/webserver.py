@@ -23,7 +23,7 @@ def _complete(record: WebserverSettings, surroundings: Surroundings) -> Webserve
 
 WEBSERVER = OptionSection(
     "webserver",
-    "Where JSON-RPC is served, by how many processes, and within what limits.",
+    "JSON-RPC: endpoints, worker processes and limits.",
     WebserverSettings,
     (
         Option(
@@ -39,20 +39,20 @@ WEBSERVER = OptionSection(
         Option(
             "rpc-endpoint",
             ENDPOINT,
-            "Older way to serve both on one port; counts only where neither of the two above is given.",
+            "Older option that serves both on one port; used only if neither of the two above is given.",
         ),
         Option(
             "webserver-thread-pool-size",
             uint32(least=1),
-            "How many processes answer requests. (The reference counts threads, of which it starts 256 unless told "
-            "otherwise; its templates say 2.)",
+            "The number of processes that answer requests. (In the reference, threads: 256 by default, 2 in its "
+            "templates.)",
             default="2",
         ),
-        Option("webserver-cache-enabled", BOOL, "Remember answers until the next block.", default="true"),
+        Option("webserver-cache-enabled", BOOL, "Cache answers until the next block.", default="true"),
         Option(
             "webserver-cache-size",
             UINT64,
-            "The most answers remembered; all are dropped when there are so many.",
+            "The most cached answers; at this number all are dropped.",
             default="10000",
         ),
         Option(
@@ -66,8 +66,7 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-max-held-bytes",
             SIZE,
-            "The most bytes of requests that one of the processes holds while they arrive or wait for their turn; who "
-            "sends more is refused until there is room.",
+            "The most bytes of requests that a process buffers, unfinished and waiting ones; further ones are refused.",
             default="256000000",
             ours=True,
             field="limits.held_bytes",
@@ -126,7 +125,7 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-max-connections-per-address",
             UINT32,
-            "The most of them from one address; 0 for any number. One that does nothing gives way to a new one.",
+            "The most of them from one address; 0 for any number. At the limit, an idle one is closed for a new one.",
             default="256",
             ours=True,
             field="limits.address_connections",
@@ -134,8 +133,8 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-trusted-proxies",
             NETWORK,
-            "Proxies in front of the node: of a request from these alone, X-Forwarded-For says which address the "
-            "limits count it for.",
+            "Trusted proxies in front of the node: only from these, X-Forwarded-For names the address that limits "
+            "count.",
             repeatable=True,
             words=True,
             ours=True,
@@ -156,9 +155,9 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-allowed-origins",
             ORIGIN,
-            "Pages of the web that may ask where a listener is on loopback, or dev_api is served; their hosts are "
-            "names of the node there as well. Other pages, and other names of the node, are refused; * allows all. "
-            "Listeners on other addresses answer every page.",
+            "Origins of web pages that may send requests to a listener on loopback, or to dev_api; their host names "
+            "are also accepted in Host there. Other origins and host names are refused; * allows all. Listeners on "
+            "other addresses answer every page.",
             repeatable=True,
             words=True,
             ours=True,
@@ -167,7 +166,7 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-max-subscriptions",
             UINT32,
-            "The most callbacks that wait on one connection; 0 for any number.",
+            "The most open subscriptions and unfinished answers of one connection; 0 for any number.",
             default="100",
             ours=True,
             field="limits.late_answers",
@@ -175,7 +174,7 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-max-requests-per-second",
             UINT32,
-            "The most requests a second from one address, each of a batch counted; 0 for any number.",
+            "The most requests a second from one address, where each request of a batch counts; 0 for any number.",
             default="0",
             ours=True,
             field="limits.address_rate",
@@ -183,7 +182,7 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-request-timeout-sec",
             uint32(least=1),
-            "Seconds in which a request must have arrived whole, from its first byte on.",
+            "Seconds from the first byte of a request within which it must have arrived whole.",
             default="30",
             ours=True,
             field="limits.request_seconds",

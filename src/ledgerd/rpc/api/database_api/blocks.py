@@ -14,7 +14,7 @@ from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.rpc.call.counts import exactly
-from ledgerd.rpc.call.declarations import Whatever
+from ledgerd.rpc.call.declarations import AnyValue
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.rpc.link.topics import APPLIED_BLOCK
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -56,7 +56,7 @@ def _header(block: Block | None) -> BlockHeader | None:
 
 
 @DATABASE_API.method(args=exactly(1))
-async def set_block_applied_callback(node: Node, callback: Whatever) -> AsyncGenerator[BlockText, None]:  # noqa: ARG001
+async def set_block_applied_callback(node: Node, callback: AnyValue) -> AsyncGenerator[BlockText, None]:  # noqa: ARG001
     """Subscribe to every block from now on, as it becomes the head. The argument is ignored."""
     async with aclosing(node.main.events(APPLIED_BLOCK)) as blocks:
         async for packed in blocks:

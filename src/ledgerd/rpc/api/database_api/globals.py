@@ -18,7 +18,7 @@ from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, 
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.counts import exactly
-from ledgerd.rpc.call.declarations import Whatever
+from ledgerd.rpc.call.declarations import AnyValue
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects import TABLES
@@ -122,7 +122,7 @@ class DatabaseInfo(msgspec.Struct, frozen=True):
 
 
 @DATABASE_API.method(examples=[[]])
-def get_config(view: ApiView) -> Whatever:
+def get_config(view: ApiView) -> AnyValue:
     """The constants of the network, by the names that clients know."""
     return config_of(view.network)
 

@@ -11,7 +11,7 @@ V = TypeVar("V")
 CHARACTERS = 16 * 1024 * 1024
 
 
-class Remembered(Generic[K, V]):
+class TextCache(Generic[K, V]):
     """A cache of two generations: when the young one is full, it replaces the old one.
 
     So a lookup changes nothing, and the cache has at most twice its limit of characters.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.history.remembered import Remembered
+from ledgerd.history.text_cache import TextCache
 
 
 def test_a_cached_text_is_found_for_two_generations() -> None:
-    remembered = Remembered[int, str](10)
+    remembered = TextCache[int, str](10)
     for key in range(3):
         remembered.keep(key, "12345", 5)
     assert remembered.find_all(range(4)) == ["12345", "12345", "12345", None]
@@ -17,13 +17,13 @@ def test_a_cached_text_is_found_for_two_generations() -> None:
 
 
 def test_a_text_larger_than_the_cache_is_not_cached() -> None:
-    remembered = Remembered[int, str](10)
+    remembered = TextCache[int, str](10)
     remembered.keep(1, "x" * 11, 11)
     assert remembered.find(1) is None
 
 
 def test_a_cleared_cache_is_empty() -> None:
-    remembered = Remembered[int, str](10)
+    remembered = TextCache[int, str](10)
     remembered.keep(1, "x", 1)
     remembered.clear()
     assert remembered.find(1) is None

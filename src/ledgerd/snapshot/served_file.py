@@ -23,7 +23,7 @@ class _State(NamedTuple):
     modified: int
 
 
-class Shelf:
+class ServedSnapshot:
     """The snapshots of a directory, for the server."""
 
     def __init__(self, folder: Path) -> None:

@@ -1,0 +1,100 @@
+"""The connections of one worker, and which of them is closed for a new one at the limits. No I/O.
+
+At the limit of an address, its oldest idle connection is closed. At the limit of the worker, one of the address with
+the most is closed: an idle one, or, for an address with fewer, a busy one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+
+class Activity(IntEnum):
+    """What a client does, which decides on the connection to close."""
+
+    IDLE = 0
+    SENDING = 1
+    """A request has begun and has not arrived whole."""
+    WAITING = 2
+    """An answer is being made, or read by the client."""
+
+
+class LimitedConnection(Protocol):
+    """A connection."""
+
+    charged: str
+    """The address that it counts for; empty if many clients share it."""
+
+    @property
+    def activity(self) -> Activity: ...
+
+
+S = TypeVar("S", bound=LimitedConnection)
+
+
+class PlaceCheck(NamedTuple, Generic[S]):
+    """Whether a connection is within the limits, which one is closed for it, and the option of the reached limit."""
+
+    is_within: bool
+    evicted: S | None = None
+    option: str = ""
+
+
+class ConnectionTable(Generic[S]):
+    """The connections of one worker, in the order of their arrival."""
+
+    def __init__(self, most: int, most_each: int) -> None:
+        self._most = most
+        self._most_each = most_each
+        self.all: dict[S, None] = {}
+        self._by_address: dict[str, dict[S, None]] = {}
+
+    def check(self, address: str) -> PlaceCheck[S]:
+        """Whether one more connection of an address is within the limits."""
+        own = self._by_address.get(address, {})
+        if address and 0 < self._most_each <= len(own):
+            evicted = _most_idle(own)
+            return PlaceCheck(evicted is not None, evicted, "webserver-max-connections-per-address")
+        if not 0 < self._most <= len(self.all):
+            return PlaceCheck(is_within=True)
+        largest = max(self._by_address.values(), key=len)
+        evicted = _most_idle(largest) or _most_idle(self.all)
+        oldest = next(iter(largest))
+        if evicted is None and oldest.charged and len(largest) > len(own) + 1:
+            evicted = oldest
+        return PlaceCheck(evicted is not None, evicted, "webserver-max-connections")
+
+    def add(self, connection: S) -> None:
+        """Add a connection."""
+        self.all[connection] = None
+        self._by_address.setdefault(connection.charged, {})[connection] = None
+
+    def remove(self, connection: S) -> bool:
+        """Remove a connection; whether it was there."""
+        if connection not in self.all:
+            return False
+        del self.all[connection]
+        own = self._by_address[connection.charged]
+        del own[connection]
+        if not own:
+            del self._by_address[connection.charged]
+        return True
+
+    def oldest_of_largest(self) -> S:
+        """The oldest connection of the address with the most connections."""
+        largest = max(self._by_address.values(), key=len)
+        return next(iter(largest))
+
+
+def _most_idle(connections: Iterable[S]) -> S | None:
+    """The oldest idle connection, or else the oldest one whose request has not arrived whole."""
+    sending: S | None = None
+    for each in connections:
+        activity = each.activity
+        if activity is Activity.IDLE:
+            return each
+        if activity is Activity.SENDING and sending is None:
+            sending = each
+    return sending

@@ -1,0 +1,274 @@
+"""`scripts/attack`: attacks on a loaded network of real processes, each measured against what must hold.
+
+Examples:
+    scripts/attack --list
+    scripts/attack all --minutes 10 --peers 64 --clients 64
+    scripts/attack branches --minutes 2
+    scripts/attack --each 2
+    scripts/attack ordinary --minutes 10
+
+Exit code 1: a bound is broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from tests.attack.attacker import GO, READY
+from tests.attack.catalogue import BY_NAME, HOSTILE, KINDS, ORDINARY, TOGETHER
+from tests.attack.figures import Figures, quantile, table
+from tests.attack.ground import Chosen, Ground, ground, is_answered
+from tests.attack.honest import SETTLES, Heard, Load
+from tests.attack.kind import Kind, Side
+from tests.attack.measure import Memory, folder_bytes, processor_seconds
+from tests.attack.timed_node import times_of
+
+LOOK_SECONDS = 2.0
+READY_SECONDS = 300.0
+ALL, ORDINARY_NAME, QUIET = "all", "ordinary", "quiet"
+FIRST_GROUP, GROUPS = 10, 40
+"""The second number of attackers' addresses."""
+PROCESSORS = 2
+
+Process = subprocess.Popen[str]
+
+
+def main() -> int:
+    """Play what is asked for, and print a table."""
+    chosen = _arguments().parse_args()
+    if chosen.list:
+        for kind in KINDS:
+            sys.stdout.write(f"{kind.name:22} {kind.side.value:7} row {kind.row:8} {(kind.__doc__ or '').strip()}\n")
+        return 0
+    runs = _runs(chosen)
+    with tempfile.TemporaryDirectory(dir=chosen.folder, prefix="attack-") as folder:
+        quiet = None
+        if chosen.quiet:
+            quiet = play(QUIET, (), chosen.quiet * 60, Path(folder) / QUIET, chosen)
+            _tell(quiet)
+        figures: list[Figures] = [] if quiet is None else [quiet]
+        for name, kinds, seconds in runs:
+            measured = play(name, kinds, seconds, Path(folder) / name, chosen)
+            figures.append(measured if quiet is None else replace(measured, quiet_share=quiet.share))
+            _tell(figures[-1])
+    if chosen.json:
+        Path(chosen.json).write_text(json.dumps(msgspec.to_builtins(figures), indent=1) + "\n")
+    sys.stdout.write("\n" + table(figures))
+    return 1 if any(each.broken() for each in figures) else 0
+
+
+def _arguments() -> argparse.ArgumentParser:
+    arguments = argparse.ArgumentParser(
+        prog="scripts/attack", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("kinds", nargs="*", help="kinds, `all` together, or `ordinary` for comparison")
+    arguments.add_argument("--list", action="store_true", help="name all kinds, and stop")
+    arguments.add_argument("--minutes", type=float, default=2.0, help="for each that is named (default: 2)")
+    arguments.add_argument("--each", type=float, metavar="MINUTES", help="also each kind alone, for so long")
+    arguments.add_argument("--quiet", type=float, default=1.0, metavar="MINUTES", help="first without attack (1)")
+    arguments.add_argument("--peers", type=int, default=64, help="attackers that are peers (default: 64)")
+    arguments.add_argument("--clients", type=int, default=64, help="attackers that are clients (default: 64)")
+    arguments.add_argument("--transactions", type=int, default=150, help="in each block, of 20 operations")
+    arguments.add_argument("--max-connections", default="100", help="p2p-max-connections, or `default`")
+    arguments.add_argument("--folder", type=Path, help="where the networks lie meanwhile")
+    arguments.add_argument("--json", metavar="FILE", help="write all figures there too")
+    arguments.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the node's logs there")
+    return arguments
+
+
+Run = tuple[str, Sequence[type[Kind]], float]
+
+
+def _runs(chosen: argparse.Namespace) -> list[Run]:
+    named = chosen.kinds or ([] if chosen.each else [ALL])
+    groups = {ALL: TOGETHER, ORDINARY_NAME: ORDINARY}
+    unknown = [name for name in named if name not in BY_NAME and name not in groups]
+    if unknown:
+        raise SystemExit(f"no such kind: {', '.join(unknown)}; scripts/attack --list names them")
+    seconds = chosen.minutes * 60
+    runs: list[Run] = [(name, groups.get(name) or (BY_NAME[name],), seconds) for name in named]
+    if chosen.each:
+        runs += [(kind.name, (kind,), chosen.each * 60) for kind in HOSTILE]
+    return runs
+
+
+def _tell(figures: Figures) -> None:
+    sys.stdout.write(f"{figures.kind}: {'; '.join(figures.broken()) or 'holds'}\n")
+    sys.stdout.flush()
+
+
+def shares_of(kinds: Sequence[type[Kind]], peers: int, clients: int) -> list[tuple[str, int]]:
+    """How many attackers of each kind: those of a side share its number, and each has one at least."""
+    counts = {Side.PEER: peers, Side.CLIENT: clients, Side.OTHER: clients}
+    made = []
+    for kind in kinds:
+        alike = [each for each in kinds if each.side is kind.side]
+        share, rest = divmod(counts[kind.side], len(alike))
+        made.append((kind.name, max(1, share + (alike.index(kind) < rest))))
+    return made
+
+
+def play(name: str, kinds: Sequence[type[Kind]], seconds: float, folder: Path, chosen: argparse.Namespace) -> Figures:
+    """One run on a network of its own."""
+    most = None if chosen.max_connections == "default" else int(chosen.max_connections)
+    hosts = {kind.websocket_host for kind in kinds if kind.websocket_host}
+    setting = Chosen(max_connections=most, websocket_host=hosts.pop() if hosts else Chosen().websocket_host)
+    with ground(folder, setting) as made:
+        try:
+            return Play(name, made, seconds, chosen.transactions).run(shares_of(kinds, chosen.peers, chosen.clients))
+        finally:
+            if chosen.logs:
+                chosen.logs.mkdir(parents=True, exist_ok=True)
+                (chosen.logs / f"{name}.log").write_bytes(made.target.log.read_bytes())
+
+
+class Play:
+    """One run: processes of attackers and of honest company, and what is measured meanwhile."""
+
+    def __init__(self, name: str, made: Ground, seconds: float, transactions: int) -> None:
+        self._name = name
+        self._ground = made
+        self._load = Load(transactions, seconds, tuple(made.time_servers))
+        self._node = made.network.processes[0]
+        self._memory = Memory(self._node.pid)
+        self._processor = 0.0
+        self._faults: list[str] = []
+
+    def run(self, wanted: Sequence[tuple[str, int]]) -> Figures:
+        """Make ready, begin together, measure, end together."""
+        aim = str(self._ground.aim())
+        honest = _start("tests.attack.honest", aim, msgspec.json.encode(self._load).decode())
+        attackers = [_start("tests.attack.attacker", aim, str(group), *words) for group, words in _processes(wanted)]
+        try:
+            for process in (*attackers, honest):
+                _await_ready(process)
+            return self._measure(honest, attackers)
+        finally:
+            for process in (*attackers, honest):
+                if process.poll() is None:
+                    process.kill()
+                process.communicate()
+
+    def _measure(self, honest: Process, attackers: Sequence[Process]) -> Figures:
+        watch, folder = self._ground.network.watch, self._ground.target.folder
+        watch.look()
+        missed, disk, log = watch.missed(0), folder_bytes(folder), self._ground.target.log.stat().st_size
+        applied, began = len(times_of(folder)), time.monotonic()
+        for process in (honest, *attackers):
+            _tell_go(process)
+        until = began + self._load.seconds + 1
+        while time.monotonic() < until and self._node.is_running:
+            time.sleep(LOOK_SECONDS)
+            self._memory.look()
+            self._processor = sum(processor_seconds(process.pid) for process in attackers)
+        spent = time.monotonic() - began
+        told = [self._end(process) for process in attackers]
+        heard = self._heard(honest)
+        for _ in range(int(SETTLES)):
+            watch.look()
+        return self._figures(
+            heard,
+            told,
+            times=times_of(folder)[applied:],
+            seconds=spent,
+            missed=watch.missed(0) - missed,
+            disk=folder_bytes(folder) - disk,
+            log=self._ground.target.log.stat().st_size - log,
+        )
+
+    def _heard(self, honest: Process) -> Heard:
+        """What honest company has seen; it ends by itself."""
+        output, _ = honest.communicate(timeout=READY_SECONDS)
+        return msgspec.convert(json.loads(output), Heard)
+
+    def _end(self, process: Process) -> dict[str, Any]:
+        """End a process of attackers; what it says it has done."""
+        try:
+            output, _ = process.communicate(timeout=30)
+            return dict(json.loads(output.splitlines()[-1]))
+        except (subprocess.TimeoutExpired, ValueError, IndexError) as problem:
+            self._faults.append(repr(problem))
+            return {}
+
+    def _figures(
+        self,
+        heard: Heard,
+        told: Sequence[dict[str, Any]],
+        *,
+        times: Sequence[float],
+        seconds: float,
+        missed: int,
+        disk: int,
+        log: int,
+    ) -> Figures:
+        own = set(self._ground.target.validators)
+        ended = "" if self._node.is_running else f"{self._node.exit_code}: {self._node.last_words()[-300:]}"
+        if not ended and not is_answered(self._ground.target):
+            ended = "it does not answer"
+        return Figures(
+            kind=self._name,
+            seconds=seconds,
+            made=sum(name in own for name in heard.blocks.values()),
+            missed=missed,
+            apply_p99=quantile(times, 0.99),
+            apply_max=max(times, default=0.0),
+            main_mb=self._memory.main / 1e6,
+            worker_mb=self._memory.worker / 1e6,
+            workers=len(self._memory.workers),
+            log_mb_an_hour=log / 1e6 / seconds * 3600,
+            sent=heard.sent,
+            accepted=heard.accepted,
+            health=max(heard.healths, default=0.0),
+            broadcast=max(heard.broadcasts, default=0.0),
+            own_block=max((late for name, late in heard.late if name in own), default=0.0),
+            peer_block=max((late for name, late in heard.late if name not in own), default=0.0),
+            lost=heard.lost,
+            disk_mb=disk / 1e6,
+            attackers_share=self._processor / seconds / PROCESSORS,
+            hostile_mb=sum(each.get("sent", 0) for each in told) / 1e6,
+            rounds=sum(each.get("rounds", 0) for each in told),
+            ended=ended,
+            attack_faults="; ".join(self._faults),
+        )
+
+
+def _processes(wanted: Sequence[tuple[str, int]]) -> list[tuple[int, list[str]]]:
+    """Kinds dealt out to a few processes, each with the group of addresses that it begins with."""
+    if not wanted:
+        return []
+    count = min(4, len(wanted))
+    dealt: list[list[str]] = [[f"{name}={number}" for name, number in wanted[place::count]] for place in range(count)]
+    return [(FIRST_GROUP + place * GROUPS, words) for place, words in enumerate(dealt)]
+
+
+def _start(module: str, *words: str) -> Process:
+    return subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-m", module, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def _await_ready(process: Process) -> None:
+    assert process.stdout is not None
+    if process.stdout.readline().strip() != READY:
+        raise RuntimeError(f"a process of the attack has ended before it began: {process.args!r}")
+
+
+def _tell_go(process: Process) -> None:
+    assert process.stdin is not None
+    process.stdin.write(GO + "\n")
+    process.stdin.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""Every precondition of an operation of hardforks 14 and 15 is broken by a test that also sees the operation taken.
+
+That a refused operation leaves no trace is asked by `refuses` of the tests' ledgers, whatever the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.chain.market_scenes import NOT_ENABLED
+from tests.house.preconditions import Rules, imports_family, is_in, seen_by
+from tests.house.source_tree import PACKAGE, ROOT, python_files, write_tree
+
+FAMILIES = ("agents", "bets", "commitments", "disputes", "lazy_pool", "leverage", "liquidity", "markets", "oracles")
+FLOORS: Mapping[str, tuple[str, ...]] = {
+    "chain/evaluators": ("chain/rules/markets", "chain/rules/accounts/agents.py"),
+    "protocol/operations": ("protocol/market_rules.py",),
+}
+"""Where the operations of a family are judged, and what rules they share; their tests are in the room of that name."""
+
+OF_ALL = {NOT_ENABLED: "tests/chain/rules/markets/test_market.py"}
+"""What every operation asks first, and a test that goes through all of them."""
+
+
+def faults(root: Path, families: tuple[str, ...] = FAMILIES) -> Iterator[str]:
+    """Texts that no test of their family refuses for, or of which it sees one side only."""
+    package = root / "src" / PACKAGE
+    for floor, shared in FLOORS.items():
+        own = {family: package / floor / f"{family}.py" for family in families}
+        paths = [path for each in shared for path in python_files_of(package / each)]
+        rules = Rules((*own.values(), *paths))
+        tests = list(python_files(root / "tests" / floor.split("/", maxsplit=1)[0]))
+        for family, path in own.items():
+            seen = [seen_by(each, root) for each in tests if is_of(each, family)]
+            refused, taken = (frozenset[str]().union(*texts) for texts in zip(*seen, strict=True))
+            for text in sorted(rules.texts_of(path) - OF_ALL.keys()):
+                if not is_in(text, refused):
+                    yield f"{floor}/{family}: no test refuses for `{text}`"
+                elif not is_in(text, taken):
+                    yield f"{floor}/{family}: no test sees both sides of `{text}`"
+
+
+def python_files_of(path: Path) -> Iterator[Path]:
+    yield from [path] if path.suffix else python_files(path)
+
+
+def is_of(test: Path, family: str) -> bool:
+    return test.stem.startswith(f"test_{family}") or imports_family(test, family)
+
+
+def test_every_precondition_is_seen_from_both_sides() -> None:
+    assert [*faults(ROOT)] == []
+
+
+def test_what_every_operation_asks_is_asked_by_its_test() -> None:
+    for text, test in OF_ALL.items():
+        assert text in seen_by(ROOT / test, ROOT).refused
+
+
+SOURCE = """
+from ledgerd.protocol.errors import RuleViolation, require
+
+FIRST = "a > 0: Too small"
+
+@evaluates(Bet)
+def bet(ledger, operation):
+    require(operation.a > 0, FIRST)
+    _require_name(operation.b, "b")
+    if not operation.c:
+        raise RuleViolation("c: None there")
+
+def _require_name(name, field):
+    require(name, f"{field}.size() > 0: No {field} among {len(field)}")
+"""
+TEST = """
+def test_a_bet_asks_in_this_order():
+    scene.asks_in_order([Rule("a > 0: Too small", {}, {}), Rule(f"b.size() > 0: No b among {count}", {}, {})])
+
+def test_there_is_a_c():
+    refuses(BET, "c: None there")
+    carry_out(BET)
+"""
+
+
+def planted(root: Path, source: str = SOURCE, test: str = TEST) -> list[str]:
+    empty = dict.fromkeys(("src/ledgerd/protocol/operations/bets.py", "tests/protocol/operations/test_bets.py"), "")
+    files = {"src/ledgerd/chain/evaluators/bets.py": source, "tests/chain/evaluators/test_bets.py": test}
+    shared = {f"src/ledgerd/{each}": "" for paths in FLOORS.values() for each in paths if each.endswith(".py")}
+    return [*faults(write_tree(root, {**empty, **shared, **files}), ("bets",))]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("    require(operation.a > 0, FIRST)", '    require(operation.d, "d: None")', "no test refuses for `d: None`"),
+        ('operation.b, "b"', 'operation.e, "e"', "no test refuses for `e.size() > 0: No e among *`"),
+        ('"c: None there"', '"f: None there"', "no test refuses for `f: None there`"),
+    ],
+)
+def test_a_new_precondition_without_a_test_is_found(tmp_path: Path, old: str, new: str, found: str) -> None:
+    assert planted(tmp_path / "sound") == []
+    assert planted(tmp_path / "planted", source=SOURCE.replace(old, new)) == [f"chain/evaluators/bets: {found}"]
+
+
+def test_a_precondition_of_which_one_side_is_seen_is_found(tmp_path: Path) -> None:
+    one_side = TEST.replace("    carry_out(BET)\n", "")
+    assert planted(tmp_path, test=one_side) == ["chain/evaluators/bets: no test sees both sides of `c: None there`"]
