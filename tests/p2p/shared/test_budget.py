@@ -1,4 +1,4 @@
-"""Rate limits of one, and of many together. (Windows: `tests/p2p/talk`.)"""
+"""Rate limits of one name, and of many together."""
 
 from __future__ import annotations
 
