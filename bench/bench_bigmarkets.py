@@ -1,10 +1,11 @@
 """A node with 130,000 open markets and 2,000,000 bets: blocks, an import, memory, starts.
 
-The state is written first (`market_rows`), in ten minutes at most and 2 GB of the folder for temporary files (`TMPDIR`).
+The state is written first (`market_rows`), in ten minutes at most. All of it takes 6 GB of the folder for temporary
+files (`TMPDIR`).
 What is measured, and how:
 
-- Cost of a block: processor time of the thread that decodes, applies and commits near-empty blocks, beside many
-  markets and beside ten, in turns of ten blocks; the median of the ratios of all turns. Accounts are the same.
+- Cost of a block: processor time of the thread that decodes and applies near-empty blocks, beside many markets and
+  beside ten, in turns, and a tenth of the commit of ten blocks: medians of a hundred blocks. Accounts are the same.
 - Snapshot: processor and wall time of the two commands, and the most memory of their own that they have had: pages of
   files do not count (`RssAnon`, looked at five times a second).
 - The first block after the import: processor and wall time, with its commit.
@@ -17,18 +18,18 @@ What is measured, and how:
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from time import monotonic, process_time, thread_time
+from time import monotonic, process_time
 from typing import NamedTuple
 
-from bench.bench_chain import GROWTH, verdict
+from bench.bench_chain import verdict
 from bench.bench_node import dev, processor_seconds, start_of, tree
+from bench.bench_settlement import FEW, show_growth
 from bench.market_plan import Scale
 from bench.market_rows import write_state
 from bench.market_traffic import Traffic
@@ -36,8 +37,8 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from tests.chain.networks import Network
 
-FEW = 10
-TURNS, BLOCKS_A_TURN, WARM_UP = 11, 10, 45
+WARM_UP = 45
+"""Blocks, so that bets which wait for the end of an epoch are done with; then a fresh state is calm for a while."""
 GENERATION_SECONDS = 600
 FIRST_BLOCK_SECONDS = 0.100
 START_SECONDS = 1.5
@@ -50,29 +51,13 @@ PROGRAM = (sys.executable, "-c", "import sys; from ledgerd.cli import main; sys.
 # -- blocks
 
 
-def turn_seconds(net: Network) -> float:
-    """What applying and committing some near-empty blocks takes; making them does not count."""
-    seconds = 0.0
-    for number in range(BLOCKS_A_TURN):
-        packed = net.make().packed
-        began = thread_time()
-        net.chain.push_block(codec_of(Block).decode(packed), commit=number == BLOCKS_A_TURN - 1).or_raise()
-        seconds += thread_time() - began
-    return seconds / BLOCKS_A_TURN
-
-
 def show_blocks(few: Path, many: Path, markets: int) -> None:
-    """Blocks beside few markets and many, in turns."""
-    nets = [Network(few), Network(many)]
-    for net in nets:
+    """Blocks beside few markets and beside many, each with its bets."""
+    nets = {FEW: Network(few), markets: Network(many)}
+    for net in nets.values():
         net.produce(WARM_UP)
-    turns = [[turn_seconds(net) for net in nets] for _ in range(TURNS)]
-    for count, seconds in zip((FEW, markets), zip(*turns, strict=True), strict=True):
-        middle, least = statistics.median(seconds), min(seconds)
-        print(f"  a near-empty block beside {count:7,} open markets: {middle * 1e6:5.0f} us, least {least * 1e6:5.0f}")
-    growth = statistics.median(beside_many / beside_few for beside_few, beside_many in turns)
-    print(f"  that is {growth:4.2f} times as much ({verdict(growth, GROWTH)})")
-    for net in nets:
+    show_growth(nets)
+    for net in nets.values():
         net.chain.close()
 
 

@@ -24,7 +24,7 @@ import msgspec
 
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.rpc.call.counts import UNCOUNTED
-from ledgerd.rpc.call.declarations import Api, AnyValue
+from ledgerd.rpc.call.declarations import AnyValue, Api
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node, nothing_to_read

@@ -46,6 +46,11 @@ class Scale(NamedTuple):
         return max(4, self.bets // 400)
 
     @property
+    def queued(self) -> int:
+        """How many bets, at most, wait for the end of their epoch; that of the state is soon."""
+        return max(4, self.bets // 10_000)
+
+    @property
     def positions(self) -> int:
         """Positions of leverage, each on a market of its own."""
         return max(2, self.markets // 20)
@@ -124,7 +129,7 @@ def stake_of(number: int, scale: Scale) -> Stake:
         account=scatter(number, 2) % scale.accounts,
         place=scatter(number, 3) % outcomes_of(market),
         amount=1_000 + scatter(number, 4) % 50_000,
-        is_queued=market >= scale.due and number % 400 == 7,
+        is_queued=market >= scale.due and number % (scale.bets // scale.queued) == 7,
     )
 
 

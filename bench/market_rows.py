@@ -72,7 +72,7 @@ WIDE = Space(initial=4 << 30)
 BALANCE, SHARES = 10**9, 10**12
 """Of each account; the shares are for bandwidth."""
 INSURANCE, LIQUIDITY, FREE, DEPOSIT = 10**10, 10**7, 10**12, 10**9
-COLLATERAL, LOAN, ESCROW, CLAIM = 50_000, 50_000, 1_500, 500
+COLLATERAL, LOAN, ESCROW, CLAIM = 100_000, 100_000, 1_500, 500
 SECONDS_BETWEEN = 6
 """From one market whose time has come to the next."""
 CALM = 8 * MINUTE

@@ -122,6 +122,6 @@ def _fourth(turn: int, account: AccountName, market: int, scale: Scale) -> Opera
             return PmCommitBet(account, market, Commitment(turn.to_bytes(32, "big")), tokens(5_000), 2_000, ())
         case 3:
             binary = market - market % 10 if market % 10 >= 7 or market % 1_000 == 999 else market
-            return PmLeverageOpen(account, max(scale.due, binary), 0, tokens(20_000), tokens(20_000), 0, 10, ())
+            return PmLeverageOpen(account, max(scale.due, binary), 0, tokens(100_000), tokens(100_000), 0, 10, ())
         case _:
             return TransferToVesting(account, account, tokens(10_000))

@@ -1,4 +1,4 @@
-"""What an attacker is told of the network under attack: ports, heights, names and the keys of an account that it owns."""
+"""What an attacker is told of the network under attack: ports, heights, names and the key of accounts with tokens."""
 
 from __future__ import annotations
 

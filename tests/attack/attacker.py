@@ -1,6 +1,6 @@
-"""A process of attackers, at idle priority: makes its messages, waits for the word, and attacks until it is told to end.
+"""A process of attackers, at idle priority: makes its messages, waits to be told, and attacks until its input ends.
 
-Its arguments are the aim, a group of addresses, and kinds with the number of attackers of each: `branches=64`.
+Its arguments are the aim, a group of addresses, a niceness, and kinds with their numbers of attackers: `branches=64`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tests.attack.catalogue import BY_NAME
 from tests.attack.kind import Kind
 
 READY, GO = "ready", "go"
+IDLE = 19
 
 
 def attackers_of(aim: Aim, group: int, wanted: Sequence[tuple[str, int]]) -> list[Kind]:
@@ -46,19 +47,19 @@ async def _until_told(kinds: Sequence[Kind]) -> None:
     await asyncio.wait([attacking], timeout=5)
 
 
-def rest() -> None:
-    """Give way to everybody else on this machine's processors."""
-    os.nice(19)
-    if hasattr(os, "SCHED_IDLE"):
+def rest(nice: int) -> None:
+    """Give way to others on this machine's processors: at 19, to everybody."""
+    os.nice(nice)
+    if nice == IDLE and hasattr(os, "SCHED_IDLE"):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def main() -> None:
     """Make, wait, attack, and print what was done."""
-    rest()
-    aim, group = read_aim(Path(sys.argv[1])), int(sys.argv[2])
-    wanted = [(name, int(count)) for name, _, count in (word.partition("=") for word in sys.argv[3:])]
+    aim, group, nice = read_aim(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
+    wanted = [(name, int(count)) for name, _, count in (word.partition("=") for word in sys.argv[4:])]
     kinds = attackers_of(aim, group, wanted)
+    rest(nice)
     sys.stdout.write(READY + "\n")
     sys.stdout.flush()
     if sys.stdin.readline().strip() != GO:

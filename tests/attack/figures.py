@@ -34,6 +34,8 @@ class Figures(msgspec.Struct, kw_only=True):
     health: float
     broadcast: float
     """The slowest answers, in seconds."""
+    refused: dict[str, int] = {}
+    """What honest clients were told in place of an answer, and how often."""
     own_block: float
     peer_block: float
     """The latest blocks of the node and of its honest peer, from their slot to an honest peer of the node."""

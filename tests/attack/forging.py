@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -21,7 +22,8 @@ from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from tests.attack.aim import Aim
 from tests.p2p.noise import noise
 
-NOBODY = PrivateKey(bytes([9] * 32))
+T = TypeVar("T")
+
 BRANCH = 6
 GIFT_NOTE = "x" * 100
 
@@ -70,7 +72,7 @@ def overloaded(aim: Aim, count: int, salt: int) -> Transaction:
     return replace(draft, signatures=noise(count, salt))
 
 
-def json_of(kind: type, value: object) -> object:
+def json_of(kind: type[T], value: T) -> object:
     """A value as clients send it."""
     return json.loads(codec_of(kind).to_json(value))
 

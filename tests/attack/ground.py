@@ -1,4 +1,4 @@
-"""The network under attack: two nodes as processes on loopback, the first with nearly all validators and API workers."""
+"""The network under attack: two nodes as processes on loopback, the first with most validators and API workers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.attack.aim import HOST, Aim, write_aim
 PROGRAM = (sys.executable, "-m", "tests.attack.timed_node")
 VALIDATORS, HONEST_VALIDATORS = 21, 3
 START_SECONDS = 90.0
-FIRST_SNAPSHOT_BLOCKS = 2
+FIRST_SNAPSHOT_BLOCKS = 1
 """Blocks after the founding to the snapshot that is served."""
 FOUNDING_BLOCKS = 18 * 21
 HOLDERS = 20
@@ -175,7 +175,9 @@ def _wait(made: Ground) -> None:
         dead = [process for process in made.network.processes if process.has_died]
         if dead:
             raise RuntimeError(f"{dead[0].member.name} has ended:\n{dead[0].last_words()}")
-        if all(each is not None and each.head > FOUNDING_BLOCKS + 3 for each in sights) and any(snapshots.glob("*")):
+        if all(each is not None and each.head > FOUNDING_BLOCKS + FIRST_SNAPSHOT_BLOCKS for each in sights) and any(
+            snapshots.glob("*")
+        ):
             return
         time.sleep(0.5)
     raise RuntimeError(f"the network does not come up:\n{made.network.processes[0].last_words()}")

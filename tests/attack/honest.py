@@ -91,7 +91,7 @@ class Company:
     def __init__(self, aim: Aim, transactions: list[Transaction], seconds: float) -> None:
         self._aim = aim
         self._seconds = seconds
-        self._made = transactions
+        self.made = transactions
         self._frames = [TransactionMessage(each).frame for each in transactions]
         self._requests = [
             post(call_body("network_broadcast_api", "broadcast_transaction", json_of(Transaction, each)))
@@ -116,8 +116,8 @@ class Company:
     async def _send_all(self) -> None:
         """At an even pace, by turns of peers and clients."""
         began, asking = time.monotonic(), set()
-        apart = self._seconds / max(1, len(self._made))
-        for number in range(len(self._made)):
+        apart = self._seconds / max(1, len(self.made))
+        for number in range(len(self.made)):
             await asyncio.sleep(max(0.0, began + number * apart - time.monotonic()))
             self.heard.sent += 1
             place = number // 2 % PEERS

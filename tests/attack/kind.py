@@ -15,7 +15,7 @@ from tests.attack.aim import Aim, Line, close, dial
 
 READ_BYTES = 1 << 16
 CONNECT_SECONDS, PATIENCE = 5.0, 60.0
-FAILURES = (OSError, EOFError, TimeoutError, ValueError)
+FAILURES = (OSError, EOFError, TimeoutError, ValueError, asyncio.LimitOverrunError)
 """What a node does to an attacker whom it does not want."""
 
 

@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from tests.attack.attacker import GO, READY
+from tests.attack.attacker import GO, IDLE, READY
 from tests.attack.catalogue import BY_NAME, HOSTILE, KINDS, ORDINARY, TOGETHER
 from tests.attack.figures import Figures, quantile, table
 from tests.attack.ground import Chosen, Ground, ground, is_answered
@@ -81,6 +81,7 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("--clients", type=int, default=64, help="attackers that are clients (default: 64)")
     arguments.add_argument("--transactions", type=int, default=150, help="in each block, of 20 operations")
     arguments.add_argument("--max-connections", default="100", help="p2p-max-connections, or `default`")
+    arguments.add_argument("--nice", type=int, default=IDLE, help="of attackers (default: 19, which is idle)")
     arguments.add_argument("--folder", type=Path, help="where the networks lie meanwhile")
     arguments.add_argument("--json", metavar="FILE", help="write all figures there too")
     arguments.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the node's logs there")
@@ -126,7 +127,8 @@ def play(name: str, kinds: Sequence[type[Kind]], seconds: float, folder: Path, c
     setting = Chosen(max_connections=most, websocket_host=hosts.pop() if hosts else Chosen().websocket_host)
     with ground(folder, setting) as made:
         try:
-            return Play(name, made, seconds, chosen.transactions).run(shares_of(kinds, chosen.peers, chosen.clients))
+            run = Play(name, made, seconds, chosen.transactions, chosen.nice)
+            return run.run(shares_of(kinds, chosen.peers, chosen.clients))
         finally:
             if chosen.logs:
                 chosen.logs.mkdir(parents=True, exist_ok=True)
@@ -136,11 +138,12 @@ def play(name: str, kinds: Sequence[type[Kind]], seconds: float, folder: Path, c
 class Play:
     """One run: processes of attackers and of honest company, and what is measured meanwhile."""
 
-    def __init__(self, name: str, made: Ground, seconds: float, transactions: int) -> None:
+    def __init__(self, name: str, made: Ground, seconds: float, transactions: int, nice: int) -> None:
         self._name = name
         self._ground = made
         self._load = Load(transactions, seconds, tuple(made.time_servers))
         self._node = made.network.processes[0]
+        self._nice = str(nice)
         self._memory = Memory(self._node.pid)
         self._processor = 0.0
         self._faults: list[str] = []
@@ -149,7 +152,9 @@ class Play:
         """Make ready, begin together, measure, end together."""
         aim = str(self._ground.aim())
         honest = _start("tests.attack.honest", aim, msgspec.json.encode(self._load).decode())
-        attackers = [_start("tests.attack.attacker", aim, str(group), *words) for group, words in _processes(wanted)]
+        attackers = [
+            _start("tests.attack.attacker", aim, str(group), self._nice, *words) for group, words in _processes(wanted)
+        ]
         try:
             for process in (*attackers, honest):
                 _await_ready(process)
@@ -229,6 +234,7 @@ class Play:
             log_mb_an_hour=log / 1e6 / seconds * 3600,
             sent=heard.sent,
             accepted=heard.accepted,
+            refused=heard.refused,
             health=max(heard.healths, default=0.0),
             broadcast=max(heard.broadcasts, default=0.0),
             own_block=max((late for name, late in heard.late if name in own), default=0.0),

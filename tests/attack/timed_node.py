@@ -25,7 +25,7 @@ def note_times(path: Path) -> None:
             file.write(f"{perf_counter() - began:.6f}\n")
         return outcome
 
-    Chain.push_block = timed  # type: ignore[method-assign]  # to be timed
+    Chain.push_block = timed  # type: ignore[method-assign, assignment]  # to be timed
 
 
 def times_of(folder: Path) -> list[float]:

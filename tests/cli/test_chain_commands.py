@@ -11,7 +11,7 @@ from ledgerd.cli import main
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
-from tests.recorded import recorded_log
+from tests.recorded import recorded_blocks, recorded_log
 
 
 @pytest.fixture
@@ -94,3 +94,32 @@ def test_a_state_that_does_not_add_up_is_found(log: str, data: str, capsys: pyte
     capsys.readouterr()
     assert main(["check", "--data-dir", data]) == 1
     assert "problems at block 10" in capsys.readouterr().out
+
+
+def test_check_names_the_blocks_of_the_log_that_have_rotted(
+    log: str, data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "200"])
+    path, packed = Path(data) / "state" / "block_log", recorded_blocks("open-2")[49]
+    path.write_bytes(path.read_bytes().replace(packed, packed[:30] + bytes([packed[30] ^ 1]) + packed[31:]))
+    capsys.readouterr()
+    assert main(["check", "--data-dir", data]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith(f"block 50 of {path} cannot be read")
+    assert printed[1:] == ["1 problems at block 200"]
+
+
+def test_a_state_that_has_lost_its_log_is_written_to_a_snapshot_and_goes_on_with_the_latest_blocks(
+    log: str, data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The way that the error names."""
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "200"])
+    (Path(data) / "state" / "block_log").unlink()
+    capsys.readouterr()
+    assert main(["check", "--data-dir", data]) == 1
+    assert "block_log is missing or empty" in capsys.readouterr().err
+    snapshot, again = (str(Path(data) / name) for name in ("state.vizjson", "again.vizjson"))
+    assert main(["snapshot", "export", "--data-dir", data, snapshot]) == 0
+    assert "block 200 written to" in capsys.readouterr().out
+    assert main(["--data-dir", data, "--replay-from-snapshot", "--snapshot", snapshot, "--create-snapshot", again]) == 0
+    assert main(["check", "--data-dir", data]) == 0

@@ -49,3 +49,15 @@ def test_a_replay_records_where_the_node_would(tmp_path: Path) -> None:
 def test_a_replay_records_nothing_where_the_node_would_not(tmp_path: Path) -> None:
     assert replay(tmp_path, "plugin = database_api\n") == 0
     assert not (tmp_path / HISTORY_FOLDER).exists()
+
+
+def test_check_names_what_has_rotted_in_the_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert replay(tmp_path, "plugin = operation_history account_history\n") == 0
+    assert main(["check", "--data-dir", str(tmp_path), *NETWORK]) == 0
+    path = tmp_path / HISTORY_FOLDER / "data.mdb"
+    raw = path.read_bytes()
+    at = raw.index(b"committee", len(raw) // 2)  # of a virtual operation
+    path.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
+    capsys.readouterr()
+    assert main(["check", "--data-dir", str(tmp_path), *NETWORK]) == 1
+    assert "ledgerd history rebuild" in capsys.readouterr().out

@@ -11,8 +11,8 @@ from ledgerd.rpc.http.reader import (
     BETWEEN,
     ENDED,
     Arrival,
+    ContinueExpected,
     Handshake,
-    Invitation,
     Refusal,
     Request,
     RequestReader,
@@ -112,7 +112,7 @@ def checked(reading: RequestReader, arrivals: list[Arrival]) -> list[Arrival]:
             raise Broken(f"a body of {len(each.body)} bytes")
         if isinstance(each, Refusal) and (each.status not in STATUSES or reading.place is not ENDED):
             raise Broken(f"a refusal that does not end the connection: {each!r}")
-        if not isinstance(each, Request | Refusal | Handshake | Invitation):
+        if not isinstance(each, Request | Refusal | Handshake | ContinueExpected):
             raise Broken(f"not an arrival: {each!r}")
     if reading.held > MAX_BODY:
         raise Broken(f"{reading.held} bytes of a body are held")

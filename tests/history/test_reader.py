@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.events import IrreversibleAdvanced
+from ledgerd.chain.log.rolling import ROLLING_LOG, RollingBlockLog
+from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.chain.networks import start_seven
 from tests.chain.recorded_chains import advance, open_chain
-from tests.history.histories import closed_view, followed, shown_operations
+from tests.history.histories import HISTORY_FOLDER, closed_view, followed, shown_operations
+from tests.history.made_blocks import NAMES, block_on, told
 from tests.recorded import recorded_answers
 
 ROOT = Path(__file__).parents[2]
@@ -87,3 +94,22 @@ def test_a_block_that_the_log_has_lost_is_told_of(tmp_path: Path) -> None:
 def test_where_there_is_no_history_the_operator_is_told_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(HistoryDamaged, match="ledgerd history rebuild"):
         EmbeddedHistory.open(tmp_path / "history", tmp_path, HistorySettings())
+
+
+def test_an_accounts_entries_that_begin_with_a_virtual_one_are_read_from_all_pieces_of_a_block(tmp_path: Path) -> None:
+    """What is taken of one piece may be virtual and have no bytes in the log, while the next piece's has."""
+    block = block_on(NO_BLOCK, 244, [[3 * place + at + 244 for at in range(2)] for place in range(25)])
+    log = RollingBlockLog.open(tmp_path / STATE_FOLDER)
+    log.append(244, block.packed)
+    settings = HistorySettings()
+    with EmbeddedStore(tmp_path / HISTORY_FOLDER, settings, log) as store:
+        store.record([told(block), IrreversibleAdvanced(244)])
+        history = EmbeddedHistory(store.environment, LogBytes(tmp_path / STATE_FOLDER, ROLLING_LOG), settings)
+        with history.reading() as view:
+            shown = view.operations_of(244)
+            for name in NAMES:
+                entries = view.range_of(name)
+                for first in range(entries.last + 1 if entries else 0):
+                    found = view.entries_of(name, first, min(first + 9, entries.last if entries else 0))
+                    assert set(found) <= set(shown)
+    log.close()

@@ -13,7 +13,18 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.house.source_tree import PACKAGE, called_name, parse
+from tests.chain.market_scenes import NOT_ENABLED
+from tests.house.source_tree import PACKAGE, called_name, parse, python_files
+
+FAMILIES = ("agents", "bets", "commitments", "disputes", "lazy_pool", "leverage", "liquidity", "markets", "oracles")
+FLOORS: Mapping[str, tuple[str, ...]] = {
+    "chain/evaluators": ("chain/rules/markets", "chain/rules/accounts/agents.py"),
+    "protocol/operations": ("protocol/market_rules.py",),
+}
+"""Where the operations of a family are judged, and what rules they share; their tests are in the room of that name."""
+
+OF_ALL = {NOT_ENABLED: "tests/chain/rules/markets/test_market.py"}
+"""What every operation asks first, and a test that goes through all of them."""
 
 RULE, REFUSAL = "require", "RuleViolation"
 UNKNOWN = "*"
@@ -102,6 +113,21 @@ def _called(node: ast.AST) -> Iterator[str]:
         yield called_name(node)
         if node.args and isinstance(node.args[0], ast.Name):
             yield node.args[0].id
+
+
+def rules_of_families(root: Path, families: tuple[str, ...] = FAMILIES) -> dict[str, set[str]]:
+    """What the operations of each family may be refused for, floor by floor."""
+    package, found = root / "src" / PACKAGE, dict[str, set[str]]()
+    for floor, shared in FLOORS.items():
+        own = {family: package / floor / f"{family}.py" for family in families}
+        paths = [path for each in shared for path in _files(package / each)]
+        rules = Rules((*own.values(), *paths))
+        found |= {f"{floor}/{family}": rules.texts_of(path) for family, path in own.items()}
+    return found
+
+
+def _files(path: Path) -> Iterator[Path]:
+    yield from [path] if path.suffix else python_files(path)
 
 
 # -- tests

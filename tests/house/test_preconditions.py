@@ -5,46 +5,27 @@ That a refused operation leaves no trace is asked by `refuses` of the tests' led
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.chain.market_scenes import NOT_ENABLED
-from tests.house.preconditions import Rules, imports_family, is_in, seen_by
-from tests.house.source_tree import PACKAGE, ROOT, python_files, write_tree
-
-FAMILIES = ("agents", "bets", "commitments", "disputes", "lazy_pool", "leverage", "liquidity", "markets", "oracles")
-FLOORS: Mapping[str, tuple[str, ...]] = {
-    "chain/evaluators": ("chain/rules/markets", "chain/rules/accounts/agents.py"),
-    "protocol/operations": ("protocol/market_rules.py",),
-}
-"""Where the operations of a family are judged, and what rules they share; their tests are in the room of that name."""
-
-OF_ALL = {NOT_ENABLED: "tests/chain/rules/markets/test_market.py"}
-"""What every operation asks first, and a test that goes through all of them."""
+from tests.house.preconditions import FAMILIES, FLOORS, OF_ALL, imports_family, is_in, rules_of_families, seen_by
+from tests.house.source_tree import ROOT, python_files, write_tree
 
 
 def faults(root: Path, families: tuple[str, ...] = FAMILIES) -> Iterator[str]:
     """Texts that no test of their family refuses for, or of which it sees one side only."""
-    package = root / "src" / PACKAGE
-    for floor, shared in FLOORS.items():
-        own = {family: package / floor / f"{family}.py" for family in families}
-        paths = [path for each in shared for path in python_files_of(package / each)]
-        rules = Rules((*own.values(), *paths))
-        tests = list(python_files(root / "tests" / floor.split("/", maxsplit=1)[0]))
-        for family, path in own.items():
-            seen = [seen_by(each, root) for each in tests if is_of(each, family)]
-            refused, taken = (frozenset[str]().union(*texts) for texts in zip(*seen, strict=True))
-            for text in sorted(rules.texts_of(path) - OF_ALL.keys()):
-                if not is_in(text, refused):
-                    yield f"{floor}/{family}: no test refuses for `{text}`"
-                elif not is_in(text, taken):
-                    yield f"{floor}/{family}: no test sees both sides of `{text}`"
-
-
-def python_files_of(path: Path) -> Iterator[Path]:
-    yield from [path] if path.suffix else python_files(path)
+    for place, texts in rules_of_families(root, families).items():
+        floor, family = place.rsplit("/", 1)
+        tests = python_files(root / "tests" / floor.split("/", maxsplit=1)[0])
+        seen = [seen_by(each, root) for each in tests if is_of(each, family)]
+        refused, taken = (frozenset[str]().union(*found) for found in zip(*seen, strict=True))
+        for text in sorted(texts - OF_ALL.keys()):
+            if not is_in(text, refused):
+                yield f"{place}: no test refuses for `{text}`"
+            elif not is_in(text, taken):
+                yield f"{place}: no test sees both sides of `{text}`"
 
 
 def is_of(test: Path, family: str) -> bool:

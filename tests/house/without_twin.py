@@ -236,7 +236,7 @@ GROUPS = (
         """
         p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches
         p2p/shared/core p2p/shared/peer p2p/sync/admission p2p/sync/fork_tracking p2p/sync/intake
-        p2p/sync/sync_ranges p2p/sync/commits p2p/sync/watch p2p/talk/contacts p2p/talk/mempool p2p/talk/peer_exchange
+        p2p/sync/sync_ranges p2p/sync/commits p2p/sync/watch p2p/talk/mempool p2p/talk/peer_exchange
         p2p/talk/relay p2p/wire/endpoints
         """,
     ),

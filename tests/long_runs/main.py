@@ -116,8 +116,13 @@ def play_one(run: Run, seed: int) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/long_runs", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which runs; all, if none: {', '.join(BY_NAME)}")
+    parser = argparse.ArgumentParser(
+        prog="scripts/long_runs",
+        description=__doc__,
+        epilog="\n".join(["runs:", *(f"  {run.name:18} {run.target:>10,} {run.unit}: {run.about}" for run in RUNS)]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which runs; all, if none")
     parser.add_argument("--seconds", type=float, help="stop after so many seconds, of each run that is named")
     parser.add_argument("--workers", type=int, default=processors(), help="how many processes; one a processor")
     parser.add_argument("--nice", type=int, default=15, help="how much they leave to others: 19 the most, 0 nothing")

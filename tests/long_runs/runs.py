@@ -73,7 +73,7 @@ def killed(kind: str, target: int, about: str) -> Run:
 
 
 RUNS: tuple[Run, ...] = (
-    Run("simulations", 2_000, "seeds", "networks in virtual time, many with hostile peers", _simulated),
+    Run("simulations", 2_000, "networks", "networks in virtual time with hostile peers", _simulated),
     killed("production", 300, "a chain that makes its blocks"),
     killed("replay", 100, "a chain that takes in a block log"),
     killed("sync", 250, "a node that fetches blocks from a peer"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -169,3 +170,26 @@ def test_a_record_of_an_earlier_release_counts(tmp_path: Path, block: Block) -> 
     file.write_text(json.dumps(earlier))
 
     assert LastSigned(tmp_path, TESTNET.chain_id).refusal(block.timestamp, 0)
+
+
+def test_on_a_full_disk_the_block_is_not_sent_and_the_operator_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with Station(tmp_path, World()) as station:
+        station.run_until_block(3)
+        signed = (tmp_path / FILE).read_bytes()
+        with monkeypatch.context() as full:
+            full.setattr("ledgerd.producer.double_sign.os.fsync", is_full)
+            with pytest.raises(
+                OperatorError, match=r"last_signed_block cannot be written .*No space left.* is not sent"
+            ):
+                station.run(10)
+        assert station.chain.head_number == 3
+        assert (tmp_path / FILE).read_bytes() == signed
+
+        station.restart(pause=10 * SECOND)
+        station.run_until_block(5)
+        assert len(set(station.times)) == 5

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from ledgerd.producer.clock import SECOND, SteadyClock, wait_before_tick
-from ledgerd.producer.ntp import AnswerVerdict, NtpAnswer, NtpOffset, answer_of, from_ntp_time, ntp_time, request
+from ledgerd.producer.ntp import AnswerVerdict, NtpAnswer, NtpOffset, Round, answer_of, from_ntp_time, ntp_time, request
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.settings import NtpSettings
 from ledgerd.protocol.endpoint import Endpoint
@@ -109,11 +109,53 @@ def test_servers_are_asked_again_when_the_last_answer_is_old() -> None:
     assert known.is_due(accepted + 895 * SECOND)
 
 
-class Server(asyncio.DatagramProtocol):
-    """A time server of a clock that is two seconds ahead."""
+def agreed(*offsets: int, silent: int = 0, is_over: bool = False) -> int | None:
+    """What is believed of servers that have answered with these offsets, beside so many that have not."""
+    asked = Round()
+    for place in range(len(offsets) + silent):
+        asked.ask((f"10.0.0.{place}", 123), request(NOW))
+    for place, offset in enumerate(offsets):
+        asked.count((f"10.0.0.{place}", 123), NtpAnswer(offset, 10 * MS))
+    choice = asked.choice(is_over=is_over)
+    return None if choice is None else choice.offset
 
-    def __init__(self, clock: Callable[[], int]) -> None:
+
+HOURS = 5 * 3600 * SECOND
+
+
+def test_one_lying_server_of_three_is_not_believed_however_fast_it_is() -> None:
+    assert agreed(HOURS, silent=2) is None
+    assert agreed(HOURS, 20 * MS, silent=1) is None
+    assert agreed(HOURS, 20 * MS, 21 * MS) == 20 * MS
+    assert agreed(HOURS, 20 * MS, silent=1, is_over=True) is None
+
+
+def test_where_one_of_several_servers_answers_it_is_believed_within_seconds() -> None:
+    assert agreed(20 * MS, silent=2) is None
+    assert agreed(20 * MS, silent=2, is_over=True) == 20 * MS
+    assert agreed(-HOURS, silent=2, is_over=True) is None
+    assert agreed(HOURS) == HOURS, "where one server is asked, there is nothing to compare it with"
+
+
+def test_an_answer_to_no_question_of_ours_is_not_taken() -> None:
+    asked, server = Round(), ("10.0.0.1", 123)
+    asked.ask(server, request(NOW))
+    genuine = reply(NOW, NOW, NOW)
+
+    assert asked.answer(server, reply(NOW + MS, NOW + HOURS, NOW + HOURS), NOW) is None
+    assert asked.answer(("10.0.0.2", 123), genuine, NOW) is None
+    answer = asked.answer(server, genuine, NOW)
+    assert answer is not None
+    asked.count(server, answer)
+    assert asked.answer(server, genuine, NOW) is None
+
+
+class Server(asyncio.DatagramProtocol):
+    """A time server of a clock that is two seconds ahead, or so much more."""
+
+    def __init__(self, clock: Callable[[], int], ahead: int = 2 * SECOND) -> None:
         self.clock = clock
+        self.ahead = ahead
         self.asked = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -122,7 +164,7 @@ class Server(asyncio.DatagramProtocol):
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         self.asked += 1
         (asked,) = struct.unpack(">Q", data[40:48])
-        there = self.clock() + 2 * SECOND
+        there = self.clock() + self.ahead
         self.transport.sendto(bytes(24) + struct.pack(">QQQ", asked, ntp_time(there), ntp_time(there)), addr)
 
 
@@ -148,6 +190,37 @@ def test_a_server_on_this_machine_tells_its_time() -> None:
         return client.offset
 
     assert asyncio.run(scene()) == pytest.approx(2 * SECOND, abs=SECOND // 2)
+
+
+def test_a_server_that_is_hours_away_is_outvoted_and_reported(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(*ahead: int) -> int | None:
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+
+        def wall() -> int:
+            return NOW + int((loop.time() - start) * SECOND)
+
+        transports = []
+        for each in ahead:
+            made, _ = await loop.create_datagram_endpoint(lambda: Server(wall, each), local_addr=("127.0.0.1", 0))  # noqa: B023 - called at once
+            transports.append(made)
+        servers = tuple(Endpoint("127.0.0.1", made.get_extra_info("sockname")[1]) for made in transports)
+        client = NtpClient(NtpSettings(servers=servers, round_trip_threshold=5_000), wall)
+        task = asyncio.create_task(client.run(Work("validator")))
+        async with asyncio.timeout(10):
+            while not client.answered.is_set() and "do not agree" not in caplog.text:  # noqa: ASYNC110 - a log line sets no event
+                await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        for made in transports:
+            made.close()
+        await asyncio.sleep(0)
+        return client.known.offset
+
+    assert asyncio.run(scene(HOURS, 0, 0)) == pytest.approx(0, abs=SECOND // 2)
+    assert "do not agree" not in caplog.text
+    assert asyncio.run(scene(HOURS, 0)) is None
+    assert "time servers do not agree on our clock, and none is believed" in caplog.text
 
 
 @pytest.mark.parametrize(

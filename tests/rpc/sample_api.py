@@ -15,7 +15,7 @@ import msgspec
 
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.rpc.call.cache import AnswerCache
@@ -104,6 +104,12 @@ def read_state(view: ApiView) -> UInt32:
 def break_down(_view: ApiView) -> Nothing:
     """A fault of ours."""
     raise ZeroDivisionError
+
+
+@DATABASE.method()
+def read_damaged(_view: ApiView) -> Nothing:
+    """What the disk has spoilt."""
+    raise OperatorError("block 7 cannot be read")
 
 
 @BROADCAST.method(args=exactly(1))

@@ -41,6 +41,8 @@ class Ending(NamedTuple):
     trace: str
     applied: Counter[str]
     """The operations that all agree on, by their types, since the world began; and how many an agent has signed."""
+    strangers: int
+    """Hostile peers."""
 
     @property
     def is_good(self) -> bool:
@@ -60,7 +62,8 @@ def chaos(grounds: Grounds, seed: int, folder: Path) -> Ending:
         slots = _heal(world, grounds)
         world.check_states()
         found = world.invariants
-        return Ending(slots, found.switches, found.compared, world.trace.hexdigest(), _applied(world, traffic, grounds))
+        applied, strangers = _applied(world, traffic, grounds), len(world.stations) - len(world.nodes)
+        return Ending(slots, found.switches, found.compared, world.trace.hexdigest(), applied, strangers)
     finally:
         world.close()
 

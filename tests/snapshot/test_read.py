@@ -80,6 +80,18 @@ def test_a_state_that_breaks_off_is_refused() -> None:
         list(Snapshot.from_bytes(file).records())
 
 
+def test_a_text_with_half_of_a_character_is_refused() -> None:
+    """JSON can escape what no text holds, and what nothing could write again."""
+    writer = StateWriter()
+    writer.add('{"account":[{"id":0,"name":"\\ud800"}]}')
+    header = {"version": 1, "payload_checksum": writer.checksum, "snapshot_block_num": 1}
+    header |= {"chain_id": "00" * 32, "snapshot_block_id": "00" * 20}
+    file = b"".join(writer.finish(json.dumps(header)))
+
+    with pytest.raises(SnapshotError, match="no Unicode"):
+        list(Snapshot.from_bytes(file).records())
+
+
 def test_a_changed_state_is_refused() -> None:
     file = packed(small_state(), payload_checksum="00" * 32)
 

@@ -16,6 +16,7 @@ from ledgerd.snapshot.serving import (
     Answer,
     FileRange,
     Offer,
+    Refusals,
     ServerSession,
 )
 
@@ -48,6 +49,22 @@ def test_the_fourth_session_of_an_address_is_refused() -> None:
     door = AdmissionControl()
 
     assert [door.admit("10.0.0.1", 0) for _ in range(4)] == [None, None, None, Denial.TOO_MANY_SESSIONS]
+
+
+def test_an_ipv6_address_is_charged_as_its_network() -> None:
+    door = AdmissionControl()
+
+    assert [door.admit(f"2001:db8::{last}", 0) for last in range(4)] == [None, None, None, Denial.TOO_MANY_SESSIONS]
+    assert door.admit("2001:db8:0:1::1", 0) is None
+    door.leave("2001:db8::ffff")
+    assert door.admit("2001:db8::9", 0) is None
+
+
+def test_of_ten_thousand_refusals_a_line_a_minute_is_written() -> None:
+    refusals = Refusals()
+    counts = [refusals.count(now / 100) for now in range(10_000)]
+
+    assert [count for count in counts if count is not None] == [0, 5_999]
 
 
 def test_the_eleventh_visit_within_an_hour_is_refused_and_not_counted() -> None:

@@ -40,6 +40,7 @@ def test_wrong_and_missing_entries_are_found(folder: Path) -> None:
         problems = store.verify()
 
     assert problems == [
+        "Item.by_time: the entry of 0 is missing",
         "Item.by_time: the entry of 1 is wrong",
         "Item.by_time: an entry leads to 999, which does not exist",
         "Item.by_time: 301 entries for 300 objects",

@@ -24,7 +24,9 @@ from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, open_log, trim
+from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, trim
+from ledgerd.chain.log.opening import kept_of, open_log
+from ledgerd.chain.log.standing import LOG_KEPT, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.pending.generation import generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
@@ -36,7 +38,6 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.former import FORMERS
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Chain(ChainView):
         """Open the chain of a data directory, or begin one there; its state may lie in a folder of its own.
 
         Raises:
+            LogUnfit: The state's last irreversible block is not in the log.
             OperatorError: The directory belongs to another chain.
             StorageError: The state cannot be used; its text says what to do.
         """
@@ -112,9 +114,7 @@ class Chain(ChainView):
         space = space or Space()
         store = Store.open(space.folder or folder, STORED_TABLES, space=space, formers=FORMERS)
         try:
-            standing = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0) or DynamicGlobalProperty()
-            head, irreversible = standing.head_block_number, standing.last_irreversible_block_num
-            block_log = open_log(folder, irreversible, head, standing.head_block_id)
+            block_log = open_log(folder, StateBlocks.of(store), rolling_blocks)
         except BaseException:
             store.close()
             raise
@@ -126,23 +126,53 @@ class Chain(ChainView):
             raise
         return chain
 
+    @classmethod
+    def open_without_log(cls, data_dir: Path, network: ChainParameters, *, clock: Clock, space: Space) -> Chain:
+        """Open a chain whose log does not fit its state, to read the state alone."""
+        folder = data_dir / STATE_FOLDER
+        store = Store.open(space.folder or folder, STORED_TABLES, space=space, formers=FORMERS)
+        chain = cls(store, BlockLog.open(folder), network, clock)
+        try:
+            chain._require_network()
+        except BaseException:
+            chain.close()
+            raise
+        return chain
+
     def _begin(self, genesis_time: int) -> None:
-        known = self._store.meta(CHAIN_ID)
-        if known is None:
+        if self._store.meta(CHAIN_ID) is None:
             create_genesis(self._ledger, genesis_time)
             self._store.set_meta(CHAIN_ID, self.network.chain_id)
-            self._store.commit()
-        elif known != self.network.chain_id:
+        self._require_network()
+        if self.irreversible:
+            # Right after an import: the log begins with the head block of the snapshot (spec 06, section 12.4).
+            self._log_irreversible()
+            self._leave_for_log()
+        if self._store.meta(LOG_KEPT) != kept_of(self._block_log):
+            self._store.set_meta(LOG_KEPT, kept_of(self._block_log))
+        self._store.commit()
+        repair_schedule(self._ledger)
+        self._linking.begin()
+
+    def _require_network(self) -> None:
+        known = self._store.meta(CHAIN_ID)
+        if known is not None and known != self.network.chain_id:
             raise OperatorError(
                 f"this state belongs to the chain {known.hex()}, not to {self.network.name} "
                 f"({self.network.chain_id.hex()}): use another --data-dir, or another chain"
             )
-        elif self.irreversible and self._trunk.reversible(self.irreversible) is not None:
-            # Right after an import: the log begins with the head block of the snapshot (spec 06, section 12.4).
-            self._log_irreversible()
-            self._store.commit()
-        repair_schedule(self._ledger)
-        self._linking.begin()
+
+    def _leave_for_log(self) -> None:
+        """Undo what is not in the log, where that goes on above the head: a replay applies the log's blocks.
+
+        So it is after a kill between the log and the commit of a switch to a branch that became irreversible at once.
+        """
+        while self.irreversible < self.head_number <= self._block_log.head_number:
+            block = self._block_log.block(self.head_number)
+            if block is None or block.id == self.head_id:
+                break
+            self._trunk.pop()
+        self._trunk.happened.clear()
 
     # -- in
 
@@ -272,7 +302,9 @@ class Chain(ChainView):
         self._store.commit()
 
     def _log_irreversible(self) -> None:
-        append_irreversible(self._block_log, self._trunk.take_irreversible(), self._rolling_blocks, self.irreversible)
+        blocks = self._trunk.irreversible_after(self._block_log.head_number)
+        append_irreversible(self._block_log, blocks, self._rolling_blocks)
+        self._trunk.forget_logged()
 
     def close(self) -> None:
         """Close the files; what was not committed is lost."""

@@ -260,4 +260,4 @@ class ChainView:
     @property
     def state(self) -> View:
         """All tables, for a snapshot of them: with what the waiting transactions have changed."""
-        return self._parts.store
+        return self._parts.store.passing

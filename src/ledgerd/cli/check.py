@@ -1,12 +1,19 @@
-"""`ledgerd check`: whether a state is consistent in itself and with its block log."""
+"""`ledgerd check`: whether a state is consistent in itself and with its block log, and whether blocks or history have
+rotted.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from ledgerd.cli.data_directory import add_data_directory, opened_chain
+from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+from ledgerd.protocol.errors import OperatorError
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
 
 UNSOUND = 1
 MOST_PRINTED = 50
@@ -16,8 +23,9 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     arguments = commands.add_parser(
         "check",
-        help="prove that a state is sound",
-        description="Proves that sums add up, counters and indexes agree with the objects, and the log with the state.",
+        help="check that a state is consistent",
+        description="Checks that sums add up, that counters and indexes match the objects, the log the state, and that "
+        "nothing in the block log and the history has changed since it was written.",
     )
     add_data_directory(arguments)
     arguments.set_defaults(run=run)
@@ -28,7 +36,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.chain.offline.invariants import CHECKS, check  # noqa: PLC0415 - the chain is not loaded for `--help`
 
     with opened_chain(chosen, must_exist=True) as chain:
-        problems = check(chain)
+        problems = [*check(chain), *_faults_of_history(chosen, chain)]
         for problem in problems[:MOST_PRINTED]:
             sys.stdout.write(f"{problem}\n")
         if problems:
@@ -36,3 +44,28 @@ def run(chosen: argparse.Namespace) -> int:
             return UNSOUND
         sys.stdout.write(f"block {chain.head_number}: all {len(CHECKS)} checks hold\n")
     return 0
+
+
+def _faults_of_history(chosen: argparse.Namespace, chain: Chain) -> Iterator[str]:
+    """What is wrong with the history of the directory, where it has one."""
+    from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415 - none of these is loaded for `--help`
+    from ledgerd.history.errors import HistoryDamaged  # noqa: PLC0415
+    from ledgerd.history.following import HISTORY_FOLDER  # noqa: PLC0415
+    from ledgerd.history.reader import EmbeddedHistory  # noqa: PLC0415
+    from ledgerd.state.disk import DATA_FILE  # noqa: PLC0415
+
+    folder = chosen.data_dir / HISTORY_FOLDER
+    if not (folder / DATA_FILE).exists():
+        return
+
+    def logged(number: int) -> bytes | None:
+        try:
+            return chain.packed_at(number)
+        except OperatorError:
+            return None  # the check of the log names it
+
+    try:
+        with EmbeddedHistory.open(folder, chosen.data_dir / STATE_FOLDER, configuration_of(chosen).history) as history:
+            yield from history.faults(logged)
+    except HistoryDamaged as problem:
+        yield str(problem)

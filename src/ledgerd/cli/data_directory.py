@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ def add_data_directory(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--chain",
         metavar="mainnet|testnet|FILE",
-        help="the network: one that everybody knows, or the TOML file of a private one (default: as configured)",
+        help="the network: mainnet, testnet, or the TOML file of a private one (default: as configured)",
     )
 
 
@@ -46,9 +47,10 @@ def configuration_of(chosen: argparse.Namespace) -> Configuration:
 
 
 @contextmanager
-def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Chain]:
-    """The chain of the directory, opened."""
+def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: bool = True) -> Iterator[Chain]:
+    """The chain of the directory, opened; with `needs_log` off, also where its block log does not fit the state."""
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.chain.log.opening import LogUnfit  # noqa: PLC0415
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.node.datadir.followers import follow_for_plugins  # noqa: PLC0415
     from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
@@ -57,14 +59,22 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool) -> Iterator[Ch
     options = configuration.chain
     if must_exist and not options.shared_file_dir.is_dir():
         raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
-    with Chain.open(
-        chosen.data_dir,
-        network_of(configuration),
-        clock=time.monotonic,
-        genesis_time=int(time.time()),
-        checkpoints=dict(options.checkpoints),
-        rolling_blocks=options.dlt_block_log_max_blocks,
-        space=space_of(configuration),
-    ) as chain:
+    network, space = network_of(configuration), space_of(configuration)
+    try:
+        chain = Chain.open(
+            chosen.data_dir,
+            network,
+            clock=time.monotonic,
+            genesis_time=int(time.time()),
+            checkpoints=dict(options.checkpoints),
+            rolling_blocks=options.dlt_block_log_max_blocks,
+            space=space,
+        )
+    except LogUnfit as problem:
+        if needs_log:
+            raise
+        sys.stderr.write(f"{problem}\n")
+        chain = Chain.open_without_log(chosen.data_dir, network, clock=time.monotonic, space=space)
+    with chain:
         follow_for_plugins(chain, configuration)
         yield chain

@@ -55,14 +55,14 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     arguments = commands.add_parser(
         "dev",
-        help="run a chain of your own to develop on",
+        help="run a private chain for development",
         description="Runs a private testnet on this machine: JSON-RPC as on any node, accounts with known keys, and "
         "dev_api, which moves time, makes blocks, and goes back to snapshots.",
     )
     arguments.add_argument(
-        "--data-dir", type=Path, metavar="DIR", help=f"where it is kept (default: {default_directory()})"
+        "--data-dir", type=Path, metavar="DIR", help=f"its directory (default: {default_directory()})"
     )
-    arguments.add_argument("--fresh", action="store_true", help="begin a new chain in place of the last one")
+    arguments.add_argument("--fresh", action="store_true", help="replace an existing chain by a new one")
     arguments.add_argument(
         "--block-time",
         type=_block_time,
@@ -75,7 +75,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         type=duration,
         default=0,
         metavar="TIME",
-        help="put the clock forward at the start, such as 30d",
+        help="move the clock forward at the start, such as by 30d",
     )
     arguments.add_argument("--http", default=HTTP, metavar="HOST:PORT", help=f"serve HTTP here (default: {HTTP})")
     arguments.add_argument("--ws", default=WEBSOCKET, metavar="HOST:PORT", help=f"and WebSocket (default: {WEBSOCKET})")
@@ -84,10 +84,10 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         metavar="ORIGIN",
-        help="let pages of a web server ask, such as http://localhost:3000; without it, no page may",
+        help="allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
     )
-    arguments.add_argument("--workers", default="1", metavar="NUMBER", help="processes that answer (default: 1)")
-    arguments.add_argument("--quiet", action="store_true", help="log warnings alone, no line for each block")
+    arguments.add_argument("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
+    arguments.add_argument("--quiet", action="store_true", help="log only warnings, no line for each block")
     arguments.set_defaults(run=run)
 
 

@@ -22,11 +22,11 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     arguments = commands.add_parser(
         "history",
-        help="make the history of operations anew, while the node is stopped",
+        help="rebuild the history of operations, while the node is stopped",
         description="Replays all blocks beside the state and records what happened in them. Run again, it goes on "
         "where it was interrupted; the old history stays in use until the new one is complete.",
     )
-    arguments.add_argument("action", choices=("rebuild",), help="what to do with it")
+    arguments.add_argument("action", choices=("rebuild",), help="the action")
     add_data_directory(arguments)
     arguments.set_defaults(run=run)
 

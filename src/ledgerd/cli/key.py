@@ -18,11 +18,11 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     arguments = commands.add_parser(
         "key",
-        help="make a key for a validator, or show the public key of one",
+        help="create a signing key for a validator, or print its public key",
         description="Makes a new private key where the file does not exist, readable by its owner alone, for "
         "`private-key-file` of a validator's configuration. Prints the public key; the private one is never shown.",
     )
-    arguments.add_argument("file", type=Path, metavar="FILE", help="where the private key is kept, in WIF")
+    arguments.add_argument("file", type=Path, metavar="FILE", help="the file of the private key, in WIF")
     arguments.set_defaults(run=run)
 
 

@@ -63,7 +63,7 @@ def node_arguments(version: str, commands: Sequence[str]) -> NodeArguments:
         prog="ledgerd",
         usage="ledgerd [--config-file PATH] [--data-dir PATH] [OPTION ...]\n       ledgerd COMMAND ...",
         description=DESCRIPTION,
-        epilog=f"Commands: {', '.join(commands)}; `ledgerd COMMAND --help` tells more of each.",
+        epilog=f"Commands: {', '.join(commands)}; `ledgerd COMMAND --help` explains each.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=34, width=100),
         add_help=False,
         argument_default=argparse.SUPPRESS,

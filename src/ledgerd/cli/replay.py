@@ -16,7 +16,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     arguments = commands.add_parser(
         "replay",
-        help="apply a block log to a data directory; run again, it goes on where it stopped",
+        help="apply a block log to a data directory; after a stop, run it again to continue",
         description="Applies every block of a block log, in the reference's format, with all checks.",
     )
     arguments.add_argument("--block-log", type=Path, required=True, metavar="FILE", help="the block log to read")
@@ -25,7 +25,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments.add_argument(
         "--trust-log",
         action="store_true",
-        help="leave out what made the blocks valid (signatures, authorities, merkle roots), for a log of your own",
+        help="omit checks of signatures, authorities and merkle roots, for a log that you made yourself",
     )
     arguments.set_defaults(run=run)
 

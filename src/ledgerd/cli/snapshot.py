@@ -17,7 +17,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments = commands.add_parser(
         "snapshot",
         help="write the state as a snapshot, or begin a data directory with one",
-        description="Snapshots have the reference's format (.vizjson), so either program reads the other's.",
+        description="Snapshots have the reference's format (.vizjson), so each program reads those of the other.",
     )
     directions = arguments.add_subparsers(title="directions", metavar="DIRECTION", required=True)
     writing = directions.add_parser("export", help="write the state of a data directory into a file")
@@ -37,7 +37,7 @@ def run_export(chosen: argparse.Namespace) -> int:
 
     if chosen.file.exists():
         raise OperatorError(f"{chosen.file} exists already: choose another name, or remove it")
-    with opened_chain(chosen, must_exist=True) as chain:
+    with opened_chain(chosen, must_exist=True, needs_log=False) as chain:
         written = write_snapshot(chain, chosen.file, int(time.time()))
         sys.stdout.write(f"block {chain.head_number} written to {chosen.file}, checksum {written.checksum}\n")
     if written.excess:

@@ -21,7 +21,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments = commands.add_parser(
         "state",
         help="print the state, or one table of it",
-        description="Prints how many objects each table has; with --json, the objects, a line each.",
+        description="Prints the number of objects in each table; with --json, the objects, one on each line.",
     )
     arguments.add_argument("table", nargs="?", metavar="TABLE", help="one table, such as Account (default: all)")
     arguments.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the data directory")

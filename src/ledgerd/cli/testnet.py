@@ -28,12 +28,12 @@ FAILED = 1
 
 EXAMPLES = """\
 examples:
-  ledgerd testnet                                five nodes and 21 validators, in a folder that goes away afterwards
-  ledgerd testnet --data-dir ~/net               the same, kept: run it again, and the network goes on
-  ledgerd testnet --block-time 1                 three times as fast; the network's clock hurries with it
+  ledgerd testnet                                five nodes and 21 validators, in a folder that is deleted afterwards
+  ledgerd testnet --data-dir ~/net               the same, kept: run it again to continue the network
+  ledgerd testnet --block-time 1                 three times as fast, the network's clock included
   ledgerd testnet --nodes 3 --validators 7 --blocks 50
                                                  stop after 50 blocks, and fail if the nodes disagree
-  ledgerd testnet --hardfork-after 120           have the validators vote for the last hardfork meanwhile
+  ledgerd testnet --hardfork-after 120           apply the last hardfork by votes, 120 s after the start
   ledgerd testnet --base-port 20000 --restart    peers on 20000.., HTTP on 20100.., WebSocket on 20200..
 """
 
@@ -61,35 +61,47 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     arguments = commands.add_parser(
         "testnet",
-        help="run a network of nodes of your own on this machine",
-        description="Starts nodes as processes that speak with each other alone, with validators whose first blocks, "
-        "votes and hardforks are made before; shows how they are, and stops all of them with Ctrl-C.",
+        help="run a private network of several nodes on this machine",
+        description="Starts nodes as processes that connect only to each other, with validators that are declared and "
+        "voted for; shows the status of the nodes, and stops all of them with Ctrl-C.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     arguments.add_argument(
-        "--nodes", type=_number(2, 50), default=5, metavar="N", help="how many (default: 5); for one: ledgerd dev"
+        "--nodes",
+        type=_number(2, 50),
+        default=5,
+        metavar="N",
+        help="number of nodes (default: 5); for one node: ledgerd dev",
     )
     arguments.add_argument(
-        "--validators", type=_number(1, 100), default=21, metavar="N", help="dealt out among them (default: 21)"
-    )
-    arguments.add_argument("--data-dir", type=Path, metavar="DIR", help="keep the network here, and go on with it")
-    arguments.add_argument("--fresh", action="store_true", help="begin a new network in place of the one kept there")
-    arguments.add_argument("--keep", action="store_true", help="without --data-dir: leave the folder behind")
-    arguments.add_argument(
-        "--base-port", type=_number(1024, 65_000), metavar="PORT", help="count ports from here (default: free ones)"
+        "--validators", type=_number(1, 100), default=21, metavar="N", help="number of validators (default: 21)"
     )
     arguments.add_argument(
-        "--block-time", type=_block_time, default=REAL_TIME, metavar="SECONDS", help="between blocks (default: 3)"
+        "--data-dir", type=Path, metavar="DIR", help="the network's directory, which is kept for later starts"
     )
-    arguments.add_argument("--blocks", type=_number(1, 10**6), metavar="N", help="stop after so many blocks")
-    arguments.add_argument("--restart", action="store_true", help="start a node again that has died")
+    arguments.add_argument("--fresh", action="store_true", help="replace an existing network by a new one")
+    arguments.add_argument(
+        "--keep", action="store_true", help="without --data-dir: do not delete the folder at the end"
+    )
+    arguments.add_argument(
+        "--base-port", type=_number(1024, 65_000), metavar="PORT", help="the first port (default: free ports)"
+    )
+    arguments.add_argument(
+        "--block-time",
+        type=_block_time,
+        default=REAL_TIME,
+        metavar="SECONDS",
+        help="seconds between blocks (default: 3)",
+    )
+    arguments.add_argument("--blocks", type=_number(1, 10**6), metavar="N", help="stop after this many blocks")
+    arguments.add_argument("--restart", action="store_true", help="restart nodes that end")
     arguments.add_argument(
         "--hardfork-after",
         type=_number(1, 86_400),
         default=0,
         metavar="SECONDS",
-        help="have the last hardfork so long after the beginning, by the network's clock (default: before it)",
+        help="seconds from the start to the last hardfork, by the network's clock (default: before the start)",
     )
     arguments.set_defaults(run=run)
 

@@ -1,12 +1,14 @@
 """The histories of accounts as they are stored: for each account its range, and chunks of references to operations.
 
-A reference is the number of the block and the operation's place among its recorded ones. The sequence number of an
-entry is not stored: it follows from the chunk and the place in it.
+A reference is the number of the block and the operation's place among the recorded ones of it. The sequence number
+of an entry is stored nowhere: it says in which chunk the entry stands, and where in it. A chunk ends with a checksum,
+unless an earlier version has written it last: its length tells.
 """
 
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterator, Sequence
 
 from ledgerd.chain.log.histories import SequenceRange
@@ -16,11 +18,14 @@ from ledgerd.state.disk import Database, LmdbTransaction
 _REFERENCE = struct.Struct(">IBH")
 REFERENCE_BYTES = _REFERENCE.size
 ENTRIES_A_CHUNK = 582
-"""Chosen so that a full chunk fills one page."""
+"""So many that a full chunk and its checksum fill a page of their own, and none is left half empty."""
 
 
 _RANGE = struct.Struct("<II")
 _CHUNK = struct.Struct(">I")
+_SUM = struct.Struct("<I")
+_INTACT = 0x2144DF1C
+"""The checksum of whatever ends with its own."""
 
 Reference = tuple[int, int, int]
 """A block, and the high and low part of an operation's place there; references grow with time."""
@@ -51,7 +56,7 @@ class AccountRows:
         """The entries from one sequence number to another, in their order."""
         key = _key(account)
         for number in range(first // ENTRIES_A_CHUNK, last // ENTRIES_A_CHUNK + 1):
-            chunk = self._transaction.get(key + _CHUNK.pack(number), db=self._chunks) or b""
+            chunk = self._chunk(key, number)
             base = number * ENTRIES_A_CHUNK
             begin = max(0, first - base) * REFERENCE_BYTES
             yield from _REFERENCE.iter_unpack(chunk[begin : (last - base + 1) * REFERENCE_BYTES])
@@ -114,11 +119,18 @@ class AccountRows:
         self._put_range(key, first, entries.last + 1)
 
     def _chunk(self, key: bytes, number: int) -> bytes:
-        return self._transaction.get(key + _CHUNK.pack(number), db=self._chunks) or b""
+        stored: bytes = self._transaction.get(key + _CHUNK.pack(number), db=self._chunks) or b""
+        if len(stored) % REFERENCE_BYTES == 0:
+            return stored
+        if zlib.crc32(stored) != _INTACT:
+            name = key[:-1].decode("utf-8", "surrogateescape")
+            raise HistoryDamaged(f"the entries of {name} from {number * ENTRIES_A_CHUNK} on have another checksum")
+        return stored[: -_SUM.size]
 
     def _put_chunk(self, key: bytes, number: int, chunk: bytes) -> None:
         if chunk:
-            self._transaction.put(key + _CHUNK.pack(number), chunk, db=self._chunks)
+            stored = chunk + _SUM.pack(zlib.crc32(chunk))
+            self._transaction.put(key + _CHUNK.pack(number), stored, db=self._chunks)
         else:
             self._transaction.delete(key + _CHUNK.pack(number), db=self._chunks)
 

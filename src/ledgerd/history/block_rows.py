@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from zlib import crc32
 
 from ledgerd.codec import codec_of, record_kind
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import LATE, PLACE, VIRTUAL, OperationRow, Piece, most_bytes, stored_size
+from ledgerd.history.pieces import LATE, NO_SUM, PLACE, VIRTUAL, OperationRow, Piece, most_bytes, stored_size, sum_of
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.time_text import time_text
+
+OTHER_BYTES = "its bytes in the block log are not those that were recorded"
 
 Transcriber = Callable[[bytes, int, Reading], tuple[str, int]]
 
@@ -40,6 +43,8 @@ class BlockPart:
             raise self.damaged(where, str(problem)) from problem
         if stored_size(end - where) != row[4]:
             raise self.damaged(where, f"it has {end - where} bytes")
+        if data is self.data and row[5] != NO_SUM and sum_of(data[where:end]) != row[5]:
+            raise self.damaged(where, OTHER_BYTES)
         return found
 
     def damaged(self, where: int, problem: str) -> HistoryDamaged:
@@ -57,7 +62,7 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
     for bytes_, piece, rows in parts:
         own, begin, length = bytes_.data, bytes_.begin, len(bytes_.data)
         last_owner, opening, early, late = -1, "", "", ""
-        for tag, owner, number, place, size in rows:
+        for tag, owner, number, place, size, known in rows:
             if owner != last_owner:
                 last_owner, opening = owner, piece.owner_text(owner, bytes_.number)
             if place >= LATE:
@@ -75,8 +80,8 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
                 raise bytes_.damaged(where, str(problem)) from problem
             if end - where != size and stored_size(end - where) != size:
                 raise bytes_.damaged(where, f"it has {end - where} bytes")
-            if end > length and data is own:
-                raise bytes_.damaged(where, "its bytes are not in the log")
+            if data is own and crc32(data[where:end]) & 0xFFFF != known and (known != NO_SUM or end > length):
+                raise bytes_.damaged(where, OTHER_BYTES)
             found.append(f'{opening}{number},"virtual_op":{virtual}{time}{name}",{text}]}}')
     return found
 

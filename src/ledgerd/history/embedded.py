@@ -250,7 +250,7 @@ class HistoryCommit:
         cursor = self._transaction.cursor(self._tables.blocks)
         while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             cursor.delete()
-        self.watermarks = Watermarks(*(min(each, number) for each in self.watermarks))
+        self.watermarks = self.watermarks.cut(number)
 
     def _forget_entries(self, block: int) -> None:
         for place, operation in reversed(self._operations_of(block)):
@@ -258,7 +258,7 @@ class HistoryCommit:
                 self._rows.drop_last(name, reference(block, place))
 
     def _forget_operations(self, block: int) -> None:
-        for place, piece in enumerate(pieces_at(self._transaction, self._tables, block)):
+        for place, piece in enumerate(pieces_at(self._transaction, self._tables, block, self.watermarks.sums_from)):
             for _, identifier in piece.transactions():
                 key, value = transaction_entry(identifier, block)
                 self._transaction.delete(key, value, db=self._tables.transactions)
@@ -268,7 +268,7 @@ class HistoryCommit:
         """The operations of a block with their places."""
         kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
         part = BlockPart(block, (self._log.read(block) if kept is None else kept) or b"")
-        pieces = pieces_at(self._transaction, self._tables, block)
+        pieces = pieces_at(self._transaction, self._tables, block, self.watermarks.sums_from)
         return list(enumerate(part.operation(piece, row) for piece in pieces for row in piece.rows()))
 
     # -- what has become too old (spec 05, sections 12.5 and 13.3)

@@ -12,3 +12,4 @@ class HistoryDamaged(OperatorError):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the history is damaged ({what}): {REMEDY}")
+        self.what = what

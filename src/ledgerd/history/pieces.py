@@ -1,7 +1,8 @@
 """The storage of a block's operations: pieces of up to 16, in the order in which clients see them.
 
-A row has the type of an operation and its offset in the bytes of the block. A virtual operation is in no block: its
-bytes are in the piece, after the rows. The most frequent requests are answered without decoding a piece.
+A row says where in the bytes of its block an operation stands, of which kind it is, and what its checksum is. A virtual
+operation is in no block: its bytes stand in the piece, behind the rows. What is asked of a piece most is answered
+without decoding it. A piece ends with a checksum of its own; those of earlier versions have none, nor have their rows.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
+from zlib import crc32
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
 from ledgerd.codec import codec_of
 from ledgerd.codec.varint import pack_varint
+from ledgerd.history.errors import HistoryDamaged
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.operations import Operation
@@ -30,8 +33,16 @@ _HEAD = struct.Struct("<BBII")
 _TRANSACTION = struct.Struct("<H20s")
 """Its index in the block, and its id."""
 
-_ROW = struct.Struct("<BBHIH")
-"""Tag; index among the transactions of the piece; index in the transaction; offset with two flags; stored size."""
+_ROW = struct.Struct("<BBHIHH")
+"""Tag; which of the transactions; place in it; where the operation stands, with two flags; its size, as stored; the
+checksum of its bytes, of a real one.
+"""
+_FORMER_ROW = struct.Struct("<BBHIH")
+"""The same without a checksum."""
+_SUM = struct.Struct("<I")
+_INTACT = 0x2144DF1C
+"""The checksum of whatever ends with its own."""
+NO_SUM = -1
 
 NO_OWNER = 255
 LATE = 1 << 31
@@ -60,8 +71,13 @@ def most_bytes(stored: int) -> int:
     return stored if stored < LARGE else ((stored ^ LARGE) + 1) << _PAGE_BITS
 
 
+def sum_of(operation: bytes) -> int:
+    """The checksum of an operation in two bytes."""
+    return crc32(operation) & 0xFFFF
+
+
 class OperationRow(NamedTuple):
-    """The stored row of a recorded operation."""
+    """A recorded operation as it is stored, but for itself."""
 
     tag: int
     owner: int
@@ -71,27 +87,34 @@ class OperationRow(NamedTuple):
     place: int
     """The offset in the bytes of the block, of a virtual operation in those after the rows; with flags."""
     size: int
-    """The result of `stored_size`."""
+    """As `stored_size` has it."""
+    sum: int
+    """As `sum_of` has it; `NO_SUM` in pieces of earlier versions."""
 
 
 class Piece:
     """A stored piece, decoded where needed."""
 
-    __slots__ = ("_rows", "count", "early", "late", "raw", "tail")
+    __slots__ = ("_has_sums", "_row", "_rows", "count", "early", "late", "raw", "tail")
 
-    def __init__(self, raw: bytes) -> None:
+    def __init__(self, raw: bytes, block: int, has_sums: bool) -> None:
+        if has_sums and crc32(raw) != _INTACT:
+            raise HistoryDamaged(f"operations of block {block} have another checksum than when they were recorded")
         self.raw = raw
         self.count: int
         self.early: int
         self.late: int
         self.count, transactions, self.early, self.late = _HEAD.unpack_from(raw)
+        self._has_sums = has_sums
+        self._row = _ROW if has_sums else _FORMER_ROW
         self._rows = _HEAD.size + transactions * _TRANSACTION.size
-        self.tail = self._rows + self.count * _ROW.size
-        """The offset of the virtual operations."""
+        self.tail = self._rows + self.count * self._row.size
+        """Where the virtual operations begin."""
 
     def rows(self) -> list[OperationRow]:
-        """All rows, as plain tuples of the same layout, which are faster to make."""
-        return cast("list[OperationRow]", list(_ROW.iter_unpack(self.raw[self._rows : self.tail])))
+        """All rows, as plain tuples in the form of one: they are many."""
+        rows = list(self._row.iter_unpack(self.raw[self._rows : self.tail]))
+        return cast("list[OperationRow]", rows if self._has_sums else [(*row, NO_SUM) for row in rows])
 
     def rows_at(self, places: Sequence[int]) -> list[OperationRow]:
         """The rows of some operations, by their index in the piece; an `IndexError` for a missing one."""
@@ -99,8 +122,9 @@ class Piece:
             return self.rows()
         if places[-1] >= self.count:
             raise IndexError(places[-1])
-        raw, first, size, unpack = self.raw, self._rows, _ROW.size, _ROW.unpack_from
-        return cast("list[OperationRow]", [unpack(raw, first + place * size) for place in places])
+        raw, first, size, unpack = self.raw, self._rows, self._row.size, self._row.unpack_from
+        rows = [unpack(raw, first + place * size) for place in places]
+        return cast("list[OperationRow]", rows if self._has_sums else [(*row, NO_SUM) for row in rows])
 
     def transactions(self) -> list[tuple[int, TransactionId]]:
         """The transactions with operations in this piece: index in the block, and id."""
@@ -142,7 +166,7 @@ def pieces_of(block: Block, operations: Sequence[AppliedOperation]) -> Iterator[
 
 def _piece(operations: Sequence[AppliedOperation], places: _Places, times: tuple[int, int]) -> bytes:
     owners: dict[int, bytes] = {}
-    rows, tail = [], b""
+    rows, tail, packed = [], b"", places.packed
     for applied in operations:
         number, owner = applied.transaction_in_block, NO_OWNER
         if number != AFTER_TRANSACTIONS:
@@ -150,15 +174,17 @@ def _piece(operations: Sequence[AppliedOperation], places: _Places, times: tuple
             owner = len(owners) - 1
         if applied.virtual_operation:
             encoded = codec_of(Operation).encode(applied.operation)
-            where, size = len(tail) | VIRTUAL, len(encoded)
+            where, size, checksum = len(tail) | VIRTUAL, len(encoded), 0
             tail += _NUMBER.pack(applied.virtual_operation) + encoded
         else:
             where, size = places.operation(number, applied.operation_in_transaction)
+            checksum = crc32(packed[where : where + size]) & 0xFFFF  # as `sum_of` has it
         if applied.timestamp == times[1]:
             where |= LATE
         tag, number = tag_of(type(applied.operation)), applied.operation_in_transaction
-        rows.append(_ROW.pack(tag, owner, number, where, stored_size(size)))
-    return _HEAD.pack(len(rows), len(owners), *times) + b"".join((*owners.values(), *rows)) + tail
+        rows.append(_ROW.pack(tag, owner, number, where, stored_size(size), checksum))
+    piece = _HEAD.pack(len(rows), len(owners), *times) + b"".join((*owners.values(), *rows)) + tail
+    return piece + _SUM.pack(crc32(piece))
 
 
 class _Places:
@@ -166,6 +192,7 @@ class _Places:
 
     def __init__(self, block: Block) -> None:
         self._block = block
+        self.packed = block.packed
         self._starts: list[int] = []
         self._known: tuple[int, list[tuple[int, int]]] = (-1, [])
         """A transaction, and the offsets of its operations."""

@@ -19,6 +19,7 @@ from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.settings import HistorySettings
+from ledgerd.history.soundness import ReadLoggedBlock, Soundness
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, ShownTexts
 from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, LmdbTransaction
@@ -76,6 +77,11 @@ class EmbeddedHistory(History):
         self._log.refresh()
         with self._begin() as transaction:
             yield EmbeddedView(transaction, self._tables, self._log, self._remembered)
+
+    def faults(self, logged: ReadLoggedBlock) -> Iterator[str]:
+        """What is wrong with all of it; the blocks that are not here are given by the log."""
+        with self._begin() as transaction:
+            yield from Soundness(transaction, self._tables, logged).faults()
 
     def _begin(self) -> LmdbTransaction:
         try:

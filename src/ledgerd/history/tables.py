@@ -12,12 +12,15 @@ from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.state.disk import Database, LmdbTransaction
 
-FORMAT = b"ledgerd history 2"
+FORMAT = b"ledgerd history 3"
+FORMER = b"ledgerd history 2"
+"""Without checksums; it is gone on with, and what is recorded from then on has them."""
 BLOCK_KEY = struct.Struct(">I")
 
 _FORMAT_KEY = b"format"
 _PROGRESS_KEY = b"progress"
 _PROGRESS = struct.Struct("<III")
+_SUMS_KEY = b"sums"
 _PLACE = struct.Struct(">2sI")
 
 
@@ -59,7 +62,14 @@ class Watermarks(NamedTuple):
     irreversible: int = 0
     """The last irreversible block, which is in the log."""
     purged: int = 0
-    """The last block whose operations were removed from the histories of accounts."""
+    """The last block whose operations have gone from the histories of accounts."""
+    sums_from: int = 0
+    """The first block whose operations have checksums."""
+
+    def cut(self, number: int) -> Watermarks:
+        """As they are when every block above this one is forgotten."""
+        sums_from = min(self.sums_from, number + 1)
+        return Watermarks(min(self.head, number), min(self.irreversible, number), min(self.purged, number), sums_from)
 
 
 def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks | None:
@@ -67,23 +77,29 @@ def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks 
     found = transaction.get(_FORMAT_KEY, db=tables.header)
     if found is None:
         return None
-    if found != FORMAT:
+    if found not in {FORMAT, FORMER}:
         raise HistoryDamaged("it was written by another version of this program")
-    return Watermarks(*_PROGRESS.unpack(transaction.get(_PROGRESS_KEY, bytes(_PROGRESS.size), db=tables.header)))
+    raw = transaction.get(_PROGRESS_KEY, bytes(_PROGRESS.size), db=tables.header)
+    head, irreversible, purged = _PROGRESS.unpack(raw)
+    sums_from = head + 1
+    if found == FORMAT:
+        (sums_from,) = BLOCK_KEY.unpack(transaction.get(_SUMS_KEY, bytes(BLOCK_KEY.size), db=tables.header))
+    return Watermarks(head, irreversible, purged, sums_from)
 
 
 def write_watermarks(transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks) -> None:
     """Store them."""
     transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
-    transaction.put(_PROGRESS_KEY, _PROGRESS.pack(*watermarks), db=tables.header)
+    transaction.put(_PROGRESS_KEY, _PROGRESS.pack(*watermarks[:3]), db=tables.header)
+    transaction.put(_SUMS_KEY, BLOCK_KEY.pack(watermarks.sums_from), db=tables.header)
 
 
-def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int) -> list[Piece]:
-    """The pieces of a block, in order."""
+def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int, sums_from: int) -> list[Piece]:
+    """The pieces of a block, in their order."""
     found: list[Piece] = []
     raw = transaction.get(PIECE_KEY.pack(block, 0), db=tables.operations)
     while raw is not None:
-        piece = Piece(raw)
+        piece = Piece(raw, block, block >= sums_from)
         found.append(piece)
         if piece.count < OPERATIONS_A_PIECE:
             break

@@ -78,7 +78,7 @@ class EmbeddedView(HistoryView):
         known = self._shown.blocks.find(block)
         if known is not None and not only_virtual:
             return known
-        parts = [(block, piece, piece.rows()) for piece in pieces_at(self._transaction, self._tables, block)]
+        parts = [(block, piece, piece.rows()) for piece in self._pieces_at(block)]
         if only_virtual:
             parts = _thinned(parts, lambda _, row: bool(row[3] & VIRTUAL))
         texts = self._texts(parts)
@@ -88,7 +88,7 @@ class EmbeddedView(HistoryView):
 
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
         for block in possible_blocks(self._transaction, self._tables, transaction):
-            for piece in pieces_at(self._transaction, self._tables, block):
+            for piece in self._pieces_at(block):
                 for number, identifier in piece.transactions():
                     if identifier == transaction:
                         return TransactionPlace(block, number)
@@ -118,7 +118,7 @@ class EmbeddedView(HistoryView):
         while low < high:
             middle = (low + high) // 2
             block = block_behind(self._transaction, self._tables, middle - 1)
-            if block is None or pieces_at(self._transaction, self._tables, block)[0].late >= time:
+            if block is None or self._pieces_at(block)[0].late >= time:
                 high = middle
             else:
                 low = block + 1
@@ -141,7 +141,7 @@ class EmbeddedView(HistoryView):
             if looked_at >= most and block != parts[-1][0]:
                 reached = block - 1 if is_forward else block + 1
                 break
-            piece = Piece(cursor.value())
+            piece = Piece(cursor.value(), block, block >= self._watermarks.sums_from)
             parts.append((block, piece, piece.rows()))
             looked_at += piece.count
             found = cursor.next() if is_forward else cursor.prev()
@@ -180,8 +180,11 @@ class EmbeddedView(HistoryView):
 
     # -- pieces, and the bytes that they refer to
 
+    def _pieces_at(self, block: int) -> list[Piece]:
+        return pieces_at(self._transaction, self._tables, block, self._watermarks.sums_from)
+
     def _parts(self, references: Sequence[Reference]) -> list[PieceRows]:
-        """The rows of operations, consecutive ones of one piece together."""
+        """Operations by where they are stored, those of one piece together as long as they follow one another."""
         keys, blocks, places = [], [], []
         last, inside = (0, 0), [0]
         for block, high, low in references:
@@ -196,9 +199,9 @@ class EmbeddedView(HistoryView):
         found = self._transaction.cursor(self._tables.operations).getmulti(keys)
         if len(found) != len(keys):
             raise HistoryDamaged(f"operations of blocks {blocks[0]} to {blocks[-1]} are missing")
-        parts = []
+        parts, sums_from = [], self._watermarks.sums_from
         for block, wanted, (_, raw) in zip(blocks, places, found, strict=True):
-            piece = Piece(raw)
+            piece = Piece(raw, block, block >= sums_from)
             try:
                 parts.append((block, piece, piece.rows_at(wanted)))
             except IndexError as problem:
@@ -214,7 +217,7 @@ class EmbeddedView(HistoryView):
             if from_log and from_log[-1][0].number == block:
                 bytes_, span = from_log[-1]
                 from_log[-1] = bytes_, (block, span[1], max(span[2], end))
-            elif found and found[-1].number == block:
+            elif found and found[-1].number == block and (found[-1].data or not end):
                 bytes_ = found[-1]
             else:
                 bytes_ = BlockPart(block)

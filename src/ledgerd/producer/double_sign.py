@@ -85,16 +85,26 @@ class LastSigned:
         return ""
 
     def record(self, block: Block) -> None:
-        """Put a block on the disk; when this returns, a loss of power no longer takes it away."""
+        """Put a block on the disk; when this returns, a loss of power no longer takes it away.
+
+        Raises:
+            OperatorError: The disk is full or cannot be written; the record is as it was, and the block must not leave.
+        """
         packed = block.packed.hex()
         signed = SignedBlockRecord(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed).sealed()
         fresh = self.path.with_name(f"{FILE}.new")
-        with fresh.open("wb") as file:
-            file.write(msgspec.json.encode(signed))
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self.path)
-        _sync_folder(self.path.parent)
+        try:
+            with fresh.open("wb") as file:
+                file.write(msgspec.json.encode(signed))
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self.path)
+            _sync_folder(self.path.parent)
+        except OSError as error:
+            raise OperatorError(
+                f"{self.path} cannot be written ({error}), so block #{block.number} is not sent: check the disk's free "
+                "space and the permissions, then start again; nothing is lost"
+            ) from error
         self._last = signed
 
     def unapplied(self, head_id: bytes, head_time: int) -> Block | None:

@@ -109,7 +109,7 @@ def _slots_that_count(chain: ChainView) -> int:
 
 
 def _rivals(chain: ChainView) -> tuple[Rival, ...]:
-    """Blocks of nobody are none: anybody can put one beside our head, and must not end production with it."""
+    """Blocks without a valid signature do not count: anybody can send one, and must not stop production with it."""
     head = chain.head_id
     return tuple(
         Rival(block.id, block.previous, AccountName(block.validator), chain.branch_order(block.id, head))

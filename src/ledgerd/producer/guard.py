@@ -1,5 +1,5 @@
-"""The guard of validators: gives a signing key back that was taken away, and takes it away from one that makes blocks
-alone (spec 06, section 11). Pure: what it knows and which time it is, it is told, and what is to be sent, it returns.
+"""The guard of validators: restores a removed signing key, and switches off a validator that is alone in making blocks
+(spec 06, section 11). It has no I/O: facts and time are passed in, and it returns the updates to send.
 
 Three things are done better than in the reference. Only blocks of the present count as made alone, so that a chain that
 is being caught up with switches nobody off; nor does a network of one. And the limit on being switched off and on again
@@ -29,11 +29,11 @@ LIFETIME = 30
 FIRST_CHECK_EVERY = 10
 SHUTDOWN_MARGIN = 120
 PRESENT = 30
-"""Seconds; a block that is older was made in another time than ours."""
+"""Seconds; only blocks younger than this were made now, and not during a sync."""
 
 
 class DeclaredValidator(NamedTuple):
-    """A watched validator as the chain has it."""
+    """A watched validator, as declared on the chain."""
 
     url: str
     key: PublicKey
@@ -67,7 +67,7 @@ class Seen(NamedTuple):
 
 
 class Update(NamedTuple):
-    """A validator is to declare a signing key."""
+    """An update of a validator's signing key that is to be sent."""
 
     name: AccountName
     url: str
@@ -82,11 +82,11 @@ class Update(NamedTuple):
 
 @dataclass
 class GuardRecord:
-    """What the guard remembers of a validator."""
+    """The guard's record of a validator."""
 
     in_a_row: int = 0
     switched_off: int = 0
-    """How often, since somebody else has made a block."""
+    """The number of times, since another producer has made a block."""
     is_off: bool = False
     expires: int = 0
     """When the last update expires; 0 where none is pending."""

@@ -15,6 +15,7 @@ from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.forks.outcome import Unlinked
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
+from ledgerd.producer.clock_step import StepGuard
 from ledgerd.producer.decision import OWN_FORK, Guards, decide
 from ledgerd.producer.facts import Facts, next_own_slot, read_facts
 from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
@@ -40,11 +41,11 @@ HEADS_REMEMBERED = 64
 WAIT_AFTER_LAG = 3 * SECOND
 
 RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
-"""Runs a function on the thread of the chain, before what others have to do there."""
+"""Runs a function on the chain's thread, before other work there."""
 
 
 NetworkSleep = Callable[[float], Awaitable[None]]
-"""Waits so many seconds by the clock that blocks are made by."""
+"""Waits a number of seconds by the network's clock."""
 
 
 class Producer:
@@ -68,6 +69,7 @@ class Producer:
         self._peers: Peers = peers or Nobody()
         self._ask_time = ask_time
         self._guards = Guards(self.settings.allows_stale)
+        self._step = StepGuard()
         self.streaks = Streaks()
         self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
         chain.subscribe(self._remember)
@@ -109,6 +111,7 @@ class Producer:
         if self._start is not None:
             self._start.step(self.chain)
         now, facts, decision = self._look()
+        decision = self._doubted(decision, facts, now // SECOND)
         if decision.duty is not None and decision.outcome is TickOutcome.PRODUCED:
             decision = self._produce(decision, decision.duty, facts)
         if decision.asks_for_resync:
@@ -122,6 +125,17 @@ class Producer:
         self._bridge(self._clock() // SECOND)
         now, facts = self._clock(), self._facts()
         return now, facts, decide(now, facts, self.settings, self._guards)
+
+    def _doubted(self, decision: Decision, facts: Facts, second: int) -> Decision:
+        """Make no block while the clock is in doubt; a network of one has nobody who could confirm it."""
+        is_in_doubt = self._step.is_in_doubt(second, facts.head_time)
+        if not is_in_doubt or facts.is_network_of_one or self._guards.allows_stale or decision.duty is None:
+            return decision
+        reason = (
+            f"Not producing block for {decision.duty.name}: our clock was set forward to {time_text(second)}, and the "
+            f"head block is of {time_text(facts.head_time)}. Is the time right?"
+        )
+        return Decision(TickOutcome.CLOCK_STEPPED, reason, decision.duty)
 
     def _facts(self) -> Facts:
         return read_facts(self.chain, self.settings.names)

@@ -33,6 +33,14 @@ EARLY = 5 * MICRO
 TRIES_BEFORE_BELIEF = 3
 SAME = 50_000
 """Rejected answers that differ by less agree with each other."""
+ALIKE = 500_000
+"""Answers of servers that differ by less agree with each other: each may have been on its way for so long."""
+FARTHEST_ALONE = 3 * MICRO
+
+TOLD, REPEATED = slice(40, 48), slice(24, 32)
+"""Where a question says when it was sent, and where the answer repeats it."""
+
+Address = tuple[str, int]
 
 
 def ntp_time(micros: int) -> int:
@@ -69,6 +77,52 @@ def answer_of(packet: bytes, received: int) -> NtpAnswer | None:
         return None
     asked, arrived, sent = (from_ntp_time(value) for value in TIMES.unpack_from(packet))
     return NtpAnswer(_half((arrived - asked) + (sent - received)), (received - asked) - (sent - arrived))
+
+
+class Round:
+    """The answers to one round of questions, and which of them is believed.
+
+    The reference believes the first (spec 06, section 9), so that one server of three, when it is fast, decides over
+    the time of a validator. Here more than half of those asked have to agree; where fewer answer, more than half of
+    these, and a single one may be off by as much as the clock is slewed, not more.
+    """
+
+    def __init__(self) -> None:
+        self._asked: dict[Address, bytes] = {}
+        self._answers: dict[Address, NtpAnswer] = {}
+
+    def ask(self, server: Address, packet: bytes) -> None:
+        """This was sent to a server."""
+        self._asked[server] = packet[TOLD]
+
+    def answer(self, server: Address, packet: bytes, received: int) -> NtpAnswer | None:
+        """Read an answer; nothing where it answers no question of this round, or was given before."""
+        answer = answer_of(packet, received)
+        if answer is None or server in self._answers or self._asked.get(server) != packet[REPEATED]:
+            return None
+        return answer
+
+    def count(self, server: Address, answer: NtpAnswer) -> None:
+        """An answer that may be believed."""
+        self._answers[server] = answer
+
+    def choice(self, *, is_over: bool) -> NtpAnswer | None:
+        """The answer that is believed, as soon as one is, or when nobody is waited for any more."""
+        alike = max((self._like(each) for each in self._answers.values()), key=len, default=[])
+        most = len(self._answers) if is_over else len(self._asked)
+        if len(alike) * 2 <= most:
+            return None
+        best = min(alike, key=lambda each: each.delay)
+        is_alone = len(alike) == 1 < len(self._asked)
+        return None if is_alone and abs(best.offset) > FARTHEST_ALONE else best
+
+    def _like(self, answer: NtpAnswer) -> list[NtpAnswer]:
+        return [each for each in self._answers.values() if abs(each.offset - answer.offset) <= ALIKE]
+
+    @property
+    def offsets(self) -> list[int]:
+        """What the servers have said, in microseconds."""
+        return sorted(answer.offset for answer in self._answers.values())
 
 
 def _half(value: int) -> int:
@@ -120,13 +174,20 @@ class NtpOffset:
         self._is_answered = False
         return True
 
-    def take(self, answer: NtpAnswer, now: int) -> AnswerVerdict:
-        """Judge an answer, and use it if it is accepted."""
+    def unusable(self, answer: NtpAnswer) -> AnswerVerdict | None:
+        """Why an answer cannot be believed, whatever others say; None if it can."""
         if answer.delay > self._settings.round_trip_threshold * 1_000:
             return AnswerVerdict.TOO_SLOW
         if abs(answer.offset) >= DAY:
             log.error("a time server is %d s away from our clock: its answer is not used", answer.offset // MICRO)
             return AnswerVerdict.ABSURD
+        return None
+
+    def take(self, answer: NtpAnswer, now: int) -> AnswerVerdict:
+        """Judge an answer, and use it if it is accepted."""
+        unusable = self.unusable(answer)
+        if unusable is not None:
+            return unusable
         if self._is_answered:
             return AnswerVerdict.LATE
         if not self._is_believed(answer.offset):

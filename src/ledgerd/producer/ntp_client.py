@@ -9,16 +9,16 @@ from contextlib import suppress
 from typing import cast
 
 from ledgerd.producer.clock import Microseconds
-from ledgerd.producer.ntp import AnswerVerdict, NtpOffset, answer_of, request
+from ledgerd.producer.ntp import MICRO, Address, AnswerVerdict, NtpOffset, Round, request
 from ledgerd.producer.settings import NtpSettings
 from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
 
-Address = tuple[str, int]
-
 NOTICED = 250_000
 """Microseconds: a quarter of a second is as much as a block may be early."""
+ANSWER_SECONDS = 1.0
+"""Answers that come later are not waited for."""
 
 
 class NtpClient(asyncio.DatagramProtocol):
@@ -32,7 +32,8 @@ class NtpClient(asyncio.DatagramProtocol):
         self.answered = asyncio.Event()
         """Set with the first answer that is believed."""
         self._transport: asyncio.DatagramTransport | None = None
-        self._asked: set[Address] = set()
+        self._asked = Round()
+        self._waiting: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._round: asyncio.Task[None] | None = None
         self._work: Work | None = None
@@ -54,6 +55,8 @@ class NtpClient(asyncio.DatagramProtocol):
         finally:
             if self._round is not None:
                 self._round.cancel()
+            if self._waiting is not None:
+                self._waiting.cancel()
             if self._transport is not None:
                 self._transport.close()
 
@@ -71,12 +74,15 @@ class NtpClient(asyncio.DatagramProtocol):
     async def _ask_all(self) -> None:
         if not self.known.begin_round(self._wall()):
             return
-        self._asked.clear()
-        for server in list(self._servers):
-            address = await self._resolved(server)
-            if address is not None and self._transport is not None and not self._transport.is_closing():
-                self._asked.add(address)
-                self._transport.sendto(request(self._wall()), address)
+        addresses = [address for server in list(self._servers) if (address := await self._resolved(server))]
+        if self._transport is None or self._transport.is_closing():
+            return
+        asked = self._asked = Round()
+        for address in addresses:
+            packet = request(self._wall())
+            asked.ask(address, packet)
+            self._transport.sendto(packet, address)
+        self._waiting = asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._end_round, asked)
 
     async def _resolved(self, server: Address) -> Address | None:
         loop = asyncio.get_running_loop()
@@ -96,23 +102,37 @@ class NtpClient(asyncio.DatagramProtocol):
         self._transport = cast("asyncio.DatagramTransport", transport)
 
     def datagram_received(self, data: bytes, addr: Address) -> None:
-        if addr[:2] not in self._asked:
-            return
-        now = self._wall()
-        answer = answer_of(data, now)
+        now, asked = self._wall(), self._asked
+        answer = asked.answer(addr[:2], data, now)
         if answer is None:
             return
-        verdict = self.known.take(answer, now)
-        if verdict is AnswerVerdict.TOO_SLOW:
+        unusable = self.known.unusable(answer)
+        if unusable is None:
+            asked.count(addr[:2], answer)
+            self._believe(is_over=False)
+        elif unusable is AnswerVerdict.TOO_SLOW:
             self._ask()
-        elif verdict is AnswerVerdict.ACCEPTED:
-            self.answered.set()
-            self._say_offset(addr[0])
 
-    def _say_offset(self, server: str) -> None:
+    def _believe(self, *, is_over: bool) -> bool:
+        """Use what the servers agree on, if they do by now."""
+        choice = self._asked.choice(is_over=is_over)
+        if choice is None:
+            return False
+        if self.known.take(choice, self._wall()) is AnswerVerdict.ACCEPTED:
+            self.answered.set()
+            self._say_offset()
+        return True
+
+    def _end_round(self, asked: Round) -> None:
+        """Nobody is waited for any more."""
+        if asked is self._asked and not self._believe(is_over=True) and asked.offsets:
+            told = ", ".join(f"{offset / MICRO:+.3f} s" for offset in asked.offsets)
+            log.warning("time servers do not agree on our clock, and none is believed: it is behind by %s", told)
+
+    def _say_offset(self) -> None:
         """Log the offset: blocks are made by the servers' time, so a large one is logged with each answer."""
         level = logging.WARNING if abs(self.offset) > NOTICED else logging.DEBUG
-        log.log(level, "our clock is %+d ms from the time servers (last asked: %s)", -self.offset // 1000, server)
+        log.log(level, "our clock is %+d ms from the time servers", -self.offset // 1000)
 
     def error_received(self, exc: Exception) -> None:
         log.debug("a time server cannot be reached: %s", exc)

@@ -10,7 +10,7 @@ from ledgerd.protocol.names import AccountName
 
 
 class TickOutcome(IntEnum):
-    """The result codes of the reference, and one of our own. Its 1, `not_synced`, is for a node that holds up its chain
+    """The result codes of the reference, and two of our own. Its 1, `not_synced`, is for a node that holds up its chain
     to export or rebuild the state, which ours never does; its 7, `consecutive`, it never gives.
     """
 
@@ -25,6 +25,8 @@ class TickOutcome(IntEnum):
     MINORITY_FORK = 10
     ALREADY_SIGNED = 11
     """Ours: a block of this slot, or of a later one, may have left this node before."""
+    CLOCK_STEPPED = 12
+    """Ours: the clock was set forward, and no block has confirmed it."""
 
 
 class Duty(NamedTuple):

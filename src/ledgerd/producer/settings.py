@@ -1,4 +1,4 @@
-"""What a producer and the guard of validators are told: names, keys, when rather not to sign (spec 06, 5.5, 5.6)."""
+"""The options of production and of the guard: names, keys, conditions for signing (spec 06, 5.5, 5.6)."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
 from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.offline.tokens import TokenTally
 from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
@@ -68,6 +69,7 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: i
     _trust_the_head(store)
     store.set_revision(snapshot.head_number)
     store.set_meta(CHAIN_ID, network.chain_id)
+    store.set_meta(LOG_KEPT, IMPORTED)
     store.commit()
     require_sums(store, tally, residual)
     ledger = Ledger(store, network)

@@ -120,8 +120,7 @@ class _Cursor:
             except ValueError as error:
                 problem, value, end = error, None, len(self._text)
             if end < len(self._text):
-                self._place = end
-                return value
+                return self._taken(value, end)
             here = len(self._text) - self._place
             if here > LARGEST_RECORD:
                 raise SnapshotError(f"the snapshot is damaged: a record has more than {LARGEST_RECORD} characters")
@@ -129,8 +128,17 @@ class _Cursor:
                 continue
             if problem is not None:
                 raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({problem})") from problem
-            self._place = end
-            return value
+            return self._taken(value, end)
+
+    def _taken(self, value: Any, end: int) -> Any:  # noqa: ANN401 - (the same)
+        """Step over a value. An escape can stand for half of a character, which nothing could write again."""
+        if self._text.find("\\u", self._place, end) >= 0:
+            try:
+                json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape")
+            except UnicodeEncodeError as error:
+                raise SnapshotError(f"the snapshot is damaged: a text is no Unicode ({error.reason})") from error
+        self._place = end
+        return value
 
     def _fetch(self, count: int) -> bool:
         """Fetch at least a number of characters; `False` at the end of the text."""

@@ -18,7 +18,7 @@ from ledgerd.snapshot.frames import (
     packed,
 )
 from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.serving import AdmissionControl, Answer, FileRange, ServerSession
+from ledgerd.snapshot.serving import AdmissionControl, Answer, FileRange, Refusals, ServerSession
 from ledgerd.supervision.tasks import Tasks, stream_server
 from ledgerd.supervision.threads import in_thread
 
@@ -37,6 +37,7 @@ class SnapshotServer:
     def __init__(self, shelf: ServedSnapshot, door: AdmissionControl) -> None:
         self._shelf = shelf
         self._door = door
+        self._refusals = Refusals()
         self._server: asyncio.Server | None = None
         self._sessions = Tasks(_tell_fault)
 
@@ -80,7 +81,10 @@ class SnapshotServer:
         address = _address_of(writer)
         denial = self._door.admit(address, _now())
         if denial is not None:
-            log.info("%s is not served a snapshot: %s", address, AccessDenied(denial).text)
+            left_out = self._refusals.count(_now())
+            if left_out is not None:
+                reason = AccessDenied(denial).text
+                log.info("%s is not served a snapshot: %s; %d more before it were not", address, reason, left_out)
             writer.write(packed(AccessDenied(denial)))
             await _part_with(reader, writer)
             return

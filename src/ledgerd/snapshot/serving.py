@@ -7,6 +7,7 @@ client reads at a fair rate.
 from __future__ import annotations
 
 from collections import deque
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,10 @@ MOST_IN_AN_HOUR = 10
 HOUR = 3600.0
 MOST_ADDRESSES = 10_000
 """Addresses whose visits are remembered."""
+OWN_NETWORK = 64
+"""Bits of an IPv6 address that are its owner's: as much everybody has."""
+REFUSALS_SECONDS = 60.0
+"""Between two lines of the log on who is not served."""
 
 FIRST_SECONDS = 10.0
 """For the first request."""
@@ -76,11 +81,12 @@ class AdmissionControl:
         """Admit a client, or return the denial. An admitted client has to `leave`."""
         if self._trusted is not None and address not in self._trusted:
             return Denial.UNTRUSTED
+        charged = charged_as(address)
         if self._is_limited:
-            refusal = self._limit(address, now)
+            refusal = self._limit(charged, now)
             if refusal is not None:
                 return refusal
-        self._present[address] = self._present.get(address, 0) + 1
+        self._present[charged] = self._present.get(charged, 0) + 1
         return None
 
     def _limit(self, address: str, now: float) -> Denial | None:
@@ -107,11 +113,37 @@ class AdmissionControl:
 
     def leave(self, address: str) -> None:
         """An admitted client has disconnected."""
+        address = charged_as(address)
         left = self._present.get(address, 0) - 1
         if left > 0:
             self._present[address] = left
         else:
             self._present.pop(address, None)
+
+
+def charged_as(address: str) -> str:
+    """What an address is charged as: of IPv6, its /64."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return address if found.version == 4 else str(ip_network((int(found) >> 64 << 64, OWN_NETWORK)))
+
+
+class Refusals:
+    """Counts who is not served, for the log: a line a minute."""
+
+    def __init__(self) -> None:
+        self._told_at = -REFUSALS_SECONDS
+        self._left_out = 0
+
+    def count(self, now: float) -> int | None:
+        """One more: how many there were without a line since the last one, or None where there is no line now."""
+        if now - self._told_at < REFUSALS_SECONDS:
+            self._left_out += 1
+            return None
+        left_out, self._left_out, self._told_at = self._left_out, 0, now
+        return left_out
 
 
 class ServerSession:

@@ -50,19 +50,31 @@ class ObjectCache(Generic[E]):
 
     def load(self, object_id: int) -> E | None:
         """The object of an id that is not in memory, unless it was removed."""
-        if object_id in self.objects:
-            return None
-        try:
-            key = INT64.encode(object_id)
-        except OverflowError:
-            return None
-        raw = self._disk.transaction.get(key, db=self._database)
+        raw = self._record(object_id)
         if raw is None:
             return None
         entity = self.objects[object_id] = self.form.decode(raw)
         if self._has_ranks:
             self.ranks[object_id] = self.form.ranks(raw)
         return entity
+
+    def _record(self, object_id: int) -> bytes | None:
+        """The bytes in the file of an object that is not in memory."""
+        if object_id in self.objects:
+            return None
+        try:
+            key = INT64.encode(object_id)
+        except OverflowError:
+            return None
+        return self._disk.transaction.get(key, db=self._database)
+
+    def passing(self, object_id: int) -> tuple[E, Ranks] | None:
+        """The object of an id with its ranks. What is not in memory is not kept there, and must not be edited."""
+        entity = self.objects.get(object_id)
+        if entity is not None:
+            return entity, self.ranks.get(object_id, ())
+        raw = self._record(object_id)
+        return None if raw is None else (self.form.decode(raw), self.form.ranks(raw))
 
     def present(self, object_id: int) -> E:
         """The object of an id that must exist."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from ledgerd.state.keys import integer_of
 from ledgerd.state.ranges import KeyValue
@@ -29,7 +29,7 @@ SPARE = 2
 class Front(Generic[T]):
     """All entries of a range up to some place, and one value for each, made when it is first asked for."""
 
-    __slots__ = ("_entries", "_high", "_ids", "_low", "_reach", "_values")
+    __slots__ = ("_entries", "_high", "_ids", "_low", "_made", "_reach", "_values")
 
     def __init__(self, low: bytes, high: bytes | None) -> None:
         self._low = low
@@ -39,6 +39,8 @@ class Front(Generic[T]):
         self._values: list[T | _Unmade] = []
         self._reach: bytes | None = low
         """All entries before this one are known; with None, all there are."""
+        self._made = 0
+        """So many of the first entries have a value."""
 
     def change(self, removed: Iterable[bytes], added: Iterable[KeyValue]) -> None:
         """Entries of the index went, then others came."""
@@ -47,12 +49,14 @@ class Front(Generic[T]):
             place = bisect_left(known, entry)
             if place < len(known) and known[place] == entry:
                 del known[place], self._ids[place], self._values[place]
+                self._made -= place < self._made
         for entry, object_id in added:
             if self._low <= entry and self._is_known(entry) and (self._high is None or entry < self._high):
                 place = bisect_right(known, entry)
                 known.insert(place, entry)
                 self._ids.insert(place, integer_of(object_id))
                 self._values.insert(place, UNMADE)
+                self._made = min(self._made, place)
 
     def _is_known(self, entry: bytes) -> bool:
         return self._reach is None or entry < self._reach
@@ -69,15 +73,17 @@ class Front(Generic[T]):
         """
         if len(self._entries) < count and self._reach is not None:
             self._read(SPARE * count, read)
-        values: list[T] = []
-        for place, value in enumerate(self._values[:count]):
-            if isinstance(value, _Unmade):
-                made = self._values[place] = make(self._ids[place])
-                values.append(made)
-            else:
-                values.append(value)
+        if self._made < count:
+            self._make(count, make)
         self._drop_behind(2 * SPARE * count)
-        return values
+        return cast("list[T]", self._values[:count])
+
+    def _make(self, count: int, make: Callable[[int], T]) -> None:
+        """Make the values of the first entries that have none."""
+        for place in range(self._made, min(count, len(self._values))):
+            if isinstance(self._values[place], _Unmade):
+                self._values[place] = make(self._ids[place])
+        self._made = max(self._made, min(count, len(self._values)))
 
     def _read(self, count: int, read: Callable[[bytes, bytes | None], Iterable[KeyValue]]) -> None:
         """Know so many entries, and where the next one is."""
@@ -94,4 +100,5 @@ class Front(Generic[T]):
         """A range to which entries are only added must not be known whole."""
         if len(self._entries) > count:
             self._reach = self._entries[count]
+            self._made = min(self._made, count)
             del self._entries[count:], self._ids[count:], self._values[count:]

@@ -78,18 +78,19 @@ class OpenIndex(Generic[E]):
 
     # -- entries
 
-    def _entry_of(self, image: E, ranks: Ranks) -> bytes:
+    def entry_of(self, image: E, ranks: Ranks) -> bytes:
+        """The entry of a value with its ranks."""
         raw = self.index.encode_key(self.key(image))
         return raw if self.index.is_unique else raw + INT64.encode(ranks[self.slot])
 
     def entry(self, entity: E) -> bytes:
         """The entry of an object; while it is being edited, the one from before."""
         object_id = entity.id
-        return self._entry_of(self.cache.indexed_as.get(object_id, entity), self.cache.ranks.get(object_id, ()))
+        return self.entry_of(self.cache.indexed_as.get(object_id, entity), self.cache.ranks.get(object_id, ()))
 
     def _committed_entry(self, object_id: int) -> bytes | None:
         image, ranks = self.cache.committed[object_id]
-        return None if image is None else self._entry_of(image, ranks)
+        return None if image is None else self.entry_of(image, ranks)
 
     def mark_restored(self) -> None:
         """An undo is about to give keys back to objects."""
@@ -181,6 +182,19 @@ class OpenIndex(Generic[E]):
         self.flush()
         return entries(self._disk.transaction, self._database, Range())
 
+    def count(self) -> int:
+        """How many entries there are, up to date."""
+        self.flush()
+        entry_count: int = self._disk.transaction.stat(self._database)["entries"]
+        return entry_count
+
+    def leads_to(self, entry: bytes) -> int | None:
+        """The id under an entry, up to date."""
+        if self._pending:
+            self.flush()
+        raw = self._disk.transaction.get(entry, db=self._database)
+        return None if raw is None else integer_of(raw)
+
     def is_empty(self, low: bytes, high: bytes | None) -> bool:
         """Whether a range has no entries. Each block asks this of what may be due, so the answer is remembered: the
         first entry at or behind `low` is the same until an entry changes.
@@ -212,9 +226,14 @@ class OpenIndex(Generic[E]):
     def _between(self, low: bytes, high: bytes | None) -> Iterator[KeyValue]:
         return entries(self._disk.transaction, self._database, Range(low, high))
 
-    def walk(self, span: Range, position: bytes | None = None) -> Iterator[E]:
-        """The objects of a range. What the loop's body changes is seen: see `View.scan`."""
-        present, size = self.cache.present, 0
+    def passing(self, object_id: int) -> E:
+        """An object that must exist, without keeping it in memory."""
+        found = self.cache.passing(object_id)
+        return self.cache.present(object_id) if found is None else found[0]
+
+    def walk(self, span: Range, position: bytes | None = None, *, keeps: bool = True) -> Iterator[E]:
+        """The objects of a range, kept in memory if asked. What the loop's body changes is seen: see `View.scan`."""
+        present, size = self.cache.present if keeps else self.passing, 0
         is_by_id = self.index is self.index.table.by_id
         while True:
             self.flush()

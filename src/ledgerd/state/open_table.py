@@ -14,6 +14,7 @@ import msgspec
 from ledgerd.state.cache import ObjectCache
 from ledgerd.state.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.errors import NotUnique, StoreMisuse
+from ledgerd.state.keys import integer_of
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.records import Row
 from ledgerd.state.tables import E, Index, Ranks, Table
@@ -244,6 +245,10 @@ class OpenTable(Generic[E]):
                 lower.ranks.setdefault(object_id, ranks)
 
     # -- commit
+
+    def ids(self) -> Iterator[int]:
+        """The ids of all objects."""
+        return (integer_of(entry) for entry, _ in self.by_id.entries())
 
     def rows(self, undo: TableUndo[E]) -> Iterator[Row]:
         """Every object that a session has changed, as it is now."""

@@ -22,6 +22,7 @@ from ledgerd.state.journal import JOURNAL, Journal
 from ledgerd.state.lock import lock_writer
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.open_table import OpenTable
+from ledgerd.state.passing import PassingView
 from ledgerd.state.ranges import Range
 from ledgerd.state.reader import CommitView, Forms
 from ledgerd.state.records import Row
@@ -193,6 +194,14 @@ class Store(View):
     @property
     def revision(self) -> int:
         return self._stack.revision
+
+    @property
+    def passing(self) -> View:
+        """The state as it is now, for a walk over more objects than should stay in memory: none of them may be edited.
+
+        What is scanned is kept in memory only if it is there already.
+        """
+        return PassingView(self, self._indexes)
 
     @contextmanager
     def committed(self) -> Iterator[View]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.state.keys import integer_of
-from ledgerd.state.ranges import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,28 +20,39 @@ def verify(tables: Iterable[OpenTable[Any]]) -> list[str]:
 
 
 def _verify_table(opened: OpenTable[E]) -> Iterator[str]:
+    """Objects are not kept in memory: there may be millions."""
     title, count = opened.table.title, 0
     next_id, *next_ranks = opened.counters
-    for entity in opened.by_id.walk(Range()):
+    for index in opened.all_indexes:
+        index.flush()  # before the walk, which a map that grows would end
+    for object_id in opened.ids():
+        found = opened.cache.passing(object_id)
+        if found is None:
+            continue
+        entity, ranks = found
         count += 1
-        if entity.id >= next_id:
-            yield f"{title} {entity.id}: the next id is {next_id}"
-        for rank, following in zip(opened.cache.ranks.get(entity.id, ()), next_ranks, strict=True):
+        if object_id >= next_id:
+            yield f"{title} {object_id}: the next id is {next_id}"
+        for rank, following in zip(ranks, next_ranks, strict=True):
             if rank >= following:
-                yield f"{title} {entity.id}: its rank {rank} has not been given yet"
+                yield f"{title} {object_id}: its rank {rank} has not been given yet"
+        for index in opened.indexes.values():
+            if index.leads_to(index.entry_of(entity, ranks)) != object_id:
+                yield f"{index.index.title}: the entry of {object_id} is missing"
     for index in opened.indexes.values():
-        yield from _verify_index(index, count)
+        yield from _verify_count(index, count)
 
 
-def _verify_index(opened: OpenIndex[E], count: int) -> Iterator[str]:
-    title, seen = opened.index.title, 0
+def _verify_count(opened: OpenIndex[E], count: int) -> Iterator[str]:
+    """Each object has its entry; where there are as many entries as objects, there are no others."""
+    title, seen = opened.index.title, opened.count()
+    if seen == count:
+        return
     for entry, raw in opened.entries():
-        seen += 1
         object_id = integer_of(raw)
-        entity = opened.cache.find(object_id)
-        if entity is None:
+        found = opened.cache.passing(object_id)
+        if found is None:
             yield f"{title}: an entry leads to {object_id}, which does not exist"
-        elif opened.entry(entity) != entry:
+        elif opened.entry_of(*found) != entry:
             yield f"{title}: the entry of {object_id} is wrong"
-    if seen != count:
-        yield f"{title}: {seen} entries for {count} objects"
+    yield f"{title}: {seen} entries for {count} objects"

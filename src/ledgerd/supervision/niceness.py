@@ -10,7 +10,7 @@ log = logging.getLogger(__name__)
 
 
 def give_way(steps: int) -> None:
-    """Give way by so many steps, in the words of `nice`; where the system forbids that, go on without."""
+    """Lower the priority by this `nice` increment; continue without that if the system forbids it."""
     if sys.platform == "win32":
         return
     try:

@@ -1,4 +1,4 @@
-"""Task groups: the owner is told of each failed task and can cancel all of them.
+"""Task groups: the owner gets the exception of each failed task, and can cancel all of them.
 
 Every task of this program is created here.
 """

@@ -52,9 +52,9 @@ class WebSocketKind(Kind):
             answer = await reader.readuntil(b"\r\n\r\n")
             if b" 101 " not in answer.partition(b"\r\n")[0]:
                 raise EOFError("no WebSocket here")
-        except FAILURES + (asyncio.LimitOverrunError,):
+        except BaseException:
             close(writer)
-            raise EOFError("no WebSocket here") from None
+            raise
         return reader, writer
 
 
@@ -131,7 +131,8 @@ class Sockets(Kind):
         try:
             with suppress(*FAILURES):
                 for _ in range(SOCKETS):
-                    lines.append(await self.dial(self.aim.http))
+                    line = await self.dial(self.aim.http)
+                    lines.append(line)
             await asyncio.sleep(PATIENCE / 4)
         finally:
             for _, writer in lines:

@@ -32,7 +32,8 @@ class Snapshots(Kind):
             elif self.number % 3 == 1:
                 with suppress(*FAILURES):
                     for _ in range(8):
-                        lines.append(await self.dial(self.aim.snapshots))
+                        line = await self.dial(self.aim.snapshots)
+                        lines.append(line)
                 await asyncio.gather(*(self.swallow(reader, 5) for reader, _ in lines))
             else:
                 lines.append(await self.dial(self.aim.snapshots))

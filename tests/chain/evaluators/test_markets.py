@@ -231,6 +231,23 @@ def test_a_market_without_an_end_of_betting_asks_in_this_order(markets: Ledger, 
     assert created(markets).betting_expiration == 0
 
 
+def test_a_market_without_an_end_of_betting_may_have_its_result_in_a_second(markets: Ledger, oracle: PmOracle) -> None:
+    assert oracle
+    second = replace(CREATE, betting_expiration=0, allow_early_resolution=True, result_expiration=NOW + 1)
+
+    carry_out(markets, second)
+
+    assert created(markets).result_expiration == NOW + 1
+
+
+def test_a_market_may_have_its_result_in_the_second_after_its_last_bet(markets: Ledger, oracle: PmOracle) -> None:
+    assert oracle
+
+    carry_out(markets, replace(CREATE, betting_expiration=NOW + 1, result_expiration=NOW + 2))
+
+    assert created(markets).result_expiration == NOW + 2
+
+
 def test_a_market_for_oneself_asks_in_this_order(markets: Ledger) -> None:
     """The own ban as an oracle is not looked at."""
     create_oracle(markets, ALICE, banned_until=NOW + 9)

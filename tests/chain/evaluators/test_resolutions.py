@@ -86,6 +86,15 @@ def test_a_resolution_asks_in_this_order(markets: Ledger) -> None:
     )
 
 
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_either_outcome_of_two_may_have_come_true(markets: Ledger, outcome: int) -> None:
+    market = ended_market(markets)
+
+    carry_out(markets, replace(RESOLVE, winning_outcome=outcome))
+
+    assert market.resolved_outcome == outcome
+
+
 @pytest.mark.parametrize("status", [-1, 0, 2, 3])
 def test_only_an_active_market_is_resolved(markets: Ledger, status: int) -> None:
     ended_market(markets, status=status)

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.log.keeping import append_irreversible, open_log, trim
+from ledgerd.chain.log.keeping import append_irreversible, trim
+from ledgerd.chain.log.opening import open_log
 from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.chain.log.standing import LATEST, StateBlocks
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
@@ -30,6 +32,13 @@ def source(tmp_path: Path) -> Iterator[Network]:
     network.produce(20)
     yield network
     network.chain.close()
+
+
+def standing(irreversible: int, head: int, head_id: BlockId) -> StateBlocks:
+    """A state that began with a snapshot and knows one block by its id."""
+    return StateBlocks(
+        irreversible, head, LATEST, 0, lambda _: None, lambda number: head_id if number == head else NO_BLOCK
+    )
 
 
 def begin_with_snapshot(source: Network, folder: Path) -> None:
@@ -83,7 +92,7 @@ def test_a_rolling_log_of_no_blocks_is_not_written(source: Network, tmp_path: Pa
 
 
 def test_blocks_that_the_log_has_already_are_skipped(tmp_path: Path) -> None:
-    log = open_log(tmp_path, 0, 0, NO_BLOCK)
+    log = open_log(tmp_path, standing(0, 0, NO_BLOCK), 3)
     append_irreversible(log, list(enumerate(BLOCKS[:5], 1)), 3)
     append_irreversible(log, list(enumerate(BLOCKS[:7], 1)), 3)
     trim(log, 3)
@@ -99,16 +108,16 @@ def test_a_rolling_log_that_is_ahead_is_kept_where_it_continues_the_state(source
     append_irreversible(written, [(block.number, block.packed) for block in blocks], 10)
     written.close()
 
-    log = open_log(tmp_path, first, first + 2, blocks[2].id)
+    log = open_log(tmp_path, standing(first, first + 2, blocks[2].id), 10)
     assert (log.first_number, log.head_number) == (first, first + 5)
     log.close()
-    log = open_log(tmp_path, first, first + 2, blocks[1].id)
+    log = open_log(tmp_path, standing(first, first + 2, blocks[1].id), 10)
     assert log.head_number == 0
     log.close()
 
 
 def test_a_rolling_log_begins_anew_behind_a_gap(tmp_path: Path) -> None:
-    log = open_log(tmp_path, 90, 100, NO_BLOCK)
+    log = open_log(tmp_path, standing(90, 100, NO_BLOCK), 10)
     assert isinstance(log, RollingBlockLog)
     append_irreversible(log, [(number, BLOCKS[number - 1]) for number in range(91, 95)], 10)
     append_irreversible(log, [(number, BLOCKS[number - 1]) for number in range(97, 99)], 10)

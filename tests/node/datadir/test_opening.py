@@ -12,6 +12,7 @@ import pytest
 
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
+from ledgerd.chain.log.opening import LogUnfit
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
@@ -391,3 +392,25 @@ def test_progress_is_told_once_for_each_percent() -> None:
     assert line.at(250) == "   25%   250 of 1000   (5M free, elapsed 2 sec, 125 blocks/s, 6 sec left)"
     assert line.at(255) == ""
     assert line.at(1000).startswith("   100%   1000 of 1000   (5M free, ")
+
+
+@pytest.mark.parametrize("options", [{}, {"plugin": "snapshot validator", "enable_stale_production": "true"}])
+def test_a_node_whose_log_is_lost_does_not_start(directory: Directory, options: dict[str, str]) -> None:
+    directory.put_log(300)
+    directory.started()
+    (directory.state / "block_log").write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(LogUnfit, match="block_log is missing or empty"):
+            directory.started(**options)
+    directory.put_log(300)
+    assert directory.started() == (300, StateOrigin.STANDING)
+
+
+def test_a_log_that_was_cut_at_its_end_starts_as_ever(directory: Directory) -> None:
+    directory.put_log(300)
+    directory.started()
+    path = directory.state / "block_log"
+    before = path.read_bytes()
+    path.write_bytes(before[:-7])
+    assert directory.started() == (300, StateOrigin.STANDING)
+    assert path.read_bytes() == before

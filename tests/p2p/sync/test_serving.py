@@ -21,6 +21,7 @@ from ledgerd.p2p.wire.messages import (
     RangeRequest,
 )
 from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from tests.p2p.scripted_talk import Talk
 
 
@@ -115,6 +116,13 @@ def test_a_peer_over_its_budget_gets_empty_answers_for_a_while(talk: Talk) -> No
     assert LOOKUP_COST > 0
 
 
+def forget_kept(talk: Talk) -> None:
+    """As when the blocks became irreversible long ago."""
+    store = talk.chain.parts.store
+    for kept in store.scan(REVERSIBLE_BY_NUMBER, upper=(talk.chain.irreversible,)):
+        store.remove(kept)
+
+
 def test_a_damaged_block_is_left_out_and_told_to_the_operator_once(
     talk: Talk, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -122,10 +130,41 @@ def test_a_damaged_block_is_left_out_and_told_to_the_operator_once(
     assert packed is not None
     path = tmp_path / "chain" / "state" / "block_log"
     data = path.read_bytes()
-    path.write_bytes(data.replace(packed[:24], b"\xff" * 24))
+    path.write_bytes(data.replace(packed, packed[:24] + bytes([packed[24] ^ 1]) + packed[25:]))
+    assert numbers(the_range(talk, 45, 55)) == [*range(45, 56)], "the state still has it"
+    forget_kept(talk)
     assert numbers(the_range(talk, 45, 55)) == [*range(45, 50), *range(51, 56)]
     peer = talk.meet()
     assert talk.say(peer, GetBlock(50, NO_BLOCK)) == [NotAvailable(50)]
     (reply,) = talk.say(peer, GapFillRequest((49, 50, 51)))
     assert numbers(reply) == [49, 51]
     assert sum("block 50 of" in record.message for record in caplog.records) == 1
+
+
+def test_blocks_without_checksums_are_checked_so_many_at_a_time(
+    talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log of the reference has none: the reply is shorter, and what was checked has one from then on."""
+    monkeypatch.setattr("ledgerd.p2p.shared.chain_access.MOST_DECODED", 1_000)
+    path = tmp_path / "chain" / "state" / "block_log.sums"
+    path.write_bytes(path.read_bytes()[:8])
+    reply = the_range(talk, 10, 50)
+    assert 1 < len(reply.blocks) < 41
+    assert not reply.is_last
+    assert reply.last_block_next_available == numbers(reply)[-1] + 1
+    following = the_range(talk, 10, 50)
+    assert len(reply.blocks) < len(following.blocks) <= 41
+
+
+def test_a_block_of_a_stranger_that_asks_for_a_damaged_one_ends_nothing(
+    talk: Talk, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    packed = talk.network.core.chain.read(20)
+    assert packed is not None
+    forget_kept(talk)
+    path = tmp_path / "chain" / "state" / "block_log"
+    path.write_bytes(path.read_bytes().replace(packed, packed[:24] + bytes([packed[24] ^ 1]) + packed[25:]))
+    block_id = talk.chain.id_at(20)
+    for _ in range(3):
+        assert talk.chain.parts.blocks.fetch(block_id) is None
+    assert sum("block 20 of" in record.message for record in caplog.records) == 1

@@ -9,6 +9,7 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import LogDamaged
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -71,3 +72,14 @@ def test_the_earliest_block_is_that_of_the_log_or_else_the_head(folder: Path, tm
     assert BlockArchive(BlockLogReader.open(tmp_path), ShortLog.open(folder)).earliest(HEAD) == 100
     assert BlockArchive(BlockLogReader.open(tmp_path)).earliest(HEAD) == HEAD
     assert BlockArchive(ShortLog.open(folder)).earliest(50) == 50
+
+
+def test_a_block_that_has_rotted_is_an_error_and_not_served(folder: Path, state: CommitView, tmp_path: Path) -> None:
+    for path in folder.glob("block_log*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    data, packed = (tmp_path / "block_log").read_bytes(), recorded_blocks("open-main")[19]
+    (tmp_path / "block_log").write_bytes(data.replace(packed, packed[:30] + bytes([packed[30] ^ 1]) + packed[31:]))
+    archive = BlockArchive(BlockLogReader.open(tmp_path))
+    assert archive.packed(state, 19) == recorded_blocks("open-main")[18]
+    with pytest.raises(LogDamaged, match=r"^block 20 of "):
+        archive.packed(state, 20)

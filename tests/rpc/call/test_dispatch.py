@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
+import threading
 from contextlib import aclosing
 from typing import Any
 
@@ -14,8 +16,12 @@ from hypothesis import strategies as st
 
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.call.dispatch import LARGE, Dispatcher, Later
+from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.limits import Limits
 from tests.rpc.sample_api import Main, dispatcher, request
+
+PATIENCE = 20.0
+"""Seconds after which a test has failed."""
 
 
 def encoded(value: Json) -> bytes:
@@ -132,12 +138,58 @@ def test_a_large_body_is_read_beside_the_loop_and_answered_alike() -> None:
     assert answer_of(serving, encoded([request("echo", text)]))[0]["result"] == text
 
 
+def test_large_bodies_are_read_one_at_a_time_though_their_clients_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, most = 0, 0
+    may_end = threading.Event()
+
+    def read(_body: bytes) -> Json:
+        nonlocal reading, most
+        reading, most = reading + 1, max(most, reading + 1)
+        may_end.wait(PATIENCE)
+        reading -= 1
+        raise PlainError("the client has left, and nobody is told")
+
+    async def scene() -> list[str]:
+        unheard: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: unheard.append(str(told)))
+        serving = dispatcher()
+        for number in range(4):
+            answer = serving.answer(encoded([number, "x" * LARGE]))
+            assert isinstance(answer, Later)
+            asked = asyncio.ensure_future(answer.first())
+            for _ in range(5):
+                await asyncio.sleep(0)
+            asked.cancel()
+            await asyncio.gather(asked, return_exceptions=True)
+        may_end.set()
+        answer = serving.answer(encoded(["last", "x" * LARGE]))
+        assert isinstance(answer, Later)
+        assert b"nobody is told" in await answer.first()
+        gc.collect()
+        await asyncio.sleep(0)
+        return unheard
+
+    monkeypatch.setattr("ledgerd.rpc.call.dispatch._read", read)
+    assert asyncio.run(scene()) == []
+    assert most == 1
+
+
 def test_a_fault_of_ours_is_told_as_such_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         answer = answer_of(dispatcher(), encoded(request("break_down")))
 
     assert answer["error"] == {"code": -32000, "message": "Internal error: the node's log says more"}
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_damage_on_the_disk_is_told_to_the_operator_once(caplog: pytest.LogCaptureFixture) -> None:
+    serving = dispatcher()
+    for _ in range(3):
+        answer = answer_of(serving, encoded(request("read_damaged")))
+        assert answer["error"] == {"code": -32000, "message": "Internal error: the node's log says more"}
+
+    assert [record.getMessage() for record in caplog.records] == ["block 7 cannot be read"]
+    assert "Traceback" not in caplog.text
 
 
 def test_a_method_that_needs_a_state_says_that_there_is_none() -> None:

@@ -14,6 +14,9 @@ from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, REVERSIBLE_BY_NUMBER, ReversibleBlock
 
+KEPT_BLOCKS = 64
+"""So many irreversible blocks stay in the state: without transactions, two pages of a disk."""
+
 Checkpoints = Mapping[int, BlockId]
 
 
@@ -86,19 +89,25 @@ class Trunk:
         return block
 
     def reversible(self, number: int) -> Block | None:
-        """A block of the trunk that is not in the log yet."""
+        """A block of the trunk that the state has: reversible, or irreversible for a short time only."""
         kept = self.store.lookup(REVERSIBLE_BY_NUMBER, number)
         return None if kept is None else codec_of(Block).decode_exactly(kept.packed)
 
-    def take_irreversible(self) -> Iterator[tuple[int, bytes]]:
-        """The irreversible blocks that the log does not have yet, packed, each with its number, oldest first.
-
-        The caller appends each to the log before it asks for the next, which removes it from the state. Call it before
-        a commit, with no session open: if the head block is undone again, they are returned, and are taken once more.
-        """
-        for kept in self.store.scan(REVERSIBLE_BY_NUMBER, upper=(self.irreversible,)):
+    def irreversible_after(self, number: int) -> Iterator[tuple[int, bytes]]:
+        """The irreversible blocks above a number that the state has, packed, each with its number, oldest first."""
+        for kept in self.store.scan(REVERSIBLE_BY_NUMBER, lower=(number + 1,), upper=(self.irreversible,)):
             yield kept.number, kept.packed
-            self.store.remove(kept)
+
+    def forget_logged(self) -> None:
+        """Let irreversible blocks go that the log has had for a while; call it before a commit, with no session open.
+
+        The latest stay: branches may leave the trunk at the irreversible block, and a log that has lost its end is
+        mended with them. If the head block is undone again, the forgotten ones are there once more.
+        """
+        last = self.irreversible - KEPT_BLOCKS
+        if last > 0:
+            for kept in self.store.scan(REVERSIBLE_BY_NUMBER, upper=(last,)):
+                self.store.remove(kept)
 
     def _forget_happening(self, block: Block) -> None:
         """Drop the events of a block that was never committed; undoing a committed one is an event of its own."""

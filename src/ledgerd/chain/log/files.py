@@ -5,6 +5,7 @@ What is done about torn files is in `repair`.
 
 from __future__ import annotations
 
+import logging
 import os
 import struct
 import sys
@@ -12,6 +13,8 @@ import weakref
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.chain.log.places import BINARY, read_at, write_at
+from ledgerd.chain.log.sums import Sums
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block
@@ -24,29 +27,10 @@ LARGEST_FILE = (1 << 63) - 1
 NO_BLOCKS = b"\0"
 """What a file without blocks holds; any file of fewer than eight bytes counts as empty."""
 
-_BINARY: int = getattr(os, "O_BINARY", 0)
+log = logging.getLogger(__name__)
 
-if sys.platform == "win32":
-
-    def read_at(file: int, length: int, place: int) -> bytes:
-        """The bytes at a place; fewer where the file ends before."""
-        os.lseek(file, place, os.SEEK_SET)
-        return os.read(file, length)
-
-    def _write_some(file: int, data: bytes | memoryview, place: int) -> int:
-        os.lseek(file, place, os.SEEK_SET)
-        return os.write(file, data)
-
-else:
-    read_at = os.pread
-    _write_some = os.pwrite
-
-
-def write_at(file: int, data: bytes, place: int) -> None:
-    """Write all of the bytes at a place; a disk takes some of them first when it is about to be full."""
-    written = _write_some(file, data, place)
-    while written < len(data):
-        written += _write_some(file, memoryview(data)[written:], place + written)
+MOST_TOLD = 100
+"""So many different ones are logged; strangers can ask for every block of a damaged log."""
 
 
 class LogKind(NamedTuple):
@@ -67,6 +51,20 @@ class LogDamaged(OperatorError):
         self.number = number
 
 
+class DamageNotes:
+    """What was told already."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def tell(self, problem: OperatorError) -> None:
+        """Log a problem, with what the operator can do about it, unless it was logged before."""
+        text = str(problem)
+        if text not in self._told and len(self._told) < MOST_TOLD:
+            self._told.add(text)
+            log.error("%s", text)
+
+
 class LogFiles:
     """Both files of a log, held open."""
 
@@ -74,11 +72,12 @@ class LogFiles:
         self.folder = folder
         self.kind = kind
         self.data_path, self.index_path = paths_of(folder, kind)
-        mode = (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY) | _BINARY
+        mode = (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY) | BINARY
         self.data = os.open(self.data_path, mode, 0o644)
         self._close_data = weakref.finalize(self, os.close, self.data)
         self.index = os.open(self.index_path, mode, 0o644)
         self._close_index = weakref.finalize(self, os.close, self.index)
+        self.sums = Sums(sums_path(folder, kind), writable=writable)
         self.first = 1
         """The number of the first block; in an empty log, one."""
         self.read_first()
@@ -153,11 +152,17 @@ class LogFiles:
         """Let both files go; harmless when done before."""
         self._close_data()
         self._close_index()
+        self.sums.close()
 
 
 def paths_of(folder: Path, kind: LogKind, suffix: str = "") -> tuple[Path, Path]:
     """The data file and the index of a log, or of its copy while the log is rewritten."""
     return folder / f"{kind.name}{suffix}", folder / f"{kind.name}.index{suffix}"
+
+
+def sums_path(folder: Path, kind: LogKind) -> Path:
+    """The file of the checksums of a log, which may be missing."""
+    return folder / f"{kind.name}.sums"
 
 
 def sync_folder(folder: Path) -> None:

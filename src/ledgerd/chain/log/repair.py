@@ -14,7 +14,8 @@ from itertools import islice
 from tempfile import SpooledTemporaryFile
 from typing import IO, NamedTuple
 
-from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogDamaged, LogFiles, end_in, read_at
+from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogDamaged, LogFiles, end_in
+from ledgerd.chain.log.places import read_at
 
 AGREEING = 1024
 """So many entries of the index, counted from the last, are compared with the data on every opening."""

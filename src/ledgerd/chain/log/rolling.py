@@ -58,6 +58,19 @@ class RollingBlockLog(BlockLog):
                 _remove(self._folder, suffix)
             self._load()
 
+    def set_aside(self) -> Path:
+        """Rename both files to names that nothing else has, and begin anew; the new name of the data."""
+        with self._writing():
+            self.close()
+            number = 1
+            while any(path.exists() for path in paths_of(self._folder, ROLLING_LOG, f".aside-{number}")):
+                number += 1
+            names, aside = paths_of(self._folder, ROLLING_LOG), paths_of(self._folder, ROLLING_LOG, f".aside-{number}")
+            for name, new in zip(names, aside, strict=True):
+                name.replace(new)
+            self._load()
+        return aside[0]
+
     def is_consistent_with(self, head: int) -> bool:
         """Whether a state with this head may have written the log; if not, it should be reset."""
         if head == 0 or self.count == 0:

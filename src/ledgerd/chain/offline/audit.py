@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 def excess_tokens(ledger: Ledger, view: View | None = None) -> dict[int, int]:
     """What there is beyond the supply."""
-    return _unless_zero({0: tally_of(view or ledger.store).excess})
+    return _unless_zero({0: tally_of(view or ledger.store.passing).excess})
 
 
 def excess_votes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
     """What validators have beyond the present weight of the votes for them."""
-    store, given = view or ledger.store, Counter[int]()
+    store, given = view or ledger.store.passing, Counter[int]()
     for vote in store.scan(VALIDATOR_VOTES):
         given[vote.validator] += store.get(ACCOUNTS, vote.account).validators_vote_weight
     return _unless_zero({each.id: each.votes - given[each.id] for each in store.scan(VALIDATORS)})
@@ -38,7 +38,7 @@ def excess_votes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
 
 def excess_routes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
     """How many routes accounts have noted beyond those there are."""
-    store = view or ledger.store
+    store = view or ledger.store.passing
     routes = Counter(route.from_account for route in store.scan(WITHDRAW_VESTING_ROUTES))
     differing = ((each.id, each.withdraw_routes - routes[each.id]) for each in store.scan(ACCOUNTS))
     return {account: count for account, count in differing if count}

@@ -16,7 +16,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments = commands.add_parser(
         "debug",
         help="print a generated codec, compare two states, find where two chains part",
-        description="Tools for finding faults. None of them changes anything.",
+        description="Tools for finding faults. None of them changes any data.",
     )
     tools = arguments.add_subparsers(title="tools", metavar="TOOL", required=True)
     for tool in TOOLS:

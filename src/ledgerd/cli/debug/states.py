@@ -47,7 +47,7 @@ def add_to(tools: argparse._SubParsersAction[Any]) -> None:
         type=int,
         default=MOST_PRINTED,
         metavar="N",
-        help=f"print so many differences a table (default: {MOST_PRINTED})",
+        help=f"the most differences to print for a table (default: {MOST_PRINTED})",
     )
     arguments.set_defaults(run=run)
 

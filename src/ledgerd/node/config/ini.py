@@ -1,6 +1,6 @@
 """The grammar of configuration files (spec 06, section 4.1): from text to keys and values with their lines.
 
-Which keys there are, and what their values mean, is not known here.
+The keys and their values are declared in `options`.
 """
 
 from __future__ import annotations

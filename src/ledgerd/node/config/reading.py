@@ -28,7 +28,7 @@ class Setting(NamedTuple):
 
 @dataclass(slots=True)
 class OptionReader:
-    """Reads sections in turn, and collects problems and warnings."""
+    """Reads one section after the other, and collects problems and warnings."""
 
     given: Mapping[str, Sequence[Given]]
     problems: list[str]
@@ -37,7 +37,7 @@ class OptionReader:
     remarks: list[str] = field(default_factory=list)
 
     def section(self, section: OptionSection[R], data_dir: Path, current_dir: Path) -> R:
-        """The record of a section; raises where it cannot be made, with all problems found so far."""
+        """The record of a section; raises an error with all problems found so far if there are any."""
         values = {name: self._option(section.title, option) for name, option in section.fields.items()}
         for option in section.without_meaning:
             self._unused(option)

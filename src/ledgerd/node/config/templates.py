@@ -15,7 +15,7 @@ DATA = "/var/lib/ledgerd"
 
 
 class Template(NamedTuple):
-    """One file: what it is for, the options that it sets, and what else there is to say of some."""
+    """One file: its heading, the options that it sets, and notes on some of them."""
 
     heading: str
     settings: Mapping[str, tuple[str, ...]]

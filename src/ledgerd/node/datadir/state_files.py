@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ledgerd.chain.log.block_log import FULL_LOG, BlockLog
-from ledgerd.chain.log.files import LogKind, paths_of, sync_folder
+from ledgerd.chain.log.files import LogKind, paths_of, sums_path, sync_folder
 from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
 from ledgerd.state.disk import DATA_FILE, Space
@@ -110,6 +110,7 @@ class StateFiles:
             for suffix in ("", ".tmp", ".bak"):
                 for path in paths_of(self.logs, kind, suffix):
                     path.unlink(missing_ok=True)
+            sums_path(self.logs, kind).unlink(missing_ok=True)
         (self.logs / BLOCK_INFO).unlink(missing_ok=True)
 
     def set_aside(self) -> None:

@@ -106,7 +106,7 @@ class Development(Part):
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """The handlers of what `dev_api` asks the main process."""
+        """The handlers of the requests of `dev_api`."""
         return {
             STAND: lambda _: self._answer(self._head),
             MINE: lambda payload: self._answer(partial(self.mine, number_of(payload))),
@@ -159,7 +159,7 @@ class Development(Part):
         """Stop production."""
         await self.work.stop()
 
-    # -- what a developer asks for
+    # -- requests of a developer
 
     def take(self, chain: Chain, transaction: Transaction) -> None:
         """Make a block for an accepted transaction if the block time is 0.
@@ -183,7 +183,7 @@ class Development(Part):
         return self._head()
 
     def move_time(self, seconds: int) -> Head:
-        """The clock goes on; a block makes it true for everybody."""
+        """Move the clock, and make a block with the new time."""
         require(seconds <= MOST_SLOTS * BLOCK_INTERVAL, f"seconds <= {MOST_SLOTS * BLOCK_INTERVAL}: ten years of slots")
         return self._move_time(seconds)
 
@@ -202,7 +202,7 @@ class Development(Part):
         return TakenSnapshot(numbers[0], self._chain.chain.head_number)
 
     def revert(self, number: int) -> Head:
-        """Go back to a snapshot, the clock included."""
+        """Return to a snapshot, with its clock."""
         kept = self._snapshots.find(number)
         for forget in self.before_revert:
             forget(kept.head)

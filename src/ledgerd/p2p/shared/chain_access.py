@@ -6,7 +6,6 @@ Nothing else in `p2p` uses the chain.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Protocol
@@ -14,20 +13,18 @@ from typing import Protocol
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.outcome import AlreadyKnown, Outcome, Refused, TooOld, Unlinked
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.log.files import LogDamaged
+from ledgerd.chain.log.files import DamageNotes, LogDamaged
 from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.transaction import Transaction
 
-log = logging.getLogger(__name__)
-
 TIPS_ABOVE_HEAD = 5
 DEAD_FORK_GRACE_SECONDS = 60
 DEAD_FORK_GRACE_BLOCKS = 10
 MAX_SIZE_AHEAD = 2
-MOST_DAMAGED = 100
-"""The number of damaged blocks that are logged."""
+MOST_DECODED = 128 * 1024
+"""Bytes of blocks without a checksum that are checked for one range; the reply ends there."""
 
 
 class Acceptance(Enum):
@@ -136,8 +133,7 @@ class ChainPeers:
     def __init__(self, chain: Chain, started: float) -> None:
         self._chain = chain
         self._started = started
-        self._damaged: set[int] = set()
-        """The numbers of blocks of the log that could not be read."""
+        self._damage = DamageNotes()
 
     # -- head and range
 
@@ -195,28 +191,27 @@ class ChainPeers:
         try:
             return self._chain.packed_at(number)
         except LogDamaged as problem:
-            self._tell_damage(problem)
+            self._damage.tell(problem)
             return None
 
     def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """From the log without decoding, then from the reversible blocks."""
-        unlogged = max(1, first)
+        """Each as the log has it, and checked; then what is reversible. A damaged one is left out."""
+        log_, unlogged = self._chain.block_log, max(1, first)
+        enough = log_.decoded + MOST_DECODED
         try:
-            for number, packed in self._chain.block_log.scan(unlogged, last):
+            for number, packed in log_.scan(unlogged, last):
                 yield number, packed
                 unlogged = number + 1
+                if log_.decoded > enough:
+                    return
         except LogDamaged as problem:
-            self._tell_damage(problem)
+            self._damage.tell(problem)
         for number in range(unlogged, min(last, self.head_number) + 1):
             kept = self.read(number)
             if kept is not None:
                 yield number, kept
-
-    def _tell_damage(self, problem: LogDamaged) -> None:
-        """Log a damaged block once, with what the operator can do. Peers are told that it is not available."""
-        if problem.number not in self._damaged and len(self._damaged) < MOST_DAMAGED:
-            self._damaged.add(problem.number)
-            log.error("%s", problem)
+            if log_.decoded > enough:
+                return
 
     def is_known(self, block_id: BlockId) -> bool:
         """On the trunk, or in the fork database, unlinked ones included."""

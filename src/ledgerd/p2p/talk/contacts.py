@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 30, 3600
 STABLE_SECONDS = 300
+MOST_DOUBLINGS = 7
 CONTACTS = 200
 STALE_SECONDS = 24 * 3600
 
@@ -26,6 +27,10 @@ class Contact:
         self.peer: int | None = None
         """The id of its peer, while it is dialled or connected."""
         self.backoff = FIRST_BACKOFF
+        self.failures = 0
+        """Dials in a row that failed. The reference tries each about every 30 seconds for ever (spec 04, section 6.7);
+        here those that peers told are tried less and less often: nobody has proved that they are there.
+        """
         self.next_attempt = now
         self.last_seen = now
         self.last_good = now
@@ -35,8 +40,11 @@ class Contact:
         """A connection or a dial has ended: back off, longer each time."""
         self.peer = None
         if connected_for is None:
-            self.next_attempt = now + FIRST_BACKOFF
+            self.failures += 1
+            doublings = 0 if self.is_seed else min(self.failures - 1, MOST_DOUBLINGS)
+            self.next_attempt = now + min(FIRST_BACKOFF << doublings, LONGEST_BACKOFF)
             return
+        self.failures = 0
         self.last_good = now
         if connected_for > STABLE_SECONDS:
             self.backoff = FIRST_BACKOFF
@@ -88,11 +96,19 @@ class Contacts:
             known.last_seen = now
             known.node_id = node_id if node_id != NO_NODE else known.node_id
             return None
-        if len(self._contacts) >= CONTACTS:
+        if len(self._contacts) >= CONTACTS and not self._has_given_way():
             return None
         contact = self._contacts[endpoint] = Contact(endpoint, now, is_seed=False)
         contact.node_id = node_id
         return contact
+
+    def _has_given_way(self) -> bool:
+        """Drop the endpoint that failed most often in a row, and that a peer told; whether there was one."""
+        failed = [each for each in self._contacts.values() if each.failures and not each.is_seed and each.peer is None]
+        if not failed:
+            return False
+        del self._contacts[max(failed, key=lambda each: each.failures).endpoint]
+        return True
 
     def due(self, now: float) -> list[Contact]:
         """The contacts to be dialled now."""

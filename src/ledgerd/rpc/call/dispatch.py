@@ -13,11 +13,12 @@ from contextlib import aclosing
 from functools import partial
 from typing import cast
 
+from ledgerd.chain.log.files import DamageNotes
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.legacy_json import parse
-from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
@@ -109,6 +110,7 @@ class Dispatcher:
         self._limits = limits
         self.bounds = BoundsMet()
         self.held = HeldAnswers(limits.held_answer_bytes)
+        self._damage = DamageNotes()
         self._reading = asyncio.Lock()
 
     def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
@@ -124,11 +126,13 @@ class Dispatcher:
     async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[str, None]:
         """The answer to a body that takes long to read: in a thread, while others have their turns here.
 
-        The parsed value needs many times the memory of the body, so only one is parsed at a time.
+        The parsed value needs many times the memory of the body, so only one is parsed at a time; a thread cannot be
+        interrupted, so the next one waits for its end even where the client has left.
         """
-        async with self._reading:
-            reading = in_thread(_read, body)
-            await asyncio.wait([reading])
+        await self._reading.acquire()
+        reading = in_thread(_read, body)
+        reading.add_done_callback(self._has_read)
+        await asyncio.wait([reading])
         answered = self._parsed(body, reading.result, asker)
         if isinstance(answered, Later):
             async with aclosing(answered.answers()) as answers:
@@ -136,6 +140,12 @@ class Dispatcher:
                     yield answer.decode("utf-8", "surrogateescape")
         else:
             yield answered
+
+    def _has_read(self, reading: asyncio.Future[Json]) -> None:
+        """Let the next large body be parsed; what was wrong with this one is told to its client, if it is still there."""
+        self._reading.release()
+        if not reading.cancelled():
+            reading.exception()
 
     def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: Asker) -> str | Later:
         budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
@@ -171,6 +181,9 @@ class Dispatcher:
             opening = result_opening(self._result(method, arguments, budget))
         except REFUSALS as error:
             return self._refused(error, identity, budget)
+        except OperatorError as damage:
+            self._damage.tell(damage)
+            return error_text(INTERNAL, identity)
         except Exception:
             log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
             return error_text(INTERNAL, identity)
@@ -231,6 +244,9 @@ class Dispatcher:
                     yield result_text(text, identity)
         except REFUSALS as error:
             yield error_text(self._fault(error), identity)
+        except OperatorError as damage:
+            self._damage.tell(damage)
+            yield error_text(INTERNAL, identity)
         except Exception:
             log.exception("%s.%s failed", method.api, method.name)
             yield error_text(INTERNAL, identity)

@@ -27,6 +27,7 @@ from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.markets import PM_MARKETS
 from ledgerd.state.objects.settlements import PM_SETTLEMENTS
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, create_account, run, set_median
 from tests.chain.market_scenes import create_bet, create_liquidity, create_market, create_oracle, market_ledger, pool_of
@@ -42,7 +43,7 @@ from tests.chain.steps.markets.test_refunding import bet_on, unresolved_market
 from tests.chain.steps.markets.test_settling import worked_market
 from tests.snapshot.test_round_trip import CHANGED_BY_AN_IMPORT
 
-BLOCKS = 16
+BLOCKS, MEANWHILE = 16, 5
 
 
 def _settlement(ledger: Ledger) -> None:
@@ -66,12 +67,15 @@ def _refund(ledger: Ledger) -> None:
     create_liquidity(ledger, market, CAROL, 100_001)
 
 
-def _bet_in_a_refund(ledger: Ledger) -> None:
-    """The quirk of section 6.2: an open-ended market, whose residues cover what is paid too much."""
+def _open_ended(ledger: Ledger) -> None:
+    """Section 6.2: a market that takes bets while it is refunded, and has nothing to share out."""
     create_oracle(ledger)
-    market = unresolved_market(ledger, betting_expiration=0)
-    bet_on(ledger, market)
-    create_bet(ledger, market, BOB, 500, side=1)
+    bet_on(ledger, unresolved_market(ledger, betting_expiration=0))
+
+
+def _bet_meanwhile(ledger: Ledger) -> None:
+    """Made when the refund stands at its second bet: behind it, so that it is refunded too."""
+    create_bet(ledger, ledger.store.get(PM_MARKETS, 0), BOB, 500, side=1)
 
 
 def _closed_by_time(ledger: Ledger) -> None:
@@ -128,6 +132,8 @@ class Work(NamedTuple):
     rows: int
     phases: frozenset[int] = frozenset()
     """Those of a settlement in which it must have been cut."""
+    meanwhile: Callable[[Ledger], None] | None = None
+    """What somebody does between two blocks."""
 
 
 WORKS = [
@@ -137,7 +143,7 @@ WORKS = [
     Work(_no_contest, 1, frozenset({2, 4})),
     *(Work(_refund, rows) for rows in (3, 5)),
     Work(_refund, 1, frozenset({11, 12})),
-    Work(_bet_in_a_refund, 1, frozenset({11, 12})),
+    Work(_open_ended, 1, frozenset({11, 12}), _bet_meanwhile),
     Work(_closed_by_time, 2, frozenset({11, 12})),
     Work(_committee, 4),
     Work(_committee, 5),
@@ -195,6 +201,8 @@ def carried_through(work: Work, folder: Path, interrupt: Callable[[Ledger, Path,
     cuts = set[int]()
     state = folder / "state"
     for number in range(BLOCKS):
+        if number == MEANWHILE and work.meanwhile is not None:
+            work.meanwhile(ledger)
         done.append(next_block(ledger))
         cuts |= {each.phase for each in ledger.store.scan(PM_SETTLEMENTS)}
         if interrupt is not None:

@@ -30,7 +30,7 @@ STEPS = 10
 """After so many of them the pool stays where it is, and between two a tenth of the market's time passes."""
 
 
-LIVING = (markets.WAITING, markets.ACTIVE)
+LIVING = (markets.ACTIVE, markets.WAITING)
 
 
 class Look(NamedTuple):

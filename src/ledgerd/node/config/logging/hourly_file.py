@@ -26,7 +26,7 @@ class HourlyFile(logging.Handler):
         self._stream: IO[str] | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one message; what the disk refuses goes where logging reports its own errors."""
+        """Write one message; errors of the disk are reported as `logging` reports its own."""
         try:
             hour = int(record.created) // HOUR
             if self._stream is None or hour != self._hour:

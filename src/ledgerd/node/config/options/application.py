@@ -1,4 +1,4 @@
-"""The options of the whole: which plugins, and which network (spec 06, sections 2.1 and 5.1)."""
+"""The options of the whole node: plugins and network (spec 06, sections 2.1 and 5.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ledgerd.node.config.values.values import choice_of, name_among
 NETWORKS = ("mainnet", "testnet")
 
 ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
-"""The plugins that keep histories; that of accounts brings that of operations along."""
+"""The plugins that keep histories; the first depends on the second."""
 
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "account_by_key": ("json_rpc",),
@@ -36,7 +36,7 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "validator_guard": ("chain", "p2p"),
     "webserver": ("json_rpc",),
 }
-"""Every plugin, and those that it brings with it."""
+"""Every plugin, and those that it depends on."""
 
 ALWAYS = ("chain", "p2p", "webserver")
 """Run by every node, named or not."""
@@ -61,7 +61,7 @@ class Application(msgspec.Struct, frozen=True):
 
     plugins: tuple[str, ...]
     chain: str
-    """A word for a network that everybody knows, or else the absolute path of a chain file."""
+    """The name of a built-in network, or the absolute path of a chain file."""
 
 
 def _complete(record: Application, surroundings: Surroundings) -> Application:

@@ -14,7 +14,7 @@ MICROSECONDS = 1_000_000
 
 
 class ChainOptions(msgspec.Struct, frozen=True):
-    """How the chain is kept; the directory is absolute, sizes are bytes."""
+    """Files and limits of the chain; the directory is absolute, sizes are bytes."""
 
     shared_file_dir: Path
     shared_file_size: int

@@ -1,6 +1,6 @@
-"""How options are declared: an `Option` for each, and a `OptionSection` for those of one part of the node.
+"""The declaration of options: an `Option` for each, and an `OptionSection` for those of one part of the node.
 
-Reading them from the command line and from files is done in `configuration`; here nothing is read.
+`configuration` reads them from the command line and from files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 class WrongTogether(Exception):
-    """Values that are right one by one and cannot stand together; names the option that has to change."""
+    """Values that are valid by themselves but not together; names the option to change."""
 
     def __init__(self, option: str, problem: str) -> None:
         super().__init__(problem)
@@ -25,25 +25,25 @@ class WrongTogether(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its name in files and on the command line, what it takes, and what it is for."""
+    """One option: its name in files and on the command line, its kind of value, and its help text."""
 
     name: str
     kind: OptionKind[Any]
     help: str
     default: str | tuple[str, ...] | None = None
-    """As it would be written; None where nothing stands for nothing."""
+    """The default as written in a file; None if there is none."""
     repeatable: bool = False
     words: bool = False
     """Each value is a list, its elements set apart by spaces, tabs or commas."""
     older_names: tuple[str, ...] = ()
-    """Names that it had; their values come before its own."""
+    """Former names; their values come before those of the present name."""
     short: str = ""
     example: str = ""
     ours: bool = False
     """Not an option of the reference."""
     command_line_only: bool = False
     without_meaning: str = ""
-    """Why this node, which accepts it, does nothing with it; empty where it does."""
+    """Why this node accepts and ignores it; empty for an option with a meaning."""
     field: str = ""
     """The field of the record that its value goes to, `limits.batch` for one of a record within it; empty where that
     is the option's name, without the prefix of its section and with underscores."""
@@ -69,19 +69,19 @@ class Option:
         return self.example or (self.defaults[0] if self.defaults and self.defaults[0] else self.kind.example)
 
     def older(self) -> Iterator[Option]:
-        """Itself under each of its older names."""
+        """The option under each of its older names."""
         for name in self.older_names:
             yield replace(self, name=name, help=f"Older name of {self.name}.", older_names=(), short="")
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a section needs to know beside its own values."""
+    """What a section needs besides its own values."""
 
     data_dir: Path
     current_dir: Path
     remark: Callable[[str], None]
-    """Tells the operator what is not wrong and yet worth a line."""
+    """Adds a warning for the operator."""
 
 
 def _unjoined(_values: dict[str, Any], _surroundings: Surroundings) -> None:
@@ -94,7 +94,7 @@ def _unchanged(record: R, _surroundings: Surroundings) -> R:
 
 @dataclass(frozen=True, slots=True)
 class OptionSection(Generic[R]):
-    """The options of one part of the node, and the record of that part that their values make."""
+    """The options of one part of the node, and the record that is made from their values."""
 
     title: str
     about: str
@@ -102,17 +102,17 @@ class OptionSection(Generic[R]):
     with_meaning: tuple[Option, ...]
     without_meaning: tuple[Option, ...] = ()
     prefixes: tuple[str, ...] = ()
-    """What the names of options begin with and fields do not."""
+    """Prefixes of the options' names that the names of fields do not have."""
     within: Mapping[str, type] = field(default_factory=dict)
     """Records that are fields of the record, by the name of the field."""
     join: Callable[[dict[str, Any], Surroundings], None] = field(default=_unjoined)
-    """Makes one value by field of what several options bring."""
+    """Joins the values of several options for one field."""
     complete: Callable[[R, Surroundings], R] = field(default=_unchanged)
-    """Checks and completes what no option can by itself."""
+    """Checks and completes the record as a whole."""
 
     @property
     def fields(self) -> dict[str, Option]:
-        """The options that mean something, by the field that each goes to."""
+        """The options with a meaning, by the field that each sets."""
         return {option.field or self._derived(option.name): option for option in self.with_meaning}
 
     def _derived(self, name: str) -> str:

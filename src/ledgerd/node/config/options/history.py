@@ -18,7 +18,7 @@ UNLIMITED = "4294967295"
 
 
 class CustomProtocolOptions(msgspec.Struct, frozen=True):
-    """What is kept of the custom operations of each account."""
+    """What is stored of the custom operations of each account."""
 
     store_size: int
 

@@ -1,4 +1,4 @@
-"""The options that stand on the command line alone: where things are, and what to do at this start.
+"""The options of the command line only: paths, and actions of this start.
 
 Spec 06, section 3.2.
 """
@@ -27,7 +27,7 @@ LOGGING_KEYS = (
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """What this start of the node is asked to do."""
+    """The paths and actions of this start."""
 
     data_dir: Path
     config: Path

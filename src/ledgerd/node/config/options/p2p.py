@@ -1,4 +1,4 @@
-"""The options of the plugin p2p: peers, what is exchanged with them, and waiting transactions (spec 06, 5.3)."""
+"""The options of the plugin p2p: peers, exchange of addresses, pending transactions (spec 06, 5.3)."""
 
 from __future__ import annotations
 

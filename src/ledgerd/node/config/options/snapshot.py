@@ -13,7 +13,7 @@ from ledgerd.node.config.values.values import BOOL, INT64, PATH, UINT32
 from ledgerd.snapshot.settings import SnapshotSettings
 
 IN_THE_DATA_DIRECTORY = Path("DATA-DIR", "snapshots")
-"""What an empty directory stands for, until it is known where the data directory is."""
+"""A placeholder for an empty option, until the data directory is known."""
 
 DIRECTORY = OptionKind(
     PATH.word, f"{PATH.takes}, or nothing", PATH.example, lambda text: Path(text) if text else IN_THE_DATA_DIRECTORY

@@ -1,4 +1,4 @@
-"""The options of the plugin validator: whose blocks are made, with which keys, and what time it is (spec 06, 5.5)."""
+"""The options of the plugin validator: validators, signing keys, time servers (spec 06, 5.5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey
 
 EMERGENCY_VALIDATOR = "committee"
-"""A key for emergencies makes the committee a validator of this node."""
+"""With an emergency key, the committee is one of this node's validators."""
 
 ALL_PARTICIPATE = 10_000
 """Participation is counted in hundredths of a percent."""

@@ -1,4 +1,4 @@
-"""The options of the plugin webserver: where JSON-RPC is served, by how many, and within what limits (spec 06, 5.4)."""
+"""The options of the plugin webserver: endpoints, worker processes, limits (spec 06, 5.4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ledgerd.rpc.settings import WebserverSettings
 
 
 def _complete(record: WebserverSettings, surroundings: Surroundings) -> WebserverSettings:
-    """Let `rpc-endpoint` stand for both others, where neither is given."""
+    """Use `rpc-endpoint` for both others, if neither is given."""
     if record.rpc_endpoint is None:
         return record
     if record.http_endpoint is None and record.ws_endpoint is None:
@@ -67,7 +67,7 @@ WEBSERVER = OptionSection(
             "webserver-max-held-bytes",
             SIZE,
             "The most bytes of requests that a process buffers, unfinished and waiting ones; further ones are refused.",
-            default="256000000",
+            default="64000000",
             ours=True,
             field="limits.held_bytes",
         ),

@@ -27,7 +27,7 @@ def _is_numeric(host: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Host and port as they are written; an IPv6 address stands in square brackets."""
+    """Host and port of a text; an IPv6 address is in square brackets."""
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
         raise WrongValue(f'Missing required port number in endpoint string "{text}"')

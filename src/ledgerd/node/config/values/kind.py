@@ -1,4 +1,4 @@
-"""What a kind of option value is: how its text is read, how it is shown, and how to say what it takes.
+"""Kinds of option values: parsing, printing, and a description of valid texts.
 
 The kinds themselves are in `values`, `endpoints`, `json_values` and `key_values`.
 """
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class WrongValue(Exception):
-    """A text that is no value of its kind; says what is wrong with it, and never repeats a secret."""
+    """A text that is not valid for its kind; the message gives the reason and never repeats a secret."""
 
 
 class Argument(Enum):

@@ -1,0 +1,189 @@
+"""Opening the log of a state: which of the two it is, whether it is the state's own, and whether it is whole.
+
+A state lets a block go only when the log has it on the disk, and keeps the latest of those for a while. So a log that
+ends too early has lost something since: what the state still has is written to it again, and nothing is made up for the
+rest. A whole log without its blocks is for the operator to decide about; of a rolling one the node can do without them.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.files import LogDamaged, paths_of
+from ledgerd.chain.log.rolling import ROLLING_LOG, RollingBlockLog
+from ledgerd.chain.log.standing import IMPORTED, LATEST, WHOLE, StateBlocks
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.identifiers import NO_BLOCK
+
+log = logging.getLogger(__name__)
+
+BY_REPLAY = (
+    "start once with --replay-blockchain, which makes the state anew from the blocks that are there and fetches the "
+    "others from peers"
+)
+BY_SNAPSHOT = (
+    "to go on with the latest blocks only, write the state with `ledgerd snapshot export` and start once with "
+    "--replay-from-snapshot --snapshot FILE"
+)
+
+
+class LogUnfit(OperatorError):
+    """The log and the state do not belong together, or blocks of the log are lost; nothing was changed."""
+
+
+def open_log(folder: Path, standing: StateBlocks, rolling_blocks: int) -> BlockLog:
+    """The log of a state; created if there were no irreversible blocks yet.
+
+    Raises:
+        LogUnfit: What is lost or wrong, and what the operator can do.
+    """
+    whole = BlockLog.open(folder)
+    if not whole.head_number and _keeps_latest(folder, standing):
+        whole.close()
+        return _open_rolling(folder, standing, rolling_blocks)
+    try:
+        _require_own(whole, standing)
+        if whole.head_number < standing.irreversible:
+            _require_no_gap(whole, standing)
+            _put_back(whole, standing)
+    except BaseException:
+        whole.close()
+        raise
+    return whole
+
+
+def kept_of(log_: BlockLog) -> bytes:
+    """What a state is told of the log that was opened with it."""
+    return LATEST if isinstance(log_, RollingBlockLog) else WHOLE
+
+
+def _keeps_latest(folder: Path, standing: StateBlocks) -> bool:
+    """Whether a state without a whole log is one that began with a snapshot.
+
+    States of earlier versions do not tell: a node that keeps the latest blocks has files of them, or has been given its
+    first block with the snapshot.
+    """
+    if standing.irreversible == 0 or standing.told:
+        return standing.irreversible > 0 and standing.told in {LATEST, IMPORTED}
+    return paths_of(folder, ROLLING_LOG)[0].exists() or standing.kept(standing.irreversible) is not None
+
+
+# -- whether the blocks are those of the state
+
+
+def _matches(log_: BlockLog, standing: StateBlocks, number: int) -> bool:
+    """Whether the log has the state's block of a number, as far as the state knows it."""
+    expected = standing.id_at(number)
+    if expected == NO_BLOCK:
+        return True
+    try:
+        block = log_.block(number)
+    except LogDamaged:
+        return False
+    return block is not None and block.id == expected
+
+
+def _is_own(log_: BlockLog, standing: StateBlocks) -> bool:
+    """Whether the log goes along with the state up to its last irreversible block, or as far as the log reaches.
+
+    Above that block the state may stand on a branch that it has yet to leave: it was killed before a commit. A damaged
+    end, of which the state has the blocks, is cut off.
+    """
+    last = min(log_.head_number, standing.head)
+    if not last or _matches(log_, standing, last):
+        return True
+    last = min(last, standing.irreversible)
+    if last and standing.id_at(last) != NO_BLOCK and _matches(log_, standing, last):
+        return True
+    if not standing.kept_from:
+        return False
+    lowest, sound = max(log_.first_number, standing.kept_from - 1), last
+    while sound >= lowest and not _matches(log_, standing, sound):
+        sound -= 1
+    if sound < lowest or standing.id_at(sound) == NO_BLOCK:
+        return False
+    log.warning("%s: the blocks from %d on are damaged, and are cut off", log_.path, sound + 1)
+    log_.cut_after(sound)
+    return True
+
+
+def _require_own(log_: BlockLog, standing: StateBlocks) -> None:
+    if not _is_own(log_, standing):
+        number = min(log_.head_number, standing.irreversible or standing.head)
+        raise LogUnfit(
+            f"block {number} of {log_.path} is not the one that the state in this data directory was made with: the "
+            "file is damaged there, or belongs to another chain. Put the right block_log in its place (from a backup "
+            "or another node; its index is made anew), or, to keep the file and drop the state, move the state's "
+            "data.mdb away. Nothing was changed"
+        )
+
+
+# -- whether blocks are missing
+
+
+def _require_no_gap(log_: BlockLog, standing: StateBlocks) -> None:
+    """A whole log may end too early by the blocks that the state still has."""
+    head, last = log_.head_number, standing.irreversible
+    if 0 < standing.kept_from <= head + 1:
+        return
+    missing = f"blocks {head + 1} to {standing.kept_from - 1 if standing.kept_from else last}"
+    found = f"ends at block {head}" if head else "is missing or empty"
+    ways = "put a complete copy of the file in its place (from a backup or another node; its index is made anew)"
+    if standing.told in {LATEST, IMPORTED}:
+        ways += "; or move it away: this state keeps the latest blocks only"
+    elif head:
+        ways += f"; or {BY_REPLAY}"
+    else:
+        ways += f"; or start once with --resync-blockchain to fetch all blocks from peers again; {BY_SNAPSHOT}"
+    raise LogUnfit(
+        f"{log_.path} {found}, but the last irreversible block of the state is {last}, and {missing} are nowhere else: "
+        f"{ways}. Nothing was changed"
+    )
+
+
+def _put_back(log_: BlockLog, standing: StateBlocks) -> None:
+    """Write the blocks to the log that it has lost, and the state still has."""
+    first, last = log_.head_number + 1, standing.irreversible
+    for number in range(max(first, standing.kept_from), last + 1):
+        packed = standing.kept(number)
+        if packed is not None:
+            log_.append(number, packed)
+    log_.sync()
+    log.warning("%s ended at block %d; blocks %d to %d were put back from the state", log_.path, first - 1, first, last)
+
+
+# -- the rolling log
+
+
+def _open_rolling(folder: Path, standing: StateBlocks, rolling_blocks: int) -> RollingBlockLog:
+    """The rolling log. One that cannot be the state's, or lacks blocks that are lost, is set aside and begun anew."""
+    rolling = RollingBlockLog.open(folder)
+    head, last = rolling.head_number, standing.irreversible
+    reason = ""
+    if head:
+        is_known = standing.id_at(min(head, standing.head)) != NO_BLOCK
+        is_own = _is_own(rolling, standing) if is_known else rolling.is_consistent_with(standing.head)
+        reason = "" if is_own else "is not the log of this state"
+        head = rolling.head_number
+    if rolling_blocks == 0 or standing.told == IMPORTED:
+        return rolling if not reason else _begun_anew(rolling, standing, reason)
+    if not reason and head and head + 1 >= standing.kept_from > 0 and head < last:
+        _put_back(rolling, standing)
+    elif not reason and 0 < head < last:
+        reason = f"ends at block {head}, below the irreversible block {last} of the state"
+    if reason:
+        return _begun_anew(rolling, standing, reason)
+    if not head and standing.told == LATEST:
+        log.warning("%s is missing or empty: the latest blocks are kept from now on again", rolling.path)
+    return rolling
+
+
+def _begun_anew(rolling: RollingBlockLog, standing: StateBlocks, reason: str) -> RollingBlockLog:
+    aside = rolling.set_aside()
+    log.warning(
+        "%s %s: it was moved to %s, which may be deleted, and the latest blocks are kept from block %d on",
+        *(rolling.path, reason, aside, standing.kept_from or standing.head + 1),
+    )
+    return rolling

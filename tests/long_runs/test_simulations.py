@@ -1,0 +1,42 @@
+"""A simulated network as a seed of a long run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.playing import Played
+from tests.long_runs import simulations
+from tests.long_runs.simulations import Simulations
+from tests.sim.chaos import Ending
+from tests.sim.invariants import Broken
+
+
+@pytest.mark.parametrize(("strangers", "done"), [(0, 0), (2, 1)])
+def test_a_network_counts_where_hostile_peers_were_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strangers: int, done: int
+) -> None:
+    seen: list[int] = []
+
+    def ended(_grounds: object, seed: int, _folder: Path) -> Ending:
+        seen.append(seed)
+        return Ending(3, 0, 0, "", {}, strangers)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(simulations, "Grounds", lambda _: None)
+    monkeypatch.setattr(simulations, "chaos", ended)
+
+    assert Simulations(tmp_path).play(7) == Played(done)
+    assert seen == [7]
+
+
+def test_nodes_that_never_agree_are_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulations, "Grounds", lambda _: None)
+    monkeypatch.setattr(simulations, "chaos", lambda *_: Ending(-1, 0, 0, "", {}, 1))  # type: ignore[arg-type]
+
+    with pytest.raises(Broken):
+        Simulations(tmp_path).play(7)
+
+
+def test_a_seed_of_the_simulator_is_played(tmp_path: Path) -> None:
+    assert Simulations(tmp_path).play(4).done in {0, 1}
