@@ -142,7 +142,7 @@ class Dispatcher:
             yield answered
 
     def _has_read(self, reading: asyncio.Future[Json]) -> None:
-        """Let the next large body be parsed; what was wrong with this one is told to its client, if it is still there."""
+        """Let the next large body be parsed; what was wrong with this one is told to its client, if it has stayed."""
         self._reading.release()
         if not reading.cancelled():
             reading.exception()
