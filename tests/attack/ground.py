@@ -127,6 +127,7 @@ def _target_options(chosen: Chosen, member: Member, ports: list[int]) -> list[st
         f"{plugins} snapshot",
         f"webserver-ws-endpoint = {host}:{member.websocket_port}",
         "p2p-exempt = none",
+        "webserver-exempt = none",
         f"webserver-thread-pool-size = {chosen.workers}",
         "allow-snapshot-serving = true",
         f"snapshot-serve-endpoint = {HOST}:{snapshots}",

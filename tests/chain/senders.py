@@ -15,13 +15,13 @@ from ledgerd.p2p.wire.messages import BlockReply
 from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.rpc.link.topics import Broadcast, packed_topic
 from tests.chain.networks import VIZ, Network
 from tests.p2p.scripted_talk import Talk
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.chain_thread import Rank
     from ledgerd.protocol.block import Block
 
 Sender = Callable[[Network, "Block"], object]
@@ -56,7 +56,7 @@ class OnThisThread:
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
 
-    async def run(self, job: Callable[[], object], _rank: Rank) -> object:
+    async def run(self, job: Callable[[], object]) -> object:
         return job()
 
 
@@ -66,7 +66,7 @@ def by_client(network: Network, block: Block) -> RuleViolation | None:
     time.shift = block.timestamp * MICRO - time.wall()
     broadcasts = Broadcasts(cast("ChainPart", OnThisThread(network.chain)), time, patience=0)
     try:
-        asyncio.run(broadcasts.block(block.packed))
+        asyncio.run(broadcasts.block(packed_topic(Broadcast(block.packed))))
     except RuleViolation as answer:
         return answer
     return None

@@ -52,8 +52,9 @@ GROUPS = (
         """
         codec/errors codec/json_errors history/errors history/settings p2p/shared/settings p2p/wire/faults
         pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
-        protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/limits rpc/settings snapshot/errors
-        snapshot/settings node/config/values/kind chain/events history/interface p2p/shared/actions rpc/link/topics
+        protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings
+        snapshot/errors snapshot/settings node/config/values/kind
+        chain/events history/interface p2p/shared/actions rpc/link/topics
         """,
     ),
     Group(
@@ -213,7 +214,7 @@ GROUPS = (
         "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
-        node/parts/chain node/parts/production node/parts/records node/parts/replaying
+        node/parts/production node/parts/records node/parts/replaying
         node/parts/webserver node/runtime node/workers/api_worker node/workers/key_recovery_worker
         """,
     ),
@@ -238,7 +239,7 @@ GROUPS = (
             "sim",
         ),
         """
-        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches p2p/shared/budget
+        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches
         p2p/shared/core p2p/shared/peer p2p/sync/admission p2p/sync/fork_tracking p2p/sync/intake
         p2p/sync/sync_ranges p2p/sync/commits p2p/sync/watch p2p/talk/mempool p2p/talk/peer_exchange
         p2p/talk/relay p2p/wire/endpoints

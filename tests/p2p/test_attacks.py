@@ -12,13 +12,23 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.shared import peer as peer_module
+from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
+from ledgerd.p2p.wire import replies
 from ledgerd.p2p.wire.frames import Frame, pack_frame
-from ledgerd.p2p.wire.messages import BlockReply, Message, TransactionMessage, read_message
+from ledgerd.p2p.wire.messages import (
+    BlockReply,
+    ForkStatus,
+    GapFillReply,
+    GapFillRequest,
+    Message,
+    TransactionMessage,
+    read_message,
+)
 from ledgerd.protocol import transaction as transaction_module
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.signatures import Signature, recover
@@ -273,3 +283,30 @@ def test_silent_peers_give_way_and_useful_ones_stay(talk_with: Begin, others: Ne
     assert all(number is not None for number in came)
     assert talk.network.core.find(useful) is not None
     assert sum(talk.network.core.find(number) is None for number in silent) == 4
+
+
+def test_a_reply_of_many_blocks_is_decoded_in_parts_and_others_are_heard_between(
+    talk: Talk, others: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was asked for blocks answers with as many as a frame holds: it is heard in as many turns as they take."""
+    monkeypatch.setattr(replies, "DECODED_BYTES", 2_000)
+    peer, other = talk.meet(ATTACKER), talk.meet("62.8.8.8")
+    produce(talk, others, other)
+    blocks: list[Block] = []
+    for _ in range(6):
+        load(others)
+        blocks += others.produce()
+    talk.now = float(blocks[-1].timestamp)
+    status = ForkStatus(0, blocks[-1].id, blocks[-1].number, NO_BLOCK, 0, 0, blocks[-1].number, Mode.FORWARD)
+    said = talk.say(peer, status)
+    assert any(isinstance(message, GapFillRequest) for message in said)
+    network, head = talk.network, talk.chain.head_number
+    network.take(talk.now, peer, GapFillReply(tuple(blocks)).frame)
+    turns = 0
+    while network.waiting_message(peer) is not None:
+        assert network.hear(talk.now, peer)
+        assert talk.chain.head_number == head
+        turns += 1
+    assert turns >= len(blocks) - 1
+    talk.run_actions()
+    assert talk.chain.head_id == blocks[-1].id

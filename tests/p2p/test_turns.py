@@ -6,15 +6,14 @@ from collections import Counter
 
 from ledgerd.p2p.shared.allowances import Allowance
 from ledgerd.p2p.turns import SHARE_SECONDS, Turns
-from ledgerd.p2p.wire.messages import BlockReply, TransactionMessage
 
 
 def test_a_flood_of_dear_messages_delays_those_who_send_it() -> None:
-    turns, flood, honest = Turns(), Allowance(0), Allowance(0)
+    turns, flood, honest = Turns[int](), Allowance(0), Allowance(0)
     heard: Counter[int] = Counter()
     for connection in range(10):
-        turns.wait(connection, flood, TransactionMessage.NUMBER)
-    turns.wait(99, honest, TransactionMessage.NUMBER)
+        turns.wait(connection, flood, is_block=False)
+    turns.wait(99, honest, is_block=False)
     for _ in range(1_000):
         peer = turns.next()
         assert peer is not None
@@ -24,36 +23,36 @@ def test_a_flood_of_dear_messages_delays_those_who_send_it() -> None:
 
 
 def test_among_equals_blocks_come_first() -> None:
-    turns = Turns()
-    turns.wait(1, Allowance(0), TransactionMessage.NUMBER)
-    turns.wait(2, Allowance(0), BlockReply.NUMBER)
+    turns = Turns[int]()
+    turns.wait(1, Allowance(0), is_block=False)
+    turns.wait(2, Allowance(0), is_block=True)
     assert turns.next() == 2
     turns.leave(2)
     assert turns.next() == 1
 
 
 def test_blocks_do_not_shut_transactions_out() -> None:
-    turns = Turns()
-    turns.wait(1, Allowance(0), TransactionMessage.NUMBER)
-    turns.wait(2, Allowance(0), BlockReply.NUMBER)
+    turns = Turns[int]()
+    turns.wait(1, Allowance(0), is_block=False)
+    turns.wait(2, Allowance(0), is_block=True)
     turns.charge(2, 2 * SHARE_SECONDS)
     assert turns.next() == 1
 
 
 def test_who_was_silent_has_saved_nothing_up() -> None:
-    turns, busy, late = Turns(), Allowance(0), Allowance(0)
-    turns.wait(1, busy, TransactionMessage.NUMBER)
+    turns, busy, late = Turns[int](), Allowance(0), Allowance(0)
+    turns.wait(1, busy, is_block=False)
     for _ in range(100):
         assert turns.next() == 1
         turns.charge(1, SHARE_SECONDS)
-    turns.wait(2, late, TransactionMessage.NUMBER)
+    turns.wait(2, late, is_block=False)
     assert late.spent > 98 * SHARE_SECONDS
 
 
 def test_nobody_waits_at_first_and_after_all_have_left() -> None:
-    turns = Turns()
+    turns = Turns[int]()
     assert turns.next() is None
-    turns.wait(1, Allowance(0), BlockReply.NUMBER)
+    turns.wait(1, Allowance(0), is_block=True)
     assert 1 in turns
     turns.leave(1)
     assert turns.next() is None

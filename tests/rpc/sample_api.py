@@ -121,6 +121,12 @@ async def broadcast(node: Node, value: str) -> Nothing:
     return Nothing()
 
 
+@BROADCAST.method(args=exactly(0))
+async def charged(node: Node) -> str:
+    """What a broadcast of who asks is charged to."""
+    return node.share
+
+
 @BROADCAST.method(args=exactly(1))
 async def follow(node: Node, topic: str) -> AsyncGenerator[AnyValue, None]:
     """Every event of a topic."""

@@ -32,7 +32,7 @@ from ledgerd.chain.pending.generation import generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
 from ledgerd.chain.rules.validators.emergency import repair_schedule
 from ledgerd.chain.view import ChainParts, ChainView
-from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Space
@@ -80,6 +80,7 @@ class Chain(ChainView):
         self._rolling_blocks = rolling_blocks
         self._listeners: list[Listener] = []
         self._recorders: list[Recorder] = []
+        self._goes_on_trying: Callable[[], None] | None = None
 
     @property
     def parts(self) -> ChainParts:
@@ -198,6 +199,25 @@ class Chain(ChainView):
                 self._linking.follow_trunk()
                 if commit:
                     self._commit()
+                self._tell_of_trial()
+
+    def try_further(self) -> None:
+        """Apply another piece of the branch that is being tried, and switch to it after the last one."""
+        conclude = self._choice.try_further()
+        if conclude is not None:
+            with self._pending.set_aside(Skip.NOTHING):
+                try:
+                    conclude()
+                except RuleViolation as rule:
+                    log.warning("the branch that was tried is left: %s", rule)
+                finally:
+                    self._linking.follow_trunk()
+                    self._commit()
+        self._tell_of_trial()
+
+    def _tell_of_trial(self) -> None:
+        if self._choice.is_trying and self._goes_on_trying is not None:
+            self._goes_on_trying()
 
     def push_transaction(
         self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING, keys: Collection[PublicKey] | None = None
@@ -245,6 +265,11 @@ class Chain(ChainView):
         """Register who is told what pending transactions change."""
         self._pending.followers.append(follower)
 
+    def try_in_pieces(self, go_on: Callable[[], None]) -> None:
+        """Apply long branches beside the trunk in pieces: whoever is told here calls `try_further` soon, once."""
+        self._goes_on_trying = go_on
+        self._choice.try_in_pieces()
+
     def subscribe(self, listener: Listener) -> None:
         """Subscribe to the events of committed blocks, in order."""
         self._listeners.append(listener)
@@ -283,6 +308,7 @@ class Chain(ChainView):
 
     def close(self) -> None:
         """Close the files; what was not committed is lost."""
+        self._choice.stop_trying()
         self._block_log.close()
         self._store.close()
 

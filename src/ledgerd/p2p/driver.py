@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, RecoverKeys, Send
-from ledgerd.p2p.turns import Turns
+from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.supervision.tasks import Tasks
@@ -151,7 +151,7 @@ class Driver:
         self._dials: dict[int, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
         self._tasks = Tasks(self._fail)
-        self._turns = Turns()
+        self._turns = Turns[int]()
         self._work_asked = asyncio.Event()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -247,7 +247,7 @@ class Driver:
         number = self.network.waiting_message(peer)
         found = self.network.core.find(peer)
         if number is not None and connection is not None and found is not None:
-            self._turns.wait(peer, found.allowance, number)
+            self._turns.wait(peer, found.allowance, is_block=number in BLOCKS)
             connection.hold(WAITS)
             self._work_asked.set()
             return

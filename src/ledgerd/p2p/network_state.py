@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from ledgerd.p2p.dialogue import Dialogue
 from ledgerd.p2p.shared.actions import Action
-from ledgerd.p2p.shared.allowances import charged_as
 from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.core import Core
@@ -24,7 +23,8 @@ from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
 from ledgerd.p2p.talk.relay import push_block, push_transaction
 from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
-from ledgerd.p2p.wire.messages import BlockReply, NodeId, TransactionMessage, block_frame
+from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, TransactionMessage, block_frame
+from ledgerd.protocol.addresses import charged_as
 from ledgerd.protocol.endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -120,15 +120,18 @@ class NetworkState:
             peer.receive(data, now)
 
     def hear(self, now: float, number: int) -> bool:
-        """Handle the next message of a peer, if it has arrived whole; whether there may be more."""
+        """Handle the next message of a peer, or a part of a long one; whether there may be more."""
         self.core.now = now
         peer = self.core.find(number)
         said = None
         if peer is not None and peer.is_connected:
-            said = peer.next_said(now, lambda frame: self.intake.is_unwanted(peer, frame))
+            intake = self.intake
+            said = peer.next_said(
+                now, lambda frame: intake.is_unwanted(peer, frame), lambda frame: intake.reader_of(peer, frame)
+            )
             if isinstance(said, PeerFault):
                 self._blame(peer, said)
-            elif said is not None and peer.is_connected:
+            elif isinstance(said, Message) and peer.is_connected:
                 self.dialogue.hear(peer, said)
         self._bury()
         return said is not None

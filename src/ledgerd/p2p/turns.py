@@ -5,12 +5,15 @@ So a flood of messages delays only its senders. Among addresses of equal cost, b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply
 
 if TYPE_CHECKING:
     from ledgerd.p2p.shared.allowances import Allowance
+
+K = TypeVar("K", bound=Hashable)
 
 SHARE_SECONDS = 0.02
 """Addresses whose costs differ by less than this count as equal."""
@@ -18,11 +21,11 @@ SHARE_SECONDS = 0.02
 BLOCKS = frozenset({BlockReply.NUMBER, BlockRangeReply.NUMBER, GapFillReply.NUMBER})
 
 
-class Turns:
-    """The peers with a whole message."""
+class Turns(Generic[K]):
+    """The senders with a message, each under a key: peers, or addresses of clients."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, tuple[Allowance, int]] = {}
+        self._waiting: dict[K, tuple[Allowance, bool]] = {}
         self._level = 0.0
         """The cost of the address that was handled last; a new address begins with it, so that idle time gives no
         advantage.
@@ -31,33 +34,33 @@ class Turns:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def __contains__(self, peer: object) -> bool:
-        return peer in self._waiting
+    def __contains__(self, key: object) -> bool:
+        return key in self._waiting
 
-    def wait(self, peer: int, allowance: Allowance, number: int) -> None:
-        """Add a peer with a message of a number; it keeps its position if it is waiting already."""
-        if peer not in self._waiting:
+    def wait(self, key: K, allowance: Allowance, *, is_block: bool) -> None:
+        """Add a sender with a message, which may be a block; it keeps its position if it is waiting already."""
+        if key not in self._waiting:
             allowance.spent = max(allowance.spent, self._level)
-        self._waiting[peer] = allowance, number
+        self._waiting[key] = allowance, is_block
 
-    def leave(self, peer: int) -> None:
-        """Remove a peer without a message."""
-        self._waiting.pop(peer, None)
+    def leave(self, key: K) -> None:
+        """Remove a sender without a message."""
+        self._waiting.pop(key, None)
 
-    def next(self) -> int | None:
-        """The peer to handle next, if any waits."""
+    def next(self) -> K | None:
+        """The sender to handle next, if any waits."""
         if not self._waiting:
             return None
-        peer = min(self._waiting, key=self._place)
-        self._level = max(self._level, self._waiting[peer][0].spent)
-        return peer
+        key = min(self._waiting, key=self._place)
+        self._level = max(self._level, self._waiting[key][0].spent)
+        return key
 
-    def charge(self, peer: int, seconds: float) -> None:
-        """Add the time spent on a peer; next time it comes after its equals."""
-        allowance, number = self._waiting.pop(peer)
+    def charge(self, key: K, seconds: float) -> None:
+        """Add the time spent on a sender; next time it comes after its equals."""
+        allowance, is_block = self._waiting.pop(key)
         allowance.spent += seconds
-        self._waiting[peer] = allowance, number
+        self._waiting[key] = allowance, is_block
 
-    def _place(self, peer: int) -> tuple[int, bool]:
-        allowance, number = self._waiting[peer]
-        return int(allowance.spent / SHARE_SECONDS), number not in BLOCKS
+    def _place(self, key: K) -> tuple[int, bool]:
+        allowance, is_block = self._waiting[key]
+        return int(allowance.spent / SHARE_SECONDS), not is_block

@@ -98,6 +98,8 @@ class Store(View):
 
     def _assemble(self, tables: tuple[Table[Any], ...], databases: dict[str, Database]) -> None:
         self._databases = databases
+        self.commits = 0
+        """How often something was made durable since the start."""
         self._journal = Journal(self._disk, databases[JOURNAL], tables)
         self._stack = SessionStack(self._restore)
         sessions = self._stack.sessions
@@ -241,13 +243,18 @@ class Store(View):
     def beside(self) -> Iterator[Store]:
         """A store of its own over the last commit, to be changed as one likes: nothing of it ever becomes durable.
 
-        This one must not be used meanwhile: a file has one writer.
+        A file has one writer: before the other one is used, either has to `rest`; and a commit of this one ends the use
+        of that one.
         """
         other = StoreBeside(self._disk.beside(), self._databases, tuple(self._tables), self._cached)
         try:
             yield other
         finally:
             other.close()
+
+    def rest(self) -> None:
+        """Let another store of the file write; what is not committed here is written again when it is needed."""
+        self._disk.abort()
 
     # -- changing
 
@@ -339,6 +346,7 @@ class Store(View):
                 self._disk.abort()
                 raise
         self._mark_committed()
+        self.commits += 1
 
     def _write(self) -> None:
         for opened in self._tables.values():

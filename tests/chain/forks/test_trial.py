@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.chain.forks.choice import apply_all
+from ledgerd.chain.forks.choice import apply_switched
 from ledgerd.chain.forks.database import ForkItem
 from ledgerd.chain.forks.trial import BURST_BYTES, BYTES_A_SECOND, Trial, TrialsExhausted
 from ledgerd.chain.ledger.skip import Skip
@@ -22,7 +22,7 @@ def test_what_is_applied_beside_leaves_no_trace(fresh: Fresh) -> None:
     chain = node.chain
     trial = Trial(chain.parts.trunk, chain.commit, Clock())
     new = [ForkItem(block) for block in reversed(beside)]
-    trial.run(new, beside[0].number - 1, apply_all, Skip.NOTHING)
+    assert trial.run(new, apply_switched, Skip.NOTHING)
     assert trial.tried == 1
     assert chain.head_id == own[-1].id
     assert_same_state(chain, straight.chain)
@@ -38,15 +38,14 @@ def test_trials_have_a_budget_that_fills_up_again(fresh: Fresh) -> None:
     node, clock = fresh(), Clock()
     trial = Trial(node.chain.parts.trunk, node.chain.commit, clock)
     new = [ForkItem(beside[0])] * (BURST_BYTES // 4096 + 1)
-    base = beside[0].number - 1
 
     def applied(*_: object) -> None:
         """Nothing: what it would cost is what counts."""
 
-    trial.run(new, base, applied, Skip.NOTHING)
+    trial.run(new, applied, Skip.NOTHING)
     with pytest.raises(TrialsExhausted):
-        trial.run(new, base, applied, Skip.NOTHING)
+        trial.run(new, applied, Skip.NOTHING)
     assert trial.tried == 1
     clock.now += 2 * BURST_BYTES / BYTES_A_SECOND
-    trial.run(new, base, applied, Skip.NOTHING)
+    trial.run(new, applied, Skip.NOTHING)
     assert trial.tried == 2

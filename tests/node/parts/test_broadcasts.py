@@ -1,18 +1,31 @@
-"""What clients broadcast, and what all of them together may cost."""
+"""What clients broadcast, in whose turn it is heard, and what each of them and all together may cost."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import cast
 
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.node.parts.broadcasts import CLIENT_SIGNATURES, LOCKED, Broadcasts
+from ledgerd.node.parts.broadcasts import (
+    CLIENT_SIGNATURES,
+    LOCKED,
+    MOST_WAITING,
+    MOST_WAITING_BYTES,
+    REFUSED_COST,
+    Broadcasts,
+    Line,
+    Shed,
+    Waiting,
+)
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.p2p.shared.allowances import SIGNATURES, UNPROVEN_BLOCKS, Allowance
+from ledgerd.p2p.turns import SHARE_SECONDS
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId
@@ -49,12 +62,32 @@ def broadcasts_of(network: Network) -> Broadcasts:
     return Broadcasts(part, StandingTime(network.chain.head_time), patience=0)
 
 
-def send(broadcasts: Broadcasts, transaction: Transaction) -> None:
-    asyncio.run(broadcasts.transaction(packed_topic(Broadcast(transaction.packed, -1))))
+def payload(transaction: Transaction, share: str = "") -> bytes:
+    return packed_topic(Broadcast(transaction.packed, share=share))
+
+
+def send(broadcasts: Broadcasts, transaction: Transaction, share: str = "") -> None:
+    asyncio.run(broadcasts.transaction(payload(transaction, share)))
+
+
+def flood(broadcasts: Broadcasts, transaction: Transaction, share: str, times: int) -> list[str]:
+    """What somebody is answered who sends so many signatures."""
+    answers = []
+    for _ in range(times):
+        try:
+            send(broadcasts, transaction, share)
+        except (PlainError, RuleViolation) as problem:
+            answers.append(str(problem))
+    return answers
 
 
 def payment(network: Network, amount: int) -> Transaction:
     return network.signed(Transfer(VIZ, VIZ, tokens(amount), ""))
+
+
+def dear(network: Network) -> Transaction:
+    signed = payment(network, 1)
+    return replace(signed, signatures=signed.signatures * 16)
 
 
 def test_a_transaction_of_a_client_is_taken_in(network: Network) -> None:
@@ -63,32 +96,135 @@ def test_a_transaction_of_a_client_is_taken_in(network: Network) -> None:
     assert transaction in network.chain.waiting
 
 
-def test_clients_have_so_many_signatures_together(network: Network) -> None:
-    broadcasts, signed = broadcasts_of(network), payment(network, 1)
-    dear = replace(signed, signatures=signed.signatures * 16)
-    answers = []
-    for _ in range(CLIENT_SIGNATURES // 16 + 5):
-        try:
-            send(broadcasts, dear)
-        except (PlainError, RuleViolation) as problem:
-            answers.append(str(problem))
+def test_signatures_are_charged_to_who_sends_them(network: Network) -> None:
+    broadcasts = broadcasts_of(network)
+    answers = flood(broadcasts, dear(network), "203.0.113.1", SIGNATURES // 16 // (1 + REFUSED_COST) + 5)
     assert answers[0] != LOCKED
     assert answers[-1] == LOCKED
+    with pytest.raises(PlainError, match=LOCKED):
+        send(broadcasts, payment(network, 2), "203.0.113.1")
+    for amount in range(2, 60):
+        send(broadcasts, payment(network, amount), "203.0.113.2")
+    assert len(network.chain.waiting) == 58
+
+
+def test_of_what_all_clients_have_each_one_keeps_a_part(network: Network) -> None:
+    """A hundred addresses use up what is there for all, and one that is new still has its own part."""
+    broadcasts, false = broadcasts_of(network), dear(network)
+    answers: list[str] = []
+    for number in range(100):
+        answers += flood(broadcasts, false, f"203.0.113.{number}", 12)
+    assert answers[-1] == LOCKED
+    assert sum(each != LOCKED for each in answers) * 16 < CLIENT_SIGNATURES + 100 * 16
     honest = payment(network, 2)
-    send(broadcasts, honest)
+    send(broadcasts, honest, "198.51.100.1")
     assert honest in network.chain.waiting
 
 
-def test_blocks_of_clients_that_nobody_signed_are_kept_in_small_number(network: Network) -> None:
+def test_clients_are_heard_in_turns(network: Network) -> None:
+    """One who has sent hundreds before is not heard before one who comes with one."""
+    line, heard = Line(network.clock), list[str]()
+
+    def push(asked: Broadcast, _allowance: Allowance) -> None:
+        heard.append(asked.share)
+        network.clock.now += SHARE_SECONDS
+
+    for share in ("hostile",) * 300 + ("honest",) * 3:
+        line.enter(Waiting(Broadcast(b"", share=share), push, False, Future()), 0)
+    while line:
+        line.hear_next()
+    assert len(heard) == 303
+    assert [place for place, share in enumerate(heard) if share == "honest"][-1] < 7
+
+
+def test_of_equals_the_one_with_a_block_is_heard_first(network: Network) -> None:
+    line, heard = Line(network.clock), list[str]()
+
+    def push(asked: Broadcast, _allowance: Allowance) -> None:
+        heard.append(asked.share)
+
+    for share, is_block in (("one", False), ("two", True)):
+        line.enter(Waiting(Broadcast(b"", share=share), push, is_block, Future()), 0)
+    line.hear_next()
+    assert heard == ["two"]
+
+
+@pytest.mark.parametrize(("each", "most"), [(b"", MOST_WAITING), (bytes(1 << 20), MOST_WAITING_BYTES >> 20)])
+def test_so_many_broadcasts_wait_and_who_has_most_there_is_refused(network: Network, each: bytes, most: int) -> None:
+    line = Line(network.clock)
+
+    def enter(share: str) -> Waiting:
+        waiting = Waiting(Broadcast(each, share=share), lambda *_: None, False, Future())
+        line.enter(waiting, 0)
+        return waiting
+
+    honest = enter("honest")
+    hostile = [enter("hostile") for _ in range(2 * most)]
+    late = enter("late")
+    assert len(line) == most
+    assert not honest.done.done()
+    assert not late.done.done()
+    refused = [one for one in hostile if one.done.done()]
+    assert len(refused) == most + 2
+    assert isinstance(refused[0].done.exception(), Shed)
+    while line:
+        line.hear_next()
+    assert honest.done.result() is late.done.result() is None
+
+
+def test_what_nobody_waits_for_any_more_is_passed_over(network: Network) -> None:
+    line, heard = Line(network.clock), list[int]()
+    first, second = (
+        Waiting(Broadcast(b"", number, "one"), lambda asked, _: heard.append(asked.max_block_age), False, Future())
+        for number in (1, 2)
+    )
+    line.enter(first, 0)
+    line.enter(second, 0)
+    first.done.cancel()
+    line.hear_next()
+    assert heard == [2]
+    assert len(line) == 0
+
+
+def test_a_failure_of_a_push_is_answered_and_the_next_is_heard(network: Network) -> None:
+    broadcasts = broadcasts_of(network)
+    with pytest.raises(RuleViolation):
+        send(broadcasts, replace(payment(network, 1), signatures=()))
+    send(broadcasts, payment(network, 2))
+    assert len(network.chain.waiting) == 1
+
+
+def test_blocks_of_a_client_that_nobody_signed_are_kept_in_small_number(network: Network) -> None:
     network.produce(1)
     broadcasts, chain = broadcasts_of(network), network.chain
-    refused = 0
-    for place in range(10_000):
+
+    def push(place: int, share: str) -> None:
         parent = BlockId((chain.head_number + 20).to_bytes(4, "big") + place.to_bytes(16, "big"))
-        try:
-            asyncio.run(broadcasts.block(forged(parent, chain.head_time, VIZ).packed))
-        except PlainError:
-            refused += 1
-            break
-    assert refused
-    assert chain.parts.forks.unlinked_bytes <= (1 << 20) + 1_000
+        block = forged(parent, chain.head_time, VIZ)
+        asyncio.run(broadcasts.block(packed_topic(Broadcast(block.packed, share=share))))
+
+    for place in range(UNPROVEN_BLOCKS):
+        push(place, "203.0.113.1")
+    with pytest.raises(PlainError, match=LOCKED):
+        push(1_000, "203.0.113.1")
+    push(1_001, "203.0.113.2")
+    assert len(chain.candidates_at(chain.head_number + 21)) == 0
+    assert chain.parts.forks.unlinked_bytes < (UNPROVEN_BLOCKS + 2) * 1_000
+
+
+def test_a_block_of_a_client_that_is_too_large_is_not_decoded(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.node.parts.broadcasts.codec_of", None)
+    large = bytes(2 * network.chain.globals.maximum_block_size + 1)
+    with pytest.raises(RuleViolation, match="Block Size is too Big"):
+        asyncio.run(broadcasts_of(network).block(packed_topic(Broadcast(large))))
+
+
+def test_a_transaction_of_a_client_that_is_too_large_is_not_decoded(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.node.parts.broadcasts.codec_of", None)
+    large = bytes(network.chain.globals.maximum_block_size)
+    with pytest.raises(RuleViolation, match="trx_size <="):
+        asyncio.run(broadcasts_of(network).transaction(packed_topic(Broadcast(large))))

@@ -22,6 +22,7 @@ from ledgerd.protocol.properties import ChainPropertiesHf9
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.database_api import blocks
+from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.limits import Limits
@@ -80,11 +81,12 @@ def later(
     *arguments: object,
     api: str = "network_broadcast_api",
     network: ChainParameters = TESTNET,
+    asker: Asker = NOBODY,
 ) -> Later:
     node = Node(network, nothing_to_read, main)
     dispatcher = Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
     request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": 1}
-    answer = dispatcher.answer(json.dumps(request).encode())
+    answer = dispatcher.answer(json.dumps(request).encode(), asker)
     assert isinstance(answer, Later)
     return answer
 
@@ -110,7 +112,22 @@ def test_a_block_goes_to_the_main_process_as_it_was_sent() -> None:
     main = Main()
     sent = json.loads(codec_of(Block).to_json(codec_of(Block).decode(BLOCK)))
     assert answer(main, "broadcast_block", sent)["result"] == {}
-    assert main.happened == [(BROADCAST_BLOCK, BLOCK)]
+    [(topic, payload)] = main.happened
+    assert (topic, broadcast_of(payload)) == (BROADCAST_BLOCK, Broadcast(BLOCK))
+
+
+@pytest.mark.parametrize(
+    ("method", "sent"),
+    [
+        ("broadcast_transaction", as_json(transfer())),
+        ("broadcast_transaction_synchronous", as_json(transfer())),
+        ("broadcast_block", json.loads(codec_of(Block).to_json(codec_of(Block).decode(BLOCK)))),
+    ],
+)
+def test_the_main_process_is_told_what_to_charge(method: str, sent: object) -> None:
+    main = Main(packed_topic(Inclusion(8, EXPIRATION - 3, (transfer().id,))))
+    asyncio.run(later(main, method, sent, asker=Asker("203.0.113.1", "203.0.113.1 port 7")).first())
+    assert broadcast_of(main.happened[-1][1]).share == "203.0.113.1 port 7"
 
 
 def test_a_waiting_client_is_subscribed_first_and_gets_the_place_of_the_transaction() -> None:

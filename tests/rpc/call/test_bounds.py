@@ -11,6 +11,7 @@ import pytest
 
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.api import APIS
+from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.bounds import MOST_NOTED, OTHERS, BoundReached, BoundsMet, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
@@ -22,8 +23,8 @@ from tests.rpc.sample_api import clock, dispatcher, request, service
 NAMES = "A request or batch holds at most 1000 names, keys and signatures (webserver-max-names)"
 
 
-def answer_of(serving: Dispatcher, value: Json, asker: str = "") -> Any:
-    answer = serving.answer(json.dumps(value).encode(), asker)
+def answer_of(serving: Dispatcher, value: Json, address: str = "") -> Any:
+    answer = serving.answer(json.dumps(value).encode(), Asker(address))
     return json.loads(asyncio.run(answer.first()) if isinstance(answer, Later) else answer)
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import pytest
+from websockets.asyncio.client import connect
 
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.gate import Gate
-from ledgerd.rpc.http.service import SPARE_PLACES, SPARE_SECONDS
-from tests.rpc.loopback import Client, http_request, play, serving, until
+from ledgerd.rpc.http.service import SPARE_PLACES, SPARE_SECONDS, Connection
+from tests.rpc.loopback import Client, Server, http_request, play, serving, until
 from tests.rpc.sample_api import Main, request, service
 
 CALL = json.dumps(request("get_hardfork_version")).encode()
@@ -119,6 +120,86 @@ def test_the_clients_of_a_trusted_proxy_are_limited_each_by_itself(
             return [int((await status_of(client, each)).split()[1]) for each in asked]
 
     assert play(scene) == statuses
+
+
+CHARGED = json.dumps(request("charged", api="network_broadcast_api")).encode()
+BY_CONNECTION = "by connection"
+Asking = Callable[[Server, dict[str, str]], Awaitable[tuple[int, list[bytes]]]]
+
+
+BODIES = (CHARGED, b"[" + CHARGED + b"," + CHARGED + b"]")
+
+
+async def over_http(server: Server, headers: dict[str, str]) -> tuple[int, list[bytes]]:
+    client = await server.connect()
+    said = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return client.writer.get_extra_info("sockname")[1], [await client.ask(body, headers=said) for body in BODIES]
+
+
+async def over_websocket(server: Server, headers: dict[str, str]) -> tuple[int, list[bytes]]:
+    answers = []
+    async with connect(f"ws://127.0.0.1:{server.port}", additional_headers=headers, proxy=None) as client:
+        for body in BODIES:
+            await client.send(body.decode())
+            answers.append(await client.recv(decode=False))
+        return client.local_address[1], answers
+
+
+@pytest.mark.parametrize("asking", [over_http, over_websocket])
+@pytest.mark.parametrize(
+    ("limits", "forwarded", "share"),
+    [
+        (Limits(), "8.8.8.8", BY_CONNECTION),
+        (Limits(exempt=("none",)), "8.8.8.8", "127.0.0.1"),
+        (Limits(exempt=("10.0.0.0/8",)), "", "127.0.0.1"),
+        (Limits(exempt=("127.0.0.0/8",)), "", BY_CONNECTION),
+        (Limits(trusted_proxies=("127.0.0.1",)), "8.8.8.8", "8.8.8.8"),
+        (Limits(trusted_proxies=("127.0.0.1",)), "10.1.2.3", "10.1.2.3"),
+        (Limits(trusted_proxies=("127.0.0.1",)), "2001:db8::1", "2001:db8::/64"),
+        (Limits(trusted_proxies=("127.0.0.1",), exempt=("none",)), "", BY_CONNECTION),
+    ],
+)
+def test_broadcasts_are_charged_to_the_address_or_where_many_share_it_to_the_connection(
+    asking: Asking, limits: Limits, forwarded: str, share: str
+) -> None:
+    async def scene() -> tuple[int, list[bytes]]:
+        async with serving(service(limits=limits)) as server:
+            return await asking(server, {"X-Forwarded-For": forwarded} if forwarded else {})
+
+    port, (alone, batch) = play(scene)
+    charged = {each["result"] for each in [json.loads(alone), *json.loads(batch)]}
+    assert charged == {f"127.0.0.1 port {port}" if share == BY_CONNECTION else share}
+
+
+# -- answers that nobody takes
+
+
+def test_answers_that_nobody_takes_are_bounded_for_all_together_and_whoever_has_most_is_closed() -> None:
+    size, bound = 8_000_000, 20_000_000
+
+    async def scene() -> bytes:
+        serves = service(limits=Limits(held_answer_bytes=bound, exempt=("none",)))
+        wanted = http_request(json.dumps(request("long", size)).encode())
+        seen, clients = set[Connection](), list[Client]()
+
+        def are_answered() -> bool:
+            seen.update(serves.connections)
+            return len(seen) == len(clients) and all(each.untaken for each in serves.connections)
+
+        async with serving(serves) as server:
+            for place in range(9):
+                clients.append(client := await server.connect(f"127.0.0.{2 + (place > 0)}"))
+                client.writer.transport.pause_reading()  # type: ignore[attr-defined] # a stream's transport is one
+                await client.say(wanted)
+                await until(are_answered)
+            assert len(serves.connections) < len(clients)
+            assert serves.dispatcher.held.total <= bound
+            clients[0].writer.transport.resume_reading()  # type: ignore[attr-defined] # as above
+            _, _, honest = await clients[0].answer()
+            await until(lambda: serves.dispatcher.held.total <= bound)
+            return honest
+
+    assert len(play(scene)) > size
 
 
 # -- pages of the web

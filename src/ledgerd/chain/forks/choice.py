@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 
 from ledgerd.chain.forks.database import BlockTooOld, Branch, ForkItem, UnlinkableBlock
 from ledgerd.chain.forks.linking import Linking
@@ -20,7 +21,7 @@ from ledgerd.chain.forks.outcome import (
     Unlinked,
 )
 from ledgerd.chain.forks.proof import Proof
-from ledgerd.chain.forks.trial import Trial, TrialsExhausted
+from ledgerd.chain.forks.trial import PIECE_SECONDS, Trial, TrialFailed, TrialsExhausted, TrunkMoved
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
@@ -198,34 +199,86 @@ class ForkChoice:
         if self._is_linear(new, old):
             return self._apply_branch(new_head, new[:-1], [], skip)
         try:
-            self._prove(new, skip)
+            if not self._is_proven(new, skip):
+                return OnBranch()
         except TrialsExhausted as problem:
             log.warning("a branch of %d blocks is left for later: %s", len(new), problem)
             return OnBranch()
         except BranchFailed as failed:
-            log.warning("block %d of a branch breaks a rule: %s", new[failed.place].number, failed.rule)
-            self._forget(new[: failed.place + 1], failed.rule)
-            self._turn_to_trunk()
-            return BranchRefused(failed.rule, new[failed.place].number)
+            return self._refuse(failed)
+        return self._turn_to(new_head, new, old, skip)
+
+    def _refuse(self, failed: BranchFailed) -> Outcome:
+        number = failed.branch[-1].number
+        log.warning("block %d of a branch breaks a rule: %s", number, failed.rule)
+        self._forget(failed.branch, failed.rule)
+        self._turn_to_trunk()
+        return BranchRefused(failed.rule, number)
+
+    def _turn_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> Outcome:
         log.info("switching from block %d to a branch of %d blocks", self.trunk.head_number, len(new))
         if not self._pop_down_to(old[-1].previous):
             self.forks.remove(new_head.id)
             raise UnlinkableBlock("the branches part below the irreversible block")
         return self._apply_branch(new_head, new, old, skip)
 
-    def _prove(self, new: Branch, skip: SkipFlags) -> None:
-        """Raise unless the branch may be switched to."""
+    def _is_proven(self, new: Branch, skip: SkipFlags) -> bool:
+        """Whether the branch may be switched to, or a trial of it has begun that will tell; or raise what it breaks."""
         if skip & Skip.VALIDATOR_SIGNATURE:
-            return
+            return True
         is_proven = not any(item.validator in self._failed for item in new)
         for place in range(len(new) - 1, -1, -1):
             try:
                 is_proven &= self._proof.judge(new[place])
             except RuleViolation as rule:
-                raise BranchFailed(place, rule) from rule
+                raise BranchFailed(new[: place + 1], rule) from rule
         if is_proven:
-            return
-        self._trial.run(new, new[-1].number - 1, apply_all, skip)
+            return True
+        try:
+            return self._trial.run(new, apply_switched, skip)
+        except TrialFailed as failed:
+            raise _failed_in(new, failed) from failed
+
+    # -- a trial that takes longer
+
+    @property
+    def is_trying(self) -> bool:
+        """Whether a branch is being applied beside the trunk."""
+        return bool(self._trial.branch)
+
+    def try_further(self) -> Callable[[], Outcome] | None:
+        """Apply another piece of the branch that is being tried; what follows from it, once that is known.
+
+        When the trunk has moved meanwhile, the best branch is tried from its beginning.
+        """
+        new = [*self._trial.branch]
+        try:
+            return partial(self._take_tried, new[0]) if self._trial.go_on() else None
+        except TrialFailed as failed:
+            return partial(self._refuse, _failed_in(new, failed))
+        except TrunkMoved:
+            return self._take_best
+
+    def _take_tried(self, tip: ForkItem) -> Outcome:
+        """Switch to a branch that was applied beside the trunk."""
+        if self.forks.find(tip.id) is None or not self._is_better(tip):
+            return OnBranch()
+        new, old = self.forks.branches(tip.id, self.trunk.head_id)
+        return self._turn_to(tip, new, old, Skip.NOTHING)
+
+    def _take_best(self) -> Outcome:
+        best = self.forks.head
+        if best is None or best.previous == self.trunk.head_id or not self._is_better(best):
+            return OnBranch()
+        return self._switch(best, Skip.NOTHING)
+
+    def stop_trying(self) -> None:
+        """Abandon what is being tried."""
+        self._trial.stop()
+
+    def try_in_pieces(self) -> None:
+        """From now on somebody calls `try_further` for as long as something is being tried."""
+        self._trial.piece_seconds = PIECE_SECONDS
 
     def _turn_to_trunk(self) -> None:
         """After the tip of a bad branch is gone: the head is the longest branch that is left."""
@@ -295,20 +348,15 @@ class ForkChoice:
 class BranchFailed(RuleViolation):
     """A block of a branch breaks a rule."""
 
-    def __init__(self, place: int, rule: RuleViolation) -> None:
+    def __init__(self, branch: Branch, rule: RuleViolation) -> None:
         super().__init__(str(rule))
-        self.place = place
-        """Its place in the branch, counted from the tip."""
+        self.branch = branch
+        """The block, last in the list, and what stands on it."""
         self.rule = rule
 
 
-def apply_all(trunk: Trunk, branch: Branch, skip: SkipFlags) -> None:
-    """Apply a branch, or raise `BranchFailed`."""
-    for place in range(len(branch) - 1, -1, -1):
-        try:
-            apply_switched(trunk, branch[place].block, skip)
-        except RuleViolation as rule:
-            raise BranchFailed(place, rule) from rule
+def _failed_in(new: Branch, failed: TrialFailed) -> BranchFailed:
+    return BranchFailed(new[: new.index(failed.item) + 1], failed.rule)
 
 
 def apply_switched(trunk: Trunk, block: Block, skip: SkipFlags) -> bool:

@@ -103,6 +103,8 @@ WITNESS = Template(
         "p2p-endpoint": "Peers can be followed without it: leave it out, or open its port to nodes of your own alone.",
         "webserver-http-endpoint": "127.0.0.1 can be reached from this machine alone. Keep it so, and serve the public "
         "from another node.",
+        "webserver-trusted-proxies": "Leave it out: a validator stands behind no proxy.",
+        "p2p-exempt": "Write none where strangers reach this node from private addresses, as in some containers.",
         "webserver-allowed-origins": "Leave it out: no page of the web has business with a validator.",
         "snapshot-serve-endpoint": "Leave it out: a node of your own that makes no blocks can serve snapshots.",
         "validator": "Put the name of your validator here, and remove the `#` before it.",

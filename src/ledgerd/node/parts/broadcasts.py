@@ -1,39 +1,173 @@
-"""Transactions and blocks from clients: decoded, pushed on the chain's thread, and passed on to peers.
+"""Transactions and blocks from clients: pushed on the chain's thread, in turns of who sends them, and sent to peers.
 
-The requests are those of `rpc.link.topics`; this is the main process's side of them (spec 05, section 10).
+The requests are those of `rpc.link.topics`; this is the main process's side of them (spec 05, section 10). What they
+cost is charged to the address or connection that they came from, as that of peers is.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections import deque
 from collections.abc import Callable
-from functools import partial
+from concurrent.futures import Future
+from threading import Lock
+from typing import NamedTuple
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.pending.pending import ROOM_BESIDE_TRANSACTION
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.chain_thread import Rank
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.p2p.shared.budget import TokenBucket
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.errors import require
+from ledgerd.p2p.shared.allowances import Allowance, Allowances
+from ledgerd.p2p.shared.budget import SharedBudget
+from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
+from ledgerd.p2p.turns import Turns
+from ledgerd.protocol.addresses import Exemption
+from ledgerd.protocol.block import Block, SignedHeader
+from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.transaction import Transaction
+from ledgerd.rpc.call.bounds import BoundsMet
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.switchboard import Handler
-from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, broadcast_of
+from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broadcast, broadcast_of
+
+log = logging.getLogger(__name__)
 
 FUTURE_SECONDS = 5
 """How far ahead of the clock a block may be."""
 
 CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND = 5_000, 1_000
 FREE_SIGNATURES = 2
-"""Transactions with at most so many signatures are accepted even when the common limit is used up."""
-CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND = 1 << 20, 16 << 10
-"""The limit, in bytes, on blocks of all clients without a proven signature: the chain does not know which client
-sent a block.
+CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND = 4 << 20, 64 << 10
+FREE_UNPROVEN = 4 << 10
+"""What all clients together may have recovered, and in bytes, which blocks that nobody signed they may leave here. What
+others have used up leaves each one its part, and a newcomer this much at once.
 """
+REFUSED_COST = 10
+"""How many times its signatures a transaction costs besides, where it was refused."""
 
 LOCKED = "Unable to acquire WRITE lock"
+
+
+MOST_WAITING, MOST_WAITING_BYTES = 1_000, 16 << 20
+"""Broadcasts that wait for the chain; with more, the last one of whoever has most there is refused."""
+
+Push = Callable[[Broadcast, Allowance], None]
+
+
+class Shed(Exception):
+    """More was asked than a bound allows."""
+
+    def __init__(self, bound: str) -> None:
+        super().__init__(bound)
+        self.bound = bound
+
+
+class Waiting(NamedTuple):
+    """A broadcast that waits for its turn."""
+
+    asked: Broadcast
+    push: Push
+    is_block: bool
+    done: Future[None]
+
+
+class Own(NamedTuple):
+    """What one who sends broadcasts has here."""
+
+    allowance: Allowance
+    waiting: deque[Waiting]
+
+    @property
+    def size(self) -> int:
+        """The bytes that wait."""
+        return sum(len(each.asked.packed) for each in self.waiting)
+
+
+class Line:
+    """The broadcasts that wait, in turns by what those who sent them have cost.
+
+    They are entered on one thread and heard on another.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._turns = Turns[str]()
+        self._allowances = Allowances(Exemption(()))
+        self._own: dict[str, Own] = {}
+        self._hearing: str | None = None
+        self._count = self._bytes = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def enter(self, waiting: Waiting, now: float) -> None:
+        """Wait for one's turn."""
+        share = waiting.asked.share
+        with self._lock:
+            if share not in self._own:
+                self._own[share] = Own(self._allowances.named(share, now), deque())
+            self._own[share].waiting.append(waiting)
+            self._count += 1
+            self._bytes += len(waiting.asked.packed)
+            self._settle(share)
+            while self._count > MOST_WAITING:
+                self._shed(max(self._own, key=lambda each: len(self._own[each].waiting)))
+            while self._bytes > MOST_WAITING_BYTES:
+                self._shed(max(self._own, key=lambda each: self._own[each].size))
+
+    def _shed(self, share: str) -> None:
+        last = self._take(self._own[share].waiting.pop())
+        self._settle(share)
+        if last.done.set_running_or_notify_cancel():
+            last.done.set_exception(Shed("broadcasts that wait"))
+
+    def _take(self, one: Waiting) -> Waiting:
+        self._count -= 1
+        self._bytes -= len(one.asked.packed)
+        return one
+
+    def _settle(self, share: str) -> None:
+        """Have one wait for a turn as long as it has something here."""
+        allowance, waiting = self._own[share]
+        if waiting:
+            self._turns.wait(share, allowance, is_block=waiting[0].is_block)
+        elif share != self._hearing:
+            del self._own[share]
+            self._turns.leave(share)
+
+    def _next(self) -> tuple[Waiting, Allowance] | None:
+        with self._lock:
+            while (share := self._turns.next()) is not None:
+                allowance, waiting = self._own[share]
+                one = self._take(waiting.popleft())
+                if one.done.set_running_or_notify_cancel():
+                    self._hearing = share
+                    return one, allowance
+                self._settle(share)
+        return None
+
+    def hear_next(self) -> None:
+        """Push the broadcast whose turn it is, if one still waits."""
+        found = self._next()
+        if found is None:
+            return
+        one, allowance = found
+        began, problem = self._clock(), None
+        try:
+            one.push(one.asked, allowance)
+        except Exception as error:  # noqa: BLE001 - who waits for it gets it
+            problem = error
+        with self._lock:
+            self._turns.charge(one.asked.share, self._clock() - began)
+            self._hearing = None
+            self._settle(one.asked.share)
+        if problem is None:
+            one.done.set_result(None)
+        else:
+            one.done.set_exception(problem)
 
 
 class Broadcasts:
@@ -43,13 +177,19 @@ class Broadcasts:
         self._chain = chain
         self._time = time
         self._patience = patience
-        now = time.wall() / MICRO
-        self._signatures = TokenBucket(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, now)
-        self._unproven = TokenBucket(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, now)
+        now = self._now
+        self._signatures = SharedBudget(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, FREE_SIGNATURES, now)
+        self._unproven = SharedBudget(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
+        self.line = Line(time.seconds)
+        self._met = BoundsMet()
         self.after_transaction: list[Callable[[Chain, Transaction], None]] = []
         """Called on the chain's thread after a transaction was accepted."""
         self.after_block: list[Callable[[Chain, Block], None]] = []
         """The same for a block, which may be on a branch."""
+
+    @property
+    def _now(self) -> float:
+        return self._time.wall() / MICRO
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -58,47 +198,83 @@ class Broadcasts:
 
     async def transaction(self, payload: bytes) -> bytes:
         """Push a packed transaction."""
-        asked = broadcast_of(payload)
-        transaction = codec_of(Transaction).decode_exactly(asked.packed)
-        await self._in_time(partial(self._push, transaction, asked.max_block_age), Rank.OTHER)
+        await self._in_time(broadcast_of(payload), self._push, is_block=False)
         return b""
 
     async def block(self, payload: bytes) -> bytes:
         """Push a packed block."""
-        block = codec_of(Block).decode_exactly(payload)
-        latest = self._time.wall() // MICRO + FUTURE_SECONDS
-        require(block.timestamp <= latest, "block.timestamp.sec_since_epoch() <= max_accept_time: ")
-        await self._in_time(partial(self._push_block, block), Rank.BLOCK)
+        await self._in_time(broadcast_of(payload), self._push_block, is_block=True)
         return b""
 
-    def _charge(self, budget: TokenBucket, cost: int) -> None:
-        if not budget.take(cost, self._time.wall() / MICRO):
-            raise PlainError(LOCKED)
+    async def _in_time(self, asked: Broadcast, push: Push, *, is_block: bool) -> None:
+        """Refuse what waits longer for the chain than the options allow; what has begun runs to its end.
 
-    async def _in_time(self, job: Callable[[], None], rank: Rank) -> None:
-        """Refuse a job that waits longer for the chain than the options allow; one that has begun runs to its end."""
+        Each one that comes has another one heard: whose turn it is, which need not be its own.
+        """
+        waiting = Waiting(asked, push, is_block, Future())
+        self.line.enter(waiting, self._now)
         try:
             async with asyncio.timeout(self._patience or None):
-                await self._chain.run(job, rank)
+                await self._chain.run(self.line.hear_next)
+                await asyncio.wrap_future(waiting.done)
         except TimeoutError:
             raise PlainError(LOCKED) from None
+        except Shed as shed:
+            raise self._refusal(asked.share, shed.bound) from None
 
-    def _push(self, transaction: Transaction, max_block_age: int) -> None:
+    def _refusal(self, share: str, bound: str) -> PlainError:
+        """The operator hears once a minute which bound holds whom."""
+        self._met.note(bound, share)
+        line = self._met.line(self._time.seconds())
+        if line:
+            log.warning("limits reached by clients: %s", line)
+        return PlainError(LOCKED)
+
+    # -- on the thread of the chain
+
+    def _push(self, asked: Broadcast, allowance: Allowance) -> None:
         chain = self._chain.chain
-        if max_block_age >= 0:
-            oldest = self._time.wall() // MICRO - max_block_age
+        if asked.max_block_age >= 0:
+            oldest = self._time.wall() // MICRO - asked.max_block_age
             require(chain.head_time >= oldest, "!check_max_block_age(max_block_age): ")
+        limit = chain.globals.maximum_block_size - ROOM_BESIDE_TRANSACTION
+        rule = "trx_size <= (get_dynamic_global_properties().maximum_block_size - 256): "
+        require(len(asked.packed) <= limit, rule)
+        transaction = codec_of(Transaction).decode_exactly(asked.packed)
         count = len(transaction.signatures)
-        if count > FREE_SIGNATURES and chain.is_signable(transaction):
-            self._charge(self._signatures, count)
-        chain.push_transaction(transaction)
+        if not chain.is_signable(transaction):
+            count = 0
+        elif not allowance.signatures.take(count, self._now):
+            raise Shed("signatures of an address")
+        elif not self._signatures.take(asked.share, count, self._now):
+            raise Shed("signatures of all clients")
+        try:
+            chain.push_transaction(transaction)
+        except RuleViolation:
+            allowance.signatures.take(REFUSED_COST * count, self._now)
+            raise
         for action in self.after_transaction:
             action(chain, transaction)
 
-    def _push_block(self, block: Block) -> None:
-        chain = self._chain.chain
-        if block.previous != chain.head_id and not chain.is_known(block.id) and not chain.is_signed(block):
-            self._charge(self._unproven, len(block.packed))
+    def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
+        """What its size and header say is looked at first: a whole block takes many times longer to decode."""
+        chain, packed = self._chain.chain, asked.packed
+        size, limit = len(packed), MAX_SIZE_AHEAD * chain.globals.maximum_block_size
+        require(size <= limit, f"block_size <= gprops.maximum_block_size: Block Size is too Big: {size} > {limit}")
+        header = codec_of(SignedHeader).decode(packed)
+        latest = self._time.wall() // MICRO + FUTURE_SECONDS
+        require(header.timestamp <= latest, "block.timestamp.sec_since_epoch() <= max_accept_time: ")
+        if not chain.is_known(header.id) and not chain.is_signed(header):
+            self._charge_unproven(asked.share, size, allowance, is_beside=header.previous != chain.head_id)
+        block = codec_of(Block).decode_exactly(packed)
         chain.push_block(block).or_raise()
         for action in self.after_block:
             action(chain, block)
+
+    def _charge_unproven(self, share: str, size: int, allowance: Allowance, *, is_beside: bool) -> None:
+        """A block that nobody is known to have signed; beside the head it may be kept."""
+        now = self._now
+        if not allowance.pushed.take(size, now) or (is_beside and not allowance.unproven.take(1, now)):
+            raise Shed("unsigned blocks of an address")
+        if not self._unproven.take(share, size, now):
+            raise Shed("unsigned blocks of all clients")

@@ -45,6 +45,8 @@ class ChainPart(Part):
         self.origin = StateOrigin.STANDING
         self.building = asyncio.Lock()
         """Held while a state that is to replace this one is being built: there is one folder for it."""
+        self._is_trying = False
+        """Whether another piece of a branch is to be applied beside the trunk."""
         self.is_made_anew = False
         """Whether the chain is being reopened, so that its thread does not answer the watchdog for a while."""
 
@@ -130,4 +132,16 @@ class ChainPart(Part):
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
         follow_for_plugins(chain, self._configuration)
+        chain.try_in_pieces(self._go_on_trying)
         return chain
+
+    def _go_on_trying(self) -> None:
+        """Apply the next piece of a branch after what waits for the thread by now."""
+        if not self._is_trying:
+            self._is_trying = True
+            self._thread.submit(self._try_further)
+
+    def _try_further(self) -> None:
+        self._is_trying = False
+        if self._chain is not None:
+            self._chain.try_further()

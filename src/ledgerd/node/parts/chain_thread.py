@@ -1,7 +1,8 @@
 """The one thread that uses the chain: all others submit jobs to it, by rank.
 
-Producing a block goes before blocks of others, and those before transactions; a job that has begun is not interrupted.
-The thread runs an event loop, which is also that of the peers: jobs run between two events of it.
+Producing a block goes before everything else; a job that has begun is not interrupted. The thread runs an event loop,
+which is also that of the peers: jobs run between two events of it, in turns of so much time, so that a flood of jobs
+keeps no peer waiting.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from enum import IntEnum
-from queue import PriorityQueue
+from queue import Empty, PriorityQueue
 from typing import TypeVar
 
 from ledgerd.supervision.threads import on_loop
@@ -27,8 +28,11 @@ class Rank(IntEnum):
     """The order in which jobs run."""
 
     PRODUCTION = 0
-    BLOCK = 1
-    OTHER = 2
+    OTHER = 1
+
+
+TURN_SECONDS = 0.02
+"""Seconds of jobs between two looks at the events of the loop."""
 
 
 class ChainThread:
@@ -39,6 +43,8 @@ class ChainThread:
         self._numbers = itertools.count()
         self._loop = asyncio.new_event_loop()
         self._is_stopping = False
+        self._is_awake = False
+        """Whether a turn is coming."""
         self._thread = work.thread("chain", self._work, may_end=True)
 
     def submit(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> Future[T]:
@@ -54,7 +60,7 @@ class ChainThread:
                 future.set_exception(error)
 
         self._queue.put((rank, next(self._numbers), work))
-        self._loop.call_soon_threadsafe(self._next)
+        self._loop.call_soon_threadsafe(self._wake)
         return future
 
     async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
@@ -72,14 +78,36 @@ class ChainThread:
 
     def stop(self) -> None:
         """Run the queued jobs, then end the thread."""
-        self._is_stopping = True
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._stop)
         self._thread.join()
 
-    def _next(self) -> None:
-        """Run the job of the highest rank: not always the one whose submission scheduled this call."""
-        _, _, job = self._queue.get_nowait()
+    def _stop(self) -> None:
+        self._is_stopping = True
+        while self._run_next():
+            pass
+        self._loop.stop()
+
+    def _wake(self) -> None:
+        if not self._is_awake:
+            self._is_awake = True
+            self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        """Run jobs for so long, those of the highest rank first; what is left has its turn after others."""
+        self._is_awake = False
+        end = self._loop.time() + TURN_SECONDS
+        while self._run_next():
+            if self._loop.time() >= end:
+                self._wake()
+                return
+
+    def _run_next(self) -> bool:
+        try:
+            _, _, job = self._queue.get_nowait()
+        except Empty:
+            return False
         job()
+        return True
 
     def _work(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -1,14 +1,12 @@
 """Rate limits of an address, over all of its connections, past ones included (spec 04, section 27).
 
-An IPv6 address counts as its /64, which is the usual size of one customer's network. Addresses that the operator
-exempts are limited by connection.
+Addresses that the operator exempts are charged by connection.
 """
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-
 from ledgerd.p2p.shared.budget import TokenBucket
+from ledgerd.protocol.addresses import Exemption, charged_as
 
 REMEMBERED = 4096
 """The number of addresses that are remembered; the least recently active is dropped first."""
@@ -18,9 +16,6 @@ SIGNATURES, SIGNATURES_A_SECOND = 2_000, 200
 UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND = 32, 0.05
 PUSHED_BYTES, PUSHED_BYTES_A_SECOND = 1 << 20, 16 << 10
 """A burst, and a rate per second."""
-
-OWN_NETWORK = 64
-PRIVATE, NONE = "private", "none"
 
 
 class Allowance:
@@ -43,37 +38,6 @@ class Allowance:
         """Seconds spent on its messages, by which `p2p.turns` orders the addresses."""
 
 
-class Exemption:
-    """Addresses that many nodes may share, so that no limit by address holds for them."""
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self._is_private = PRIVATE in words
-        self._networks = tuple(network_of(word) for word in words if word not in (PRIVATE, NONE))
-
-    def __contains__(self, host: object) -> bool:
-        try:
-            address = ip_address(str(host))
-        except ValueError:
-            return False
-        return (self._is_private and address.is_private) or any(address in network for network in self._networks)
-
-
-def network_of(word: str) -> IPv4Network | IPv6Network:
-    """An address or a network, as the operator writes it; `ValueError` where it is none."""
-    return ip_network(word, strict=False)
-
-
-def charged_as(host: str) -> str:
-    """What an address is charged as."""
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host
-    if address.version == 4:
-        return host
-    return f"{int(address) >> (address.max_prefixlen - OWN_NETWORK):x}::/{OWN_NETWORK}"
-
-
 class Allowances:
     """The allowances of all recently active addresses."""
 
@@ -88,7 +52,10 @@ class Allowances:
         """The allowance of an address; a new one each time where it is exempt."""
         if host in self._exemption:
             return Allowance(now)
-        name = charged_as(host)
+        return self.named(charged_as(host), now)
+
+    def named(self, name: str, now: float) -> Allowance:
+        """The allowance that is charged by a name."""
         allowance = self._kept.pop(name, None) or Allowance(now)
         while len(self._kept) >= REMEMBERED:
             self._kept.pop(next(iter(self._kept)))

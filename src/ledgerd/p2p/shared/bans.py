@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from ledgerd.p2p.shared.allowances import Exemption, charged_as
 from ledgerd.p2p.wire.endpoints import subnet_of
+from ledgerd.protocol.addresses import Exemption, charged_as
 
 ADDRESS_LIMIT = 30.0
 """An address with so many offences that have not expired is banned."""

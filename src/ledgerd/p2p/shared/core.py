@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
-from ledgerd.p2p.shared.allowances import Allowances, Exemption
+from ledgerd.p2p.shared.allowances import Allowances
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.notices import Notices
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
+from ledgerd.protocol.addresses import Exemption
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 
 if TYPE_CHECKING:

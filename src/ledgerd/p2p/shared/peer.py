@@ -15,10 +15,19 @@ from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, Undecodable, UnknownType
 from ledgerd.p2p.wire.frames import Frame, FrameReader
 from ledgerd.p2p.wire.messages import NO_NODE, NORMAL, SYNC, Hello, Message, NodeId, read_message
+from ledgerd.p2p.wire.replies import ReplyReader
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 
 KNOWN_BLOCKS = 20
+
+
+class Unfinished(Enum):
+    """A long message is being decoded, in parts."""
+
+    YET = auto()
+
+
 EXCHANGE_REQUESTS, EXCHANGE_WINDOW = 3, 300
 BEATEN_SECONDS, LONGEST_BEATEN = 60, 300
 
@@ -115,6 +124,8 @@ class Peer:
         self.owes_peers = False
         """Whether it has not answered our request for peers yet."""
         self._frames = FrameReader()
+        self._reply: ReplyReader | None = None
+        """The long message that is being decoded."""
 
     @property
     def is_live(self) -> bool:
@@ -151,6 +162,7 @@ class Peer:
             self.connected_at = now
         if event is LifeEvent.ENDED:
             self._frames.clear()
+            self._reply = None
         return True
 
     def receive(self, data: bytes, now: float) -> None:
@@ -159,27 +171,42 @@ class Peer:
         self._frames.receive(data, now)
 
     def next_said(
-        self, now: float, is_unwanted: Callable[[Frame], bool] = lambda _: False
-    ) -> Message | PeerFault | None:
+        self,
+        now: float,
+        is_unwanted: Callable[[Frame], bool] = lambda _: False,
+        reader_of: Callable[[Frame], ReplyReader | None] = lambda _: None,
+    ) -> Message | PeerFault | Unfinished | None:
         """The next message, if it has arrived whole. After a fault other than `UnknownType`, nothing more can be read.
 
-        An unwanted message is skipped without decoding, which would take a while for two megabytes of blocks.
+        An unwanted message is skipped without decoding, and a long one is decoded in parts: two megabytes of blocks
+        would take a while.
         """
         try:
-            while (frame := self._frames.next_frame(now)) is not None:
-                if not is_unwanted(frame):
+            while self._reply is None and (frame := self._frames.next_frame(now)) is not None:
+                if is_unwanted(frame):
+                    continue
+                self._reply = reader_of(frame)
+                if self._reply is None:
                     return read_message(frame)
+            return None if self._reply is None else self._read_on(self._reply)
         except UnknownType as fault:
             return fault
         except (FrameTooLarge, Undecodable) as fault:
             self._frames.clear()
+            self._reply = None
             return fault
-        return None
+
+    def _read_on(self, reply: ReplyReader) -> Message | Unfinished:
+        said = reply.read()
+        if said is None:
+            return Unfinished.YET
+        self._reply = None
+        return said
 
     @property
     def next_number(self) -> int | None:
         """The number of the next message, if it has arrived whole."""
-        return self._frames.next_number
+        return self._frames.next_number if self._reply is None else self._reply.number
 
     def describe(self, hello: Hello) -> None:
         """Record what a hello claims, except its heights."""

@@ -21,7 +21,8 @@ class GapFill:
         self._core = core
         self._admission = admission
         self._asked: int | None = None
-        self._numbers: frozenset[int] = frozenset()
+        self.numbers: frozenset[int] = frozenset()
+        """What the last request asked for."""
         self._asked_at = -1e9
         self._limit = MOST_BLOCKS
         self._guide: int | None = None
@@ -49,7 +50,7 @@ class GapFill:
             return
         self._asked_at = core.now
         numbers = tuple(range(base, min(core.height_of(peer), base + self._limit - 1) + 1))
-        self._asked, self._numbers = peer.id, frozenset(numbers)
+        self._asked, self.numbers = peer.id, frozenset(numbers)
         core.send(peer, GapFillRequest(numbers))
 
     def _choose(self, base: int) -> Peer | None:
@@ -81,7 +82,7 @@ class GapFill:
         else:
             size = sum(len(block.packed) for block in reply.blocks) // len(reply.blocks)
             self._limit = max(2, min(MOST_BLOCKS, REPLY_BYTES // max(1, size)))
-        return all(block.number in self._numbers for block in reply.blocks)
+        return all(block.number in self.numbers for block in reply.blocks)
 
     def go_back(self) -> None:
         """The reply does not link to our chain: begin at the last irreversible block, below which branches do not

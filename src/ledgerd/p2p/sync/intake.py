@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Collection
 
 from ledgerd.chain.forks.outcome import FARTHEST_AHEAD
 from ledgerd.codec import DecodeError, codec_of
@@ -33,6 +34,7 @@ from ledgerd.p2p.wire.messages import (
     TransactionMessage,
     block_frame,
 )
+from ledgerd.p2p.wire.replies import ReplyReader
 from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
 
@@ -193,6 +195,17 @@ class Intake:
                     self._core.strike(peer, "a transaction that is too large")
                 return is_large
         return False
+
+    def reader_of(self, peer: Peer, frame: Frame) -> ReplyReader | None:
+        """What reads a reply with blocks, some at a time and none that were not asked for."""
+        match frame.number:
+            case BlockRangeReply.NUMBER:
+                asked: Collection[int] = self.ranges.asked_of(peer)
+            case GapFillReply.NUMBER:
+                asked = self.gaps.numbers
+            case _:
+                return None
+        return ReplyReader(frame, asked, self._core.chain.largest_block)
 
     def _is_settled(self, peer: Peer, payload: bytes) -> bool:
         """Whether size and header already decide on a pushed block; decoding it whole takes many times longer."""

@@ -190,6 +190,11 @@ class RangeSync:
         """Whether a peer has an unanswered request."""
         return peer.id in self._ranges.asked
 
+    def asked_of(self, peer: Peer) -> range:
+        """The numbers that a peer was asked for."""
+        piece = self._ranges.asked.get(peer.id)
+        return range(0) if piece is None else range(piece.start, piece.end + 1)
+
     def receive(self, peer: Peer, reply: BlockRangeReply) -> bool:
         """Take a reply; whether it answers the request."""
         core, ranges = self._core, self._ranges

@@ -73,14 +73,14 @@ async def broadcast_transaction_with_callback(
 @NETWORK_BROADCAST_API.method(args=broadcast("n_args == 1", 1, 1, "1 argument"), weighed=False)
 async def broadcast_block(node: Node, block: Block) -> Nothing:
     """Push a block to the chain, and send it to peers."""
-    await node.main.ask(BROADCAST_BLOCK, block.packed)
+    await node.main.ask(BROADCAST_BLOCK, packed_topic(Broadcast(block.packed, share=node.share)))
     return Nothing()
 
 
 async def _send(node: Node, transaction: Transaction, max_block_age: int) -> None:
     """The largest age is read as a signed number of 32 bits, and a negative one is ignored."""
     age = max_block_age - 2 * SIGN_BIT if max_block_age >= SIGN_BIT else max_block_age
-    await node.main.ask(BROADCAST_TRANSACTION, packed_topic(Broadcast(transaction.packed, age)))
+    await node.main.ask(BROADCAST_TRANSACTION, packed_topic(Broadcast(transaction.packed, age, node.share)))
 
 
 async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -> Confirmation:

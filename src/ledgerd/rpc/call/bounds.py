@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
+from ledgerd.rpc.call.held_answers import HeldAnswers
 from ledgerd.rpc.call.limits import Limits
 
 SECONDS_BETWEEN_LINES = 60.0
@@ -30,7 +31,9 @@ class BoundReached(PlainError):
 class RequestBudget:
     """The remaining limits of one request, or of all requests of a batch together."""
 
-    def __init__(self, limits: Limits, note: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, limits: Limits, note: Callable[[str], None] = lambda _: None, share: str = "") -> None:
+        self.share = share
+        """What is charged for broadcasts (see `Asker`)."""
         self._limits = limits
         self._note = note
         self._names = 0
@@ -53,6 +56,11 @@ class RequestBudget:
         """Count the bytes of a finished answer."""
         self.require_room(count)
         self._bytes += count
+
+    def require_held(self, held: HeldAnswers) -> None:
+        """Refuse to go on with a batch of whoever has most of what is kept, when too much is."""
+        if held.is_too_much and held.largest == self.share:
+            self._refuse("The node holds too many answers that are not taken", "webserver-max-held-answer-bytes")
 
     def _refuse(self, message: str, option: str) -> None:
         self._note(option)

@@ -20,6 +20,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.legacy_json import parse
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
+from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
@@ -34,6 +35,7 @@ from ledgerd.rpc.call.envelope import (
     result_text,
 )
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
+from ledgerd.rpc.call.held_answers import HeldAnswers
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.supervision.threads import in_thread
@@ -107,11 +109,12 @@ class Dispatcher:
         self._clock = clock
         self._limits = limits
         self.bounds = BoundsMet()
+        self.held = HeldAnswers(limits.held_answer_bytes)
         self._damage = DamageNotes()
         self._reading = asyncio.Lock()
 
-    def answer(self, body: bytes, asker: str = "") -> bytes | Later:
-        """Answer a request, which is not empty; `asker` is the address for log lines about limits."""
+    def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
+        """Answer a request, which is not empty."""
         known = self.cache.find(body)
         if known is not None:
             return known
@@ -120,8 +123,8 @@ class Dispatcher:
         answered = self._parsed(body, partial(_read, body), asker)
         return answered if isinstance(answered, Later) else answer_bytes(answered)
 
-    async def _large_answer(self, body: bytes, asker: str) -> AsyncGenerator[str, None]:
-        """The answer to a large body, which is parsed in a thread.
+    async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[str, None]:
+        """The answer to a body that takes long to read: in a thread, while others have their turns here.
 
         The parsed value needs many times the memory of the body, so only one is parsed at a time; a thread cannot be
         interrupted, so the next one waits for its end even where the client has left.
@@ -144,8 +147,8 @@ class Dispatcher:
         if not reading.cancelled():
             reading.exception()
 
-    def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: str) -> str | Later:
-        budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker))
+    def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: Asker) -> str | Later:
+        budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
         try:
             request = parsed()
             if isinstance(request, list):
@@ -219,9 +222,9 @@ class Dispatcher:
         finally:
             view.close()
 
-    async def _values(self, method: Method, arguments: list[object]) -> AsyncGenerator[object, None]:
+    async def _values(self, method: Method, arguments: list[object], share: str) -> AsyncGenerator[object, None]:
         """The results of a method that answers later."""
-        made = method.function(self.node, *arguments)
+        made = method.function(self.node.asked_by(share), *arguments)
         if method.answering is Answering.LATER:
             yield await cast("Awaitable[object]", made)
             return
@@ -233,7 +236,7 @@ class Dispatcher:
         self, method: Method, arguments: list[object], identity: str, budget: RequestBudget
     ) -> AsyncGenerator[str, None]:
         try:
-            async with aclosing(self._values(method, arguments)) as values:
+            async with aclosing(self._values(method, arguments, budget.share)) as values:
                 async for value in values:
                     text = method.codec.to_json(value)
                     if method.answering is Answering.LATER:
@@ -248,22 +251,30 @@ class Dispatcher:
             log.exception("%s.%s failed", method.api, method.name)
             yield error_text(INTERNAL, identity)
 
-    def _batched(self, requests: list[Json], budget: RequestBudget, asker: str) -> Later:
+    def _batched(self, requests: list[Json], budget: RequestBudget, asker: Asker) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
         if 0 < self._limits.batch < len(requests):
-            self.bounds.note("webserver-max-batch-size", asker)
+            self.bounds.note("webserver-max-batch-size", asker.address)
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
         return Later(self._batch_answer(requests, budget))
 
     async def _batch_answer(self, requests: list[Json], budget: RequestBudget) -> AsyncGenerator[str, None]:
         """One array of all answers, in the order of the requests, which are answered one after the other."""
-        texts = []
-        for request in requests:
-            answered = self._single(request, budget)
-            if isinstance(answered, Later):
-                answered = (await answered.first()).decode("utf-8", "surrogateescape")
-            texts.append(answered)
-            # A batch may be long: other connections are served between its requests.
-            await asyncio.sleep(0)
-        yield f"[{','.join(texts)}]"
+        texts, held = [], 0
+        try:
+            for request in requests:
+                answered = self._single(request, budget)
+                if isinstance(answered, Later):
+                    answered = (await answered.first()).decode("utf-8", "surrogateescape")
+                texts.append(answered)
+                held += len(answered)
+                self.held.change(budget.share, len(answered))
+                budget.require_held(self.held)
+                # A batch may be long: other connections are served between its requests.
+                await asyncio.sleep(0)
+            yield f"[{','.join(texts)}]"
+        except PlainError as error:
+            yield error_text(self._fault(error), NO_ID)
+        finally:
+            self.held.change(budget.share, -held)

@@ -19,6 +19,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """A request, over HTTP or WebSocket."""
     held_bytes: int = 64_000_000
     """Buffered requests of all clients: those that have not arrived whole, or wait to be answered."""
+    held_answer_bytes: int = 128_000_000
+    """Buffered answers of all clients: incomplete batches, and what was not sent yet; zero for any size."""
     header_bytes: int = 16_000
     """Request line and headers."""
     batch: int = 1_000
@@ -49,6 +51,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks whose `X-Forwarded-For` says who the client is."""
+    exempt: tuple[str, ...] = ("private",)
+    """Addresses that many clients share: their broadcasts are charged by connection."""
     allowed_origins: tuple[str, ...] = ()
     """Origins of web pages that may send requests to a loopback endpoint."""
 

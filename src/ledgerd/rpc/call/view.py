@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
+from copy import copy
 from typing import Protocol, TypeVar
 
 from ledgerd.protocol.parameters import ChainParameters
@@ -53,7 +54,15 @@ class Node:
         self.network = network
         self.reading = reading
         self.main = main
+        self.share = ""
+        """What is charged for broadcasts of who asks; see `Asker`."""
         self._services = dict(services or {})
+
+    def asked_by(self, share: str) -> Node:
+        """The same for one request."""
+        same = copy(self)
+        same.share = share
+        return same
 
     def service(self, kind: type[S]) -> S:
         """Something that the node has besides its state, such as a history or a block log, by its type."""

@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from enum import Enum
 
+from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
@@ -147,7 +148,7 @@ class HttpConnection(Connection):
             self._end_after(responses.UPGRADE_REQUIRED)
         elif request.method == b"OPTIONS":
             self._send(request, responses.PREFLIGHT % self._header(request))
-        elif not service.may_ask(self._client(request)):
+        elif not service.may_ask(self._client(request).address):
             self._show(request, responses.TOO_MANY)
         elif not request.body:
             self._show(request, self._page(request))
@@ -156,11 +157,12 @@ class HttpConnection(Connection):
         else:
             self._give(request, service.dispatcher.answer(request.body, self._client(request)))
 
-    def _client(self, request: Request | Handshake) -> str:
-        """The address of the client: that of the connection, unless this is a trusted proxy."""
+    def _client(self, request: Request | Handshake) -> Asker:
+        """The client: that of the connection, unless this is a trusted proxy."""
         if self.charged:
-            return self.address
-        return self.service.proxies.client_of(self.address, request.headers.get(b"x-forwarded-for", b""))
+            return self.asker
+        found = self.service.proxies.client_of(self.host, request.headers.get(b"x-forwarded-for", b""))
+        return self.asker if found == self.host else Asker(found, found)
 
     def _is_for_health(self, request: Request) -> bool:
         """Whether `/health` is requested, on an endpoint that serves HTTP."""
@@ -232,6 +234,7 @@ class HttpConnection(Connection):
     def _send(self, request: Request, response: bytes) -> None:
         self.steps += 1
         self.transport.write(response)
+        self.keep_untaken()
         if not request.keeps_open or self.service.is_stopping or self.is_spare:
             self._close()
 
@@ -293,6 +296,7 @@ class HttpConnection(Connection):
             return
         self._is_ending = True
         self.hold(0)
+        self.keep(0)
         successor = WebSocketConnection(self.service, self.transport, self._client(handshake))
         if self.is_spare or not self.service.replace(self, successor):
             self._end_after(responses.refusal(503))

@@ -11,6 +11,8 @@ from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
+from ledgerd.protocol.addresses import charged_as
+
 EVERYBODY = "*"
 
 
@@ -59,6 +61,14 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 class Proxies:
     """The proxies that are trusted to name the addresses of their clients."""
 
@@ -76,11 +86,11 @@ class Proxies:
 
     def _found(self, address: str, forwarded: bytes) -> str:
         for each in reversed(forwarded.decode("latin-1").split(",")):
-            named = charged_address(each.strip())
-            if not named:
+            named = each.strip()
+            if not _is_address(named):
                 return address
-            if not self._trusts(each.strip()):
-                return named
+            if not self._trusts(named):
+                return charged_as(named)
         return address
 
     def _trusts(self, address: str) -> bool:
@@ -89,14 +99,3 @@ class Proxies:
         except ValueError:
             return False
         return any(found.version == each.version and found in each for each in self._networks)
-
-
-def charged_address(address: str) -> str:
-    """The address that limits count: of IPv6 the /64; empty for a text that is no address."""
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return ""
-    if found.version == 4:
-        return str(found)
-    return str(found.ipv4_mapped or ip_network((int(found) >> 64 << 64, 64)))

@@ -13,11 +13,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import cast
 
+from ledgerd.protocol.addresses import Exemption, charged_as
+from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.addresses import Addresses
 from ledgerd.rpc.http.connection_table import Activity, ConnectionTable
-from ledgerd.rpc.http.gate import Gate, Proxies, charged_address, is_loopback
+from ledgerd.rpc.http.gate import Gate, Proxies, is_loopback
 from ledgerd.rpc.http.responses import Page
 from ledgerd.supervision.tasks import Tasks
 
@@ -47,10 +49,12 @@ class Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, service: Service, address: str = "") -> None:
+    def __init__(self, service: Service, asker: Asker = NOBODY) -> None:
         self.service = service
-        self.address = address
-        self.charged = address
+        self.asker = asker
+        self.host = ""
+        """The address itself, where limits go by its network."""
+        self.charged = asker.address
         """The address that the connection counts for; empty for a trusted proxy, which many clients share."""
         self.is_spare = False
         """Whether it is above the limits."""
@@ -59,7 +63,7 @@ class Connection(asyncio.Protocol):
         self.steps = 0
         """Counts the client's progress, for the check of deadlines."""
         self.seen = (-1, 0.0)
-        self._held = 0
+        self._held = self._untaken = 0
         self._turn: asyncio.Handle | None = None
 
     def progress(self) -> int:
@@ -69,8 +73,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
-        self.address = charged_address(str(peer[0])) if isinstance(peer, tuple) else ""
-        self.charged = "" if self.service.proxies.are(self.address) else self.address
+        if isinstance(peer, tuple):
+            self._take_address(str(peer[0]), peer[1])
         if not self.service.admit(self):
             self.transport.abort()
             return
@@ -79,8 +83,23 @@ class Connection(asyncio.Protocol):
             # A client that waits for an answer sends nothing: TCP keep-alive detects a lost connection.
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
+    def _take_address(self, host: str, port: int) -> None:
+        """Many clients share the address of a proxy: each of its connections has a share of its own."""
+        service, address = self.service, charged_as(host)
+        self.host = host if ":" in address else address
+        is_proxy = service.proxies.are(self.host)
+        is_shared = is_proxy or host in service.exemption or self.host in service.exemption
+        self.asker = Asker(address, f"{host} port {port}" if is_shared else address)
+        self.charged = "" if is_proxy else address
+
+    @property
+    def address(self) -> str:
+        """The address as it is charged."""
+        return self.asker.address
+
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
         self.hold(0)
+        self.keep(0)
         self.service.leave(self)
 
     def go_on_later(self) -> None:
@@ -115,10 +134,28 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         self.is_congested = True
         self.steps += 1
+        self.keep_untaken()
 
     def resume_writing(self) -> None:
         self.is_congested = False
         self.steps += 1
+        self.keep(0)
+
+    @property
+    def untaken(self) -> int:
+        """Bytes of answers that the client has not taken, as far as they were counted."""
+        return self._untaken
+
+    def keep_untaken(self) -> None:
+        """Count the answers that the client does not take; when too many are kept, whoever has most is closed."""
+        if self.is_congested:
+            self.keep(self.transport.get_write_buffer_size())
+            self.service.relieve()
+
+    def keep(self, size: int) -> None:
+        """So many bytes of answers are kept here now."""
+        self.service.dispatcher.held.change(self.asker.share, size - self._untaken)
+        self._untaken = size
 
     @abstractmethod
     def patience(self) -> float | None:
@@ -147,6 +184,7 @@ class Service:
         """Whether clients can do more than read, so that web pages are refused unless their origin is allowed."""
         self.addresses = Addresses(limits.address_rate)
         self.proxies = Proxies(limits.trusted_proxies)
+        self.exemption = Exemption(limits.exempt)
         self._connections: ConnectionTable[Connection] = ConnectionTable(limits.connections, limits.address_connections)
         self._spare: ConnectionTable[Connection] = ConnectionTable(0, 0)
         self.held = 0
@@ -202,6 +240,19 @@ class Service:
         if check.evicted is not None:
             self._dismiss(check.evicted)
         return check.is_within
+
+    def relieve(self) -> None:
+        """While too many answers are kept, close the largest connection of those for whom most is kept."""
+        held = self.dispatcher.held
+        while held.is_too_much:
+            share = held.largest
+            own = [each for each in self.connections if each.asker.share == share and each.untaken]
+            if not own:
+                return
+            self.note("webserver-max-held-answer-bytes", own[0].address)
+            largest = max(own, key=lambda each: each.untaken)
+            largest.keep(0)
+            self._dismiss(largest)
 
     def _dismiss(self, connection: Connection) -> None:
         """Close a connection at once."""
@@ -263,6 +314,7 @@ class Service:
             log.warning("limits reached by clients: %s", line)
         for connection in [*self.connections, *self.spare_connections]:
             step, since = connection.seen
+            connection.keep_untaken()
             if connection.is_spare and step >= 0 and now - since >= SPARE_SECONDS:
                 connection.transport.abort()
                 continue

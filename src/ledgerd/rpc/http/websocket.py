@@ -17,6 +17,7 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import SEND_EOF, Protocol, Side, State
 from websockets.utils import accept_key as accepted
 
+from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http.connection_table import Activity
@@ -46,8 +47,8 @@ def accept_key(headers: Mapping[bytes, bytes]) -> bytes | None:
 class WebSocketConnection(Connection):
     """One WebSocket connection, after its handshake."""
 
-    def __init__(self, service: Service, transport: asyncio.Transport, address: str) -> None:
-        super().__init__(service, address)
+    def __init__(self, service: Service, transport: asyncio.Transport, asker: Asker) -> None:
+        super().__init__(service, asker)
         self.transport = transport
         limit = service.limits.body_bytes
         self._frames = Protocol(Side.SERVER, state=State.OPEN, max_size=limit, logger=_frame_log)
@@ -150,7 +151,7 @@ class WebSocketConnection(Connection):
         if service.is_starting:
             self._send(RECOVERING)
             return
-        answer = service.dispatcher.answer(message, self.address)
+        answer = service.dispatcher.answer(message, self.asker)
         if not isinstance(answer, Later):
             self._send(answer)
         elif 0 < service.limits.late_answers <= len(self._late):
@@ -192,6 +193,7 @@ class WebSocketConnection(Connection):
                 self.transport.close()
             elif not self.transport.is_closing():
                 self.transport.write(piece)
+        self.keep_untaken()
 
     # -- ends
 

@@ -19,7 +19,7 @@ BROADCAST_TRANSACTION = "broadcast transaction"
 """A request: a `Broadcast` with a packed transaction, to be pushed and sent to peers. The answer is empty."""
 
 BROADCAST_BLOCK = "broadcast block"
-"""A request: a packed block, to be pushed and sent to peers. The answer is empty."""
+"""A request: a `Broadcast` with a packed block, to be pushed and sent to peers. The answer is empty."""
 
 
 WAITING = "waiting transactions"
@@ -31,10 +31,13 @@ HEALTH = "health"
 
 
 class Broadcast(msgspec.Struct, frozen=True, array_like=True):
-    """A transaction, and the greatest age of the head at which it is accepted: seconds; negative for any age."""
+    """A transaction or a block of a client."""
 
     packed: bytes
     max_block_age: int = -1
+    """The greatest age of the head at which a transaction is accepted: seconds; negative for any age."""
+    share: str = ""
+    """What is charged for it: the client's address, or its connection (`rpc.call.asker`)."""
 
 
 class Inclusion(msgspec.Struct, frozen=True, array_like=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
-from ledgerd.node.config.values.endpoints import ENDPOINT, NETWORK, ORIGIN
+from ledgerd.node.config.values.endpoints import ENDPOINT, EXEMPT, NETWORK, ORIGIN
 from ledgerd.node.config.values.values import BOOL, SIZE, UINT32, UINT64, uint32
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.settings import WebserverSettings
@@ -72,6 +72,16 @@ WEBSERVER = OptionSection(
             field="limits.held_bytes",
         ),
         Option(
+            "webserver-max-held-answer-bytes",
+            SIZE,
+            "The most bytes of answers that one of the processes holds: of batches that are not whole yet, and of what "
+            "clients have not read. Beyond it, batches of whoever holds most are answered with an error, and its "
+            "connections are closed; 0 for any size.",
+            default="128000000",
+            ours=True,
+            field="limits.held_answer_bytes",
+        ),
+        Option(
             "webserver-max-header-size",
             SIZE,
             "The most bytes of a request's headers.",
@@ -129,6 +139,18 @@ WEBSERVER = OptionSection(
             words=True,
             ours=True,
             field="limits.trusted_proxies",
+        ),
+        Option(
+            "webserver-exempt",
+            EXEMPT,
+            "Addresses that many clients share, such as that of a proxy which is not trusted: what they broadcast is "
+            "charged to each connection, and else to the address. Networks as 10.0.0.0/8; private for this machine and "
+            "private networks; none for no exemption.",
+            default="private",
+            repeatable=True,
+            words=True,
+            ours=True,
+            field="limits.exempt",
         ),
         Option(
             "webserver-allowed-origins",

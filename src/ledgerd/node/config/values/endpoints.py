@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
-from ledgerd.p2p.shared.allowances import NONE, PRIVATE, network_of
+from ledgerd.protocol.addresses import NONE, PRIVATE, network_of
 from ledgerd.protocol.endpoint import Endpoint
 
 NTP_PORT = 123

@@ -1,0 +1,88 @@
+"""Replies that hold many blocks, decoded some at a time: two megabytes of them at once would keep everybody waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+
+from ledgerd.codec import DecodeError, codec_of
+from ledgerd.codec.kinds import Reading
+from ledgerd.codec.numbers import UInt32
+from ledgerd.codec.varint import read_varint
+from ledgerd.p2p.wire.faults import Undecodable
+from ledgerd.p2p.wire.frames import Frame
+from ledgerd.p2p.wire.messages import BlockRangeReply, GapFillReply
+from ledgerd.protocol.block import Block
+
+DECODED_BYTES = 65_536
+"""After so many bytes of a reply, others are heard first."""
+
+
+class _Tail(msgspec.Struct, frozen=True):
+    """What stands behind the blocks of a range."""
+
+    last_block_next_available: UInt32
+    is_last: bool
+
+
+class ReplyReader:
+    """One reply: no more blocks of it are read than were asked for, and none behind one that was not asked for."""
+
+    def __init__(self, frame: Frame, asked: Collection[int], largest_block: int) -> None:
+        self.number = frame.number
+        self._payload = frame.payload
+        self._asked = asked
+        self._largest = largest_block
+        self._blocks: list[Block] = []
+        self._place = 0
+        self._left: int | None = None
+        """Blocks still to be read, once their number is known."""
+        self._is_cut = False
+        """Whether it holds more than is read of it."""
+
+    def read(self) -> BlockRangeReply | GapFillReply | None:
+        """Read some more blocks; the reply when that was all.
+
+        Raises:
+            Undecodable: It is too short, holds what no field may, or a block with more bytes than any may have.
+        """
+        try:
+            if self._left is None:
+                self._begin()
+            self._go_on()
+            return self._reply() if not self._left else None
+        except (DecodeError, IndexError) as error:
+            raise Undecodable(f"a message of type {self.number} that cannot be read: {error}") from error
+
+    def _begin(self) -> None:
+        count, self._place = read_varint(self._payload, 0, Reading())
+        self._left = min(count, len(self._asked))
+        self._is_cut = count > self._left
+
+    def _go_on(self) -> None:
+        stop = self._place + DECODED_BYTES
+        while self._left and self._place < stop:
+            block = self._next_block()
+            self._blocks.append(block)
+            self._left -= 1
+            if self._left and block.number not in self._asked:
+                self._left, self._is_cut = 0, True
+
+    def _next_block(self) -> Block:
+        payload, place = self._payload, self._place
+        if len(payload) - place <= self._largest:
+            block, self._place = codec_of(Block).decode_from(payload, place)
+        else:
+            block, size = codec_of(Block).decode_from(payload[place : place + self._largest], 0)
+            self._place = place + size
+        return block
+
+    def _reply(self) -> BlockRangeReply | GapFillReply:
+        blocks = tuple(self._blocks)
+        if self.number == GapFillReply.NUMBER:
+            return GapFillReply(blocks)
+        if self._is_cut:
+            return BlockRangeReply(blocks, 0, is_last=False)
+        tail, _ = codec_of(_Tail).decode_from(self._payload, self._place)
+        return BlockRangeReply(blocks, tail.last_block_next_available, tail.is_last)
