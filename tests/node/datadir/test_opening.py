@@ -129,6 +129,26 @@ def test_a_replay_makes_the_state_anew_and_loses_no_block(directory: Directory) 
     assert directory.started(chain=network) == (400, StateOrigin.STANDING)
 
 
+def test_a_replay_of_a_log_that_ends_far_below_keeps_the_replaced_state(directory: Directory) -> None:
+    """Also through a second replay, until the chain is past its blocks."""
+    network = str(FOLDER.parent / "open-main.toml")
+    blocks = recorded_blocks("open-main")[:400]
+    directory.started(push(blocks), chain=network)
+    for path in directory.state.glob("block_log*"):
+        path.unlink()
+    log = BlockLog.open(directory.state)
+    for number, block in enumerate(blocks[:200], 1):
+        log.append(number, block)
+    log.close()
+
+    for _ in range(2):
+        assert directory.started(chain=network, replay_blockchain="true")[0] == 200
+        assert (directory.state / REPLACED / DATA_FILE).exists()
+    directory.started(push(blocks[200:350]), chain=network)
+    assert directory.started(chain=network)[0] == 400
+    assert not (directory.state / REPLACED).exists()
+
+
 class Interrupter(logging.Handler):
     """Asks the node to stop when a line of the log holds these words."""
 

@@ -28,7 +28,7 @@ NEW = "new"
 """The folder in which a new state is built before it replaces the present one."""
 
 REPLACED = "replaced"
-"""The folder of the replaced state, until its reversible blocks are applied again."""
+"""The folder of the replaced state, until its latest blocks are applied again."""
 
 OLD_BLOCKS = "blocks-before-snapshot"
 """The folder, beside that of the state, for a full block log that a newer state does not continue."""
@@ -56,10 +56,14 @@ class StateFiles:
     @property
     def head(self) -> int:
         """The head block of the state; 0 if there is no readable state."""
-        if not self.exists:
+        return self._head_of(self.folder)
+
+    def _head_of(self, folder: Path) -> int:
+        data = folder / DATA_FILE
+        if not data.is_file() or not data.stat().st_size:
             return 0
         try:
-            with Store.open(self.folder, STORED_TABLES, space=self.space, formers=FORMERS) as store:
+            with Store.open(folder, STORED_TABLES, space=self.space, formers=FORMERS) as store:
                 found = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         except StorageError:
             return 0
@@ -114,10 +118,16 @@ class StateFiles:
         (self.logs / BLOCK_INFO).unlink(missing_ok=True)
 
     def set_aside(self) -> None:
-        """Move the state aside for a new one; its reversible blocks, which are in no log, are still needed."""
+        """Move the state aside for a new one; its latest blocks, some of which are in no log, are still needed.
+
+        A state that was set aside before, and whose blocks are not all applied yet, is the one to keep.
+        """
         if not self.exists:
             return
         aside = self.folder / REPLACED
+        if self._head_of(aside) > self.head:
+            self.remove()
+            return
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir()
         (self.folder / DATA_FILE).replace(aside / DATA_FILE)
@@ -167,7 +177,7 @@ class StateFiles:
     # -- what was set aside
 
     def blocks_set_aside(self) -> Iterator[bytes]:
-        """The reversible blocks of the replaced state, packed and in order."""
+        """The latest blocks of the replaced state, packed and in order."""
         aside = self.folder / REPLACED
         if not (aside / DATA_FILE).exists():
             return

@@ -109,16 +109,26 @@ class ReplayPart(Part):
             log.info("stopped at block %d of %d; the next start goes on from there", chain.head_number, last)
 
     def _put_back(self, chain: Chain) -> None:
-        """Apply the reversible blocks of the old state, which are in no log: only peers might still have them."""
+        """Apply the latest blocks of the old state, some of which are in no log: only peers might still have them.
+
+        What cannot be applied, because the log ends too far below, is kept until the chain is past it.
+        """
         files = self._chain.files
         try:
             kept = [codec_of(Block).decode_exactly(packed) for packed in files.blocks_set_aside()]
             for block in kept:
                 if block.number > chain.head_number:
                     chain.push_block(block).or_raise()
-        except (RuleViolation, StorageError) as problem:
-            log.warning("blocks that were in the state alone cannot be applied, peers have to send them: %s", problem)
-        files.forget_set_aside()
+            if not kept or chain.head_number >= kept[-1].number:
+                files.forget_set_aside()
+                return
+            problem = f"the chain ends at block {chain.head_number}, they begin at block {kept[0].number}"
+        except RuleViolation as error:
+            problem = str(error)
+        except StorageError as error:
+            problem = str(error)
+            files.forget_set_aside()  # it cannot be read, and never will be
+        log.warning("blocks that were in the state alone cannot be applied, peers have to send them: %s", problem)
 
 
 def free_bytes(folder: Path) -> int:
