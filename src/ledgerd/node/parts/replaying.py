@@ -122,7 +122,7 @@ class ReplayPart(Part):
             if not kept or chain.head_number >= kept[-1].number:
                 files.forget_set_aside()
                 return
-            problem = f"the chain ends at block {chain.head_number}, they begin at block {kept[0].number}"
+            problem = f"the head is block {chain.head_number}, they begin at block {kept[0].number}"
         except RuleViolation as error:
             problem = str(error)
         except StorageError as error:
