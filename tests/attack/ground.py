@@ -25,9 +25,9 @@ from tests.attack.aim import HOST, Aim, write_aim
 PROGRAM = (sys.executable, "-m", "tests.attack.timed_node")
 VALIDATORS, HONEST_VALIDATORS = 21, 3
 START_SECONDS = 90.0
+FOUNDING_BLOCKS = 18 * 21 + 1
 FIRST_SNAPSHOT_BLOCKS = 1
 """Blocks after the founding to the snapshot that is served."""
-FOUNDING_BLOCKS = 18 * 21
 HOLDERS = 20
 
 
@@ -36,7 +36,6 @@ class Chosen(msgspec.Struct, frozen=True):
 
     max_connections: int | None = 100
     workers: int = 2
-    websocket_host: str = HOST
     block_time: float = 3.0
 
 
@@ -86,7 +85,6 @@ class Ground:
             names=tuple(self.plan.keys.validators),
             key=PUBLISHED_ACCOUNTS_KEY,
             holders=holders[:HOLDERS],
-            websocket_host=self.chosen.websocket_host,
         )
         path = self.folder / "aim.json"
         write_aim(path, aim)
@@ -116,16 +114,14 @@ def ground(folder: Path, chosen: Chosen) -> Iterator[Ground]:
         yield made
 
 
-_OWN = ("p2p-isolated-peers", "webserver-thread-pool-size", "plugin", "webserver-ws-endpoint")
+_OWN = ("p2p-isolated-peers", "webserver-thread-pool-size", "plugin")
 
 
 def _target_options(chosen: Chosen, member: Member, ports: list[int]) -> list[str]:
     snapshots, *time_servers = ports
     plugins = next(line for line in member.config.read_text().splitlines() if line.startswith("plugin"))
-    host = f"[{chosen.websocket_host}]" if ":" in chosen.websocket_host else chosen.websocket_host
     options = [
         f"{plugins} snapshot",
-        f"webserver-ws-endpoint = {host}:{member.websocket_port}",
         "p2p-exempt = none",
         "webserver-exempt = none",
         f"webserver-thread-pool-size = {chosen.workers}",
@@ -179,7 +175,7 @@ def _wait(made: Ground) -> None:
         if dead:
             raise RuntimeError(f"{dead[0].member.name} has ended:\n{dead[0].last_words()}")
         heads = [0 if each is None else each.head for each in sights]
-        if min(heads) > FOUNDING_BLOCKS + FIRST_SNAPSHOT_BLOCKS and any(snapshots.glob("*")):
+        if min(heads) >= FOUNDING_BLOCKS + FIRST_SNAPSHOT_BLOCKS and any(snapshots.glob("*")):
             return
         time.sleep(0.5)
     raise RuntimeError(f"the network does not come up:\n{made.network.processes[0].last_words()}")
