@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.webserver import WEBSERVER
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
 from ledgerd.node.testnet.files import write_configurations
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
@@ -132,8 +131,6 @@ def _target_options(chosen: Chosen, member: Member, ports: list[int]) -> list[st
         "ntp-retry-interval = 10",
         *(f"ntp-server = {HOST}:{port}" for port in time_servers),
     ]
-    if any(option.field == "limits.exempt" for option in WEBSERVER.options):
-        options.append("webserver-exempt = none")
     if chosen.max_connections is not None:
         options.append(f"p2p-max-connections = {chosen.max_connections}")
     return options

@@ -26,7 +26,7 @@ SLOW_BLOCKS = 6.0
 """Seconds of a slot here: a machine that is busy with other tests has time for it."""
 ROUNDS, EACH = 1, 2
 TRANSACTIONS = 20
-SECONDS = 12.0
+SECONDS = 9.0
 LOG_BYTES = 200_000
 """Of a few rounds of every kind; with a line for each refusal it is many times that."""
 LARGE = ("large-requests", "batches", "client-large-answers")
@@ -57,7 +57,7 @@ def test_a_few_rounds_of_every_kind_cost_no_slot_no_block_of_memory_and_no_hones
     watch, node = field.network.watch, field.network.processes[0]
     aim = read_aim(field.aim())
     load = Load(TRANSACTIONS, SECONDS)
-    company = Company(aim, load_of(aim, load), SECONDS)
+    company = Company(aim, load_of(aim, load), SECONDS, settles=2.5 * SLOW_BLOCKS)
     watch.look()
     missed, log = watch.missed(0), field.target.log.stat().st_size
     memory = Memory(node.pid)
