@@ -11,7 +11,7 @@ import msgspec
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.names import AccountName
 
-HOST, HOST6 = "127.0.0.1", "::1"
+HOST = "127.0.0.1"
 
 
 class Aim(msgspec.Struct, frozen=True):
@@ -34,7 +34,6 @@ class Aim(msgspec.Struct, frozen=True):
     key: str
     """The published key of accounts with some tokens, for attacks of those who pay."""
     holders: tuple[str, ...]
-    websocket_host: str = HOST
 
     @property
     def head(self) -> BlockId:
@@ -75,9 +74,9 @@ def address_of(group: int, number: int) -> str:
 Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def dial(source: str, port: int, host: str = HOST) -> Line:
+async def dial(source: str, port: int) -> Line:
     """A connection from an address of our own."""
-    return await asyncio.open_connection(host, port, local_addr=None if host == HOST6 else (source, 0), limit=1 << 16)
+    return await asyncio.open_connection(HOST, port, local_addr=(source, 0), limit=1 << 16)
 
 
 def close(writer: asyncio.StreamWriter) -> None:

@@ -33,7 +33,6 @@ KINDS: tuple[type[Kind], ...] = (
     connections.Fragments,
     connections.Smuggling,
     connections.SlowRequests,
-    connections.Network64,
     payers.Proposals,
     servers.Snapshots,
     servers.LyingTime,
@@ -43,6 +42,4 @@ KINDS: tuple[type[Kind], ...] = (
 
 BY_NAME = {kind.name: kind for kind in KINDS}
 HOSTILE = tuple(kind for kind in KINDS if kind.is_hostile)
-TOGETHER = tuple(kind for kind in HOSTILE if not kind.websocket_host)
-"""Those that one node can be set up for at the same time."""
 ORDINARY = tuple(kind for kind in KINDS if not kind.is_hostile)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.webserver import WEBSERVER
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
 from ledgerd.node.testnet.files import write_configurations
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
@@ -25,9 +24,9 @@ from tests.attack.aim import HOST, Aim, write_aim
 PROGRAM = (sys.executable, "-m", "tests.attack.timed_node")
 VALIDATORS, HONEST_VALIDATORS = 21, 3
 START_SECONDS = 90.0
+FOUNDING_BLOCKS = 18 * 21 + 1
 FIRST_SNAPSHOT_BLOCKS = 1
 """Blocks after the founding to the snapshot that is served."""
-FOUNDING_BLOCKS = 18 * 21
 HOLDERS = 20
 
 
@@ -36,7 +35,6 @@ class Chosen(msgspec.Struct, frozen=True):
 
     max_connections: int | None = 100
     workers: int = 2
-    websocket_host: str = HOST
     block_time: float = 3.0
 
 
@@ -86,7 +84,6 @@ class Ground:
             names=tuple(self.plan.keys.validators),
             key=PUBLISHED_ACCOUNTS_KEY,
             holders=holders[:HOLDERS],
-            websocket_host=self.chosen.websocket_host,
         )
         path = self.folder / "aim.json"
         write_aim(path, aim)
@@ -116,16 +113,14 @@ def ground(folder: Path, chosen: Chosen) -> Iterator[Ground]:
         yield made
 
 
-_OWN = ("p2p-isolated-peers", "webserver-thread-pool-size", "plugin", "webserver-ws-endpoint")
+_OWN = ("p2p-isolated-peers", "webserver-thread-pool-size", "plugin")
 
 
 def _target_options(chosen: Chosen, member: Member, ports: list[int]) -> list[str]:
     snapshots, *time_servers = ports
     plugins = next(line for line in member.config.read_text().splitlines() if line.startswith("plugin"))
-    host = f"[{chosen.websocket_host}]" if ":" in chosen.websocket_host else chosen.websocket_host
     options = [
         f"{plugins} snapshot",
-        f"webserver-ws-endpoint = {host}:{member.websocket_port}",
         "p2p-exempt = none",
         "webserver-exempt = none",
         f"webserver-thread-pool-size = {chosen.workers}",
@@ -136,8 +131,6 @@ def _target_options(chosen: Chosen, member: Member, ports: list[int]) -> list[st
         "ntp-retry-interval = 10",
         *(f"ntp-server = {HOST}:{port}" for port in time_servers),
     ]
-    if any(option.field == "limits.exempt" for option in WEBSERVER.options):
-        options.append("webserver-exempt = none")
     if chosen.max_connections is not None:
         options.append(f"p2p-max-connections = {chosen.max_connections}")
     return options
@@ -179,7 +172,7 @@ def _wait(made: Ground) -> None:
         if dead:
             raise RuntimeError(f"{dead[0].member.name} has ended:\n{dead[0].last_words()}")
         heads = [0 if each is None else each.head for each in sights]
-        if min(heads) > FOUNDING_BLOCKS + FIRST_SNAPSHOT_BLOCKS and any(snapshots.glob("*")):
+        if min(heads) >= FOUNDING_BLOCKS + FIRST_SNAPSHOT_BLOCKS and any(snapshots.glob("*")):
             return
         time.sleep(0.5)
     raise RuntimeError(f"the network does not come up:\n{made.network.processes[0].last_words()}")

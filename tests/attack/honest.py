@@ -88,9 +88,10 @@ def load_of(aim: Aim, load: Load) -> list[Transaction]:
 class Company:
     """All of them, on one loop."""
 
-    def __init__(self, aim: Aim, transactions: list[Transaction], seconds: float) -> None:
+    def __init__(self, aim: Aim, transactions: list[Transaction], seconds: float, settles: float = SETTLES) -> None:
         self._aim = aim
         self._seconds = seconds
+        self._settles = settles
         self.made = transactions
         self._frames = [TransactionMessage(each).frame for each in transactions]
         self._requests = [
@@ -107,7 +108,7 @@ class Company:
         tasks += [asyncio.ensure_future(self._look_after_health(number)) for number in range(CLIENTS)]
         await asyncio.sleep(1)
         await self._send_all()
-        await asyncio.sleep(SETTLES)
+        await asyncio.sleep(self._settles)
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)

@@ -36,8 +36,6 @@ class Kind:
     side: ClassVar[Side]
     pause: ClassVar[float] = 0.2
     """Seconds between two rounds of one attacker."""
-    websocket_host: ClassVar[str] = ""
-    """The address the node has to serve WebSocket on for this kind, where it is not the usual one."""
     is_hostile: ClassVar[bool] = True
 
     def __init__(self, aim: Aim, number: int, source: str) -> None:
@@ -67,10 +65,10 @@ class Kind:
 
     # -- what kinds do
 
-    async def dial(self, port: int, host: str = "") -> Line:
+    async def dial(self, port: int) -> Line:
         """A connection to the node."""
         async with asyncio.timeout(CONNECT_SECONDS):
-            return await (dial(self.source, port, host) if host else dial(self.source, port))
+            return await dial(self.source, port)
 
     async def write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
         """Send, as fast as it is taken."""

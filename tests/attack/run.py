@@ -26,7 +26,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tests.attack.attacker import GO, IDLE, READY
-from tests.attack.catalogue import BY_NAME, HOSTILE, KINDS, ORDINARY, TOGETHER
+from tests.attack.catalogue import BY_NAME, HOSTILE, KINDS, ORDINARY
 from tests.attack.figures import Figures, quantile, table
 from tests.attack.ground import Chosen, Ground, ground, is_answered
 from tests.attack.honest import SETTLES, Heard, Load
@@ -93,7 +93,7 @@ Run = tuple[str, Sequence[type[Kind]], float]
 
 def _runs(chosen: argparse.Namespace) -> list[Run]:
     named = chosen.kinds or ([] if chosen.each else [ALL])
-    groups = {ALL: TOGETHER, ORDINARY_NAME: ORDINARY}
+    groups = {ALL: HOSTILE, ORDINARY_NAME: ORDINARY}
     unknown = [name for name in named if name not in BY_NAME and name not in groups]
     if unknown:
         raise SystemExit(f"no such kind: {', '.join(unknown)}; scripts/attack --list names them")
@@ -123,9 +123,7 @@ def shares_of(kinds: Sequence[type[Kind]], peers: int, clients: int) -> list[tup
 def play(name: str, kinds: Sequence[type[Kind]], seconds: float, folder: Path, chosen: argparse.Namespace) -> Figures:
     """One run on a network of its own."""
     most = None if chosen.max_connections == "default" else int(chosen.max_connections)
-    hosts = {kind.websocket_host for kind in kinds if kind.websocket_host}
-    setting = Chosen(max_connections=most, websocket_host=hosts.pop() if hosts else Chosen().websocket_host)
-    with ground(folder, setting) as made:
+    with ground(folder, Chosen(max_connections=most)) as made:
         try:
             run = Play(name, made, seconds, chosen.transactions, chosen.nice)
             return run.run(shares_of(kinds, chosen.peers, chosen.clients))

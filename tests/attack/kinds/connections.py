@@ -8,7 +8,7 @@ import os
 import struct
 from contextlib import suppress
 
-from tests.attack.aim import HOST6, Line, close
+from tests.attack.aim import HOST, Line, close
 from tests.attack.forging import call_body, post
 from tests.attack.kind import FAILURES, PATIENCE, Kind, Side
 from tests.attack.kinds.requests import ClientKind
@@ -40,11 +40,10 @@ class WebSocketKind(Kind):
     async def open(self) -> Line:
         """A connection past its handshake."""
         aim = self.aim
-        reader, writer = await self.dial(aim.websocket, aim.websocket_host)
+        reader, writer = await self.dial(aim.websocket)
         key = base64.b64encode(os.urandom(16)).decode()
-        host = f"[{HOST6}]" if aim.websocket_host == HOST6 else aim.websocket_host
         asked = (
-            f"GET / HTTP/1.1\r\nHost: {host}:{aim.websocket}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"GET / HTTP/1.1\r\nHost: {HOST}:{aim.websocket}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n"
         )
         try:
@@ -215,23 +214,3 @@ class SlowRequests(Kind):
         finally:
             reading.cancel()
             close(writer)
-
-
-class Network64(WebSocketKind):
-    """Addresses of one IPv6 network: sockets, requests and unread answers, all charged as one address."""
-
-    name, websocket_host = "ipv6", HOST6
-
-    async def play(self) -> None:
-        """As many connections as it is let, each with requests."""
-        lines: list[Line] = []
-        asked = frame_of(call_body("database_api", "lookup_accounts", "", 100)) * 100
-        try:
-            with suppress(*FAILURES):
-                for _ in range(SOCKETS):
-                    lines.append(await self.open())
-                    await self.write(lines[-1][1], asked)
-            await asyncio.gather(*(self.swallow(reader, 5) for reader, _ in lines))
-        finally:
-            for _, writer in lines:
-                close(writer)
