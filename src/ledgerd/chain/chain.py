@@ -257,9 +257,14 @@ class Chain(ChainView):
 
     # -- out
 
-    def follow(self, followers: Followers) -> None:
-        """Register a follower: it keeps tables of its own, in step with the operations that they depend on."""
+    def follow(self, followers: Followers, after_block: Callable[[Ledger], None] | None = None) -> None:
+        """Register followers: they keep tables of their own, in step with the operations that they depend on.
+
+        What is done after each block is undone with it.
+        """
         self._ledger.followers.update(followers)
+        if after_block is not None:
+            self._ledger.block_followers.append(after_block)
 
     def follow_waiting(self, follower: WaitingFollower) -> None:
         """Register who is told what pending transactions change."""

@@ -104,6 +104,10 @@ class CommitView(View):
         value = known[raw] = derive(self._form(index.table).decode(raw))
         return value
 
+    def peek(self, table: Table[E], object_id: int, read: Callable[[bytes], T]) -> T | None:
+        raw = self._raw(table, object_id)
+        return None if raw is None else read(raw[self._form(table).start :])
+
     def scan(
         self,
         source: TableOrIndex[E],
@@ -122,6 +126,14 @@ class CommitView(View):
             return (decode(raw) for _, raw in found)
         found = entries(self._transaction, self._databases[index.title], walk, position)
         return (self.get(index.table, integer_of(raw)) for _, raw in found)
+
+    def scan_ids(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> Iterator[int]:
+        index = index_of(source)
+        walk = Range(*span(index, lower, upper), reverse)
+        is_by_id = index is index.table.by_id
+        database = self._databases[index.table.title if is_by_id else index.title]
+        found = entries(self._transaction, database, walk)
+        return (integer_of(raw) for _, raw in found) if not is_by_id else (integer_of(key) for key, _ in found)
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         index = index_of(source)

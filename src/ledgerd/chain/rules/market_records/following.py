@@ -1,0 +1,34 @@
+"""All that has to be followed for `prediction_market_api`, in one place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.chain.rules.market_records.klines import kline_followers
+from ledgerd.chain.rules.market_records.metadata import KEPT_DAYS, follows_new_markets, remove_old_records
+from ledgerd.chain.rules.market_records.open_books import count_open_bets
+from ledgerd.protocol.operations.markets import PmCreateMarket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ledgerd.chain.ledger.ledger import Followers, Ledger
+
+
+class Following(NamedTuple):
+    """What to follow in blocks, and what to do at the end of each of them."""
+
+    operations: Followers
+    after_block: Callable[[Ledger], None]
+
+
+def market_records(kept_days: int = KEPT_DAYS, *, skips_virtual: bool = False) -> Following:
+    """Keep metadata and price points for so many days after the disputes of each market; 0 for ever."""
+    operations = {PmCreateMarket: follows_new_markets(kept_days), **kline_followers(skips_virtual=skips_virtual)}
+
+    def after_block(ledger: Ledger) -> None:
+        count_open_bets(ledger)
+        if kept_days:
+            remove_old_records(ledger)
+
+    return Following(operations, after_block)

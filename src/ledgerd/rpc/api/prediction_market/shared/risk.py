@@ -1,0 +1,40 @@
+"""Which oracles have bet too little of their own: their markets are hidden unless asked for (spec 11, section 4.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
+from ledgerd.state.objects.market_records import OPEN_BOOK_BY_ORACLE
+from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
+from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.market_properties import ChainPropertiesHf14
+    from ledgerd.protocol.names import AccountName
+    from ledgerd.rpc.call.view import ApiView
+
+
+def medians(view: ApiView) -> ChainPropertiesHf14:
+    """The properties that the scheduled validators agree on."""
+    return of_this_head(view, "medians", lambda: view.state.get(VALIDATOR_SCHEDULES, 0).median_props)
+
+
+def is_risky(view: ApiView, oracle: AccountName) -> bool:
+    """Whether an oracle's insurance is below the minimum, or below its part of what is open with it."""
+    return of_this_head(view, ("risky", oracle), lambda: _is_risky(view, oracle))
+
+
+def _is_risky(view: ApiView, name: AccountName) -> bool:
+    oracle = view.state.lookup(ORACLE_BY_OWNER, name)
+    return oracle is None or is_below_floor(view, oracle)
+
+
+def is_below_floor(view: ApiView, oracle: PmOracle) -> bool:
+    """The same of an oracle's row."""
+    properties = medians(view)
+    if oracle.insurance < properties.pm_min_oracle_insurance.amount:
+        return True
+    book = view.state.lookup(OPEN_BOOK_BY_ORACLE, oracle.owner)
+    open_bets = 0 if book is None else book.bets_sum
+    return oracle.insurance * 100 < open_bets * properties.pm_listing_min_coverage_percent
