@@ -266,6 +266,10 @@ class Chain(ChainView):
         if after_block is not None:
             self._ledger.block_followers.append(after_block)
 
+    def lapse(self, name: str) -> None:
+        """Note the head under a name: tables that followers kept so far are not kept behind it."""
+        self._store.set_meta(name, str(self.head_number).encode())
+
     def follow_waiting(self, follower: WaitingFollower) -> None:
         """Register who is told what pending transactions change."""
         self._pending.followers.append(follower)

@@ -17,6 +17,7 @@ from ledgerd.state.objects.market_records import (
     META_BY_MARKET,
     PM_MARKET_META,
     PmKlineChunk,
+    PmMarketMeta,
 )
 from ledgerd.state.objects.markets import PM_MARKETS
 
@@ -64,6 +65,8 @@ def remove_old_records(ledger: Ledger) -> None:
 
     Points first, in their order; metadata when no point of its market is left.
     """
+    if ledger.store.front(META_BY_EXPIRY, 1, _earliest) > ledger.now:
+        return
     budget = REMOVED_A_BLOCK
     for meta in ledger.store.scan(META_BY_EXPIRY, upper=(ledger.now,)):
         for chunk in ledger.store.scan(KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):
@@ -75,6 +78,10 @@ def remove_old_records(ledger: Ledger) -> None:
         budget -= 1
         if budget <= 0:
             return
+
+
+def _earliest(first: list[PmMarketMeta]) -> int:
+    return first[0].expiry if first else _UINT32 + 1
 
 
 def _remove_points(ledger: Ledger, chunk: PmKlineChunk, most: int) -> int:

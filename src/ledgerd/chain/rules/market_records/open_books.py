@@ -26,16 +26,23 @@ LAPSED = "market records lapsed"
 
 def count_open_bets(ledger: Ledger) -> None:
     """At the end of a block: take its changes of markets in; or, if it is the first one, all markets."""
-    since = ledger.store.find(PM_RECORDS_SINCE, 0)
-    if since is None or since.block <= int(ledger.store.meta(LAPSED) or b"-1"):
+    store = ledger.store
+    since, lapsed = store.find(PM_RECORDS_SINCE, 0), store.meta(LAPSED)
+    if since is None or (lapsed is not None and since.block <= int(lapsed)):
         begin_records(ledger, ledger.head_number)
         return
-    changes: dict[AccountName, int] = defaultdict(int)
-    for before, after in ledger.store.last_changes(PM_MARKETS):
-        for market, sign in ((before, -1), (after, 1)):
-            if market is not None and market.status == ACTIVE:
-                changes[market.oracle] += sign * market.bets_sum
-    _take_in(ledger, changes)
+    changes: dict[AccountName, int] = {}
+    for before, after in store.last_changes(PM_MARKETS):
+        was, now = _open_bets(before), _open_bets(after)
+        if was != now:
+            oracle = (after or before or PmMarket()).oracle
+            changes[oracle] = changes.get(oracle, 0) + now - was
+    if changes:
+        _take_in(ledger, changes)
+
+
+def _open_bets(market: PmMarket | None) -> int:
+    return market.bets_sum if market is not None and market.status == ACTIVE else 0
 
 
 def begin_records(ledger: Ledger, block: int) -> None:

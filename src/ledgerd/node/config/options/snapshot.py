@@ -120,6 +120,13 @@ SNAPSHOT = OptionSection(
             "are equal.",
             default="0",
         ),
+        Option(
+            "snapshot-include-pm-meta",
+            BOOL,
+            "Write what is known of markets beside the ledger (titles, categories, tags) into snapshots; needs the plugin "
+            "prediction_market_api.",
+            default="true",
+        ),
     ),
     complete=_complete,
     prefixes=("snapshot-",),

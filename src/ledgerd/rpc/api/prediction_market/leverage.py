@@ -8,7 +8,7 @@ import msgspec
 
 from ledgerd.codec.numbers import Int16, Int32, Int64, ShareAmount, UInt32
 from ledgerd.pricing.constant_product import Reserves, buy
-from ledgerd.pricing.leverage import Limits, cancel_value, max_loan, threshold, worst_value
+from ledgerd.pricing.leverage import LeverageLimits, cancel_value, max_loan, threshold, worst_value
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
@@ -165,7 +165,7 @@ def get_leverage_quote(view: ApiView, market: Int64, outcome_index: Int16, colla
     """
     found, properties = require_market(view, market), medians(view)
     room = _Room.of(view, found, properties)
-    limits = Limits(
+    limits = LeverageLimits(
         properties.pm_leverage_pool_profit_percent,
         properties.pm_leverage_safety_margin_percent,
         properties.pm_leverage_max_slippage_percent,
@@ -238,7 +238,7 @@ def _obstacles(
     return (FailedConstraint(constraint, reason) for fails, constraint, reason in rules if fails)
 
 
-def _stops(reserves: Reserves, collateral: int, outcome: int, most: int, limits: Limits) -> Iterator[LeverageStop]:
+def _stops(reserves: Reserves, collateral: int, outcome: int, most: int, limits: LeverageLimits) -> Iterator[LeverageStop]:
     """The twelfths of a loan, those that make no difference left out."""
     last = 0
     for part in range(1, STOPS + 1) if most > 0 else ():
