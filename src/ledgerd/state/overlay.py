@@ -175,7 +175,7 @@ class SnapshotWithOverlay(CommitView):
 
     def _entries(
         self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None
-    ) -> Iterator[Entry]:
+    ) -> Iterator[KeyValue]:
         """The entries of a range, or of what is behind a position in it, committed or not."""
         return merge(
             self._committed(index, overlay, walk, position),

@@ -33,7 +33,8 @@ class Following(NamedTuple):
 
 def market_records(kept_days: int = KEPT_DAYS, *, skips_virtual: bool = False) -> Following:
     """Keep metadata and price points for so many days after the disputes of each market; 0 for ever."""
-    operations = {PmCreateMarket: follows_new_markets(kept_days), **kline_followers(skips_virtual=skips_virtual)}
+    operations = dict(kline_followers(skips_virtual=skips_virtual))
+    operations[PmCreateMarket] = follows_new_markets(kept_days)
 
     def after_block(ledger: Ledger) -> None:
         count_open_bets(ledger)

@@ -65,7 +65,8 @@ def remove_old_records(ledger: Ledger) -> None:
 
     Points first, in their order; metadata when no point of its market is left.
     """
-    if ledger.store.front(META_BY_EXPIRY, 1, _earliest) > ledger.now:
+    earliest = ledger.store.front(META_BY_EXPIRY, 1, _expiry_of)
+    if not earliest or earliest[0] > ledger.now:
         return
     budget = REMOVED_A_BLOCK
     for meta in ledger.store.scan(META_BY_EXPIRY, upper=(ledger.now,)):
@@ -80,8 +81,8 @@ def remove_old_records(ledger: Ledger) -> None:
             return
 
 
-def _earliest(first: list[PmMarketMeta]) -> int:
-    return first[0].expiry if first else _UINT32 + 1
+def _expiry_of(meta: PmMarketMeta) -> int:
+    return meta.expiry
 
 
 def _remove_points(ledger: Ledger, chunk: PmKlineChunk, most: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, Section
+from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.values.values import UINT32
 
 
@@ -14,7 +14,7 @@ class MarketRecordOptions(msgspec.Struct, frozen=True):
     ttl_days: int
 
 
-PREDICTION_MARKET = Section(
+PREDICTION_MARKET = OptionSection(
     "prediction_market_api",
     "What the plugin prediction_market_api keeps.",
     MarketRecordOptions,

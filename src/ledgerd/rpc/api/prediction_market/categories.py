@@ -56,7 +56,7 @@ class CategoryRow(PmMarketMeta):
     metadata: MarketMetadata | None = None
 
 
-CategoryRows = Annotated[str, Printed(tuple[CategoryRow, ...])]  # type: ignore[arg-type] - a type all the same
+CategoryRows = Annotated[str, Printed(tuple[CategoryRow, ...])]
 
 
 class SubcategoryCount(msgspec.Struct, frozen=True):

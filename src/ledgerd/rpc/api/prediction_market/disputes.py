@@ -59,7 +59,7 @@ class OracleDispute(msgspec.Struct, frozen=True):
     stage: str
 
 
-OracleDisputes = Annotated[str, Printed(tuple[OracleDispute, ...])]  # type: ignore[arg-type] - a type all the same
+OracleDisputes = Annotated[str, Printed(tuple[OracleDispute, ...])]
 
 
 class DisputeVotes(msgspec.Struct, frozen=True):

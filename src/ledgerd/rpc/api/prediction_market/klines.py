@@ -26,7 +26,7 @@ class Kline(msgspec.Struct, frozen=True):
     weights: tuple[ShareAmount, ...]
 
 
-Klines = Annotated[str, Printed(tuple[Kline, ...])]  # type: ignore[arg-type] - a type all the same
+Klines = Annotated[str, Printed(tuple[Kline, ...])]
 
 
 def printed_points(chunk: PmKlineChunk) -> tuple[str, ...]:

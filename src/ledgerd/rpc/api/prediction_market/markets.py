@@ -18,7 +18,7 @@ from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED,
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.market_records import META_BY_EVENT, PM_MARKET_META
+from ledgerd.state.objects.market_records import META_BY_EVENT
 from ledgerd.state.objects.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
@@ -26,9 +26,9 @@ from ledgerd.state.objects.markets import (
     MARKET_BY_ORACLE,
     MARKET_BY_ORACLE_STATUS,
     MARKET_BY_STATUS,
-    PM_MARKETS,
     RESOLVED,
     TO_BE_PAID,
+    PmMarket,
 )
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER
 from ledgerd.state.keys import text_bytes
@@ -94,7 +94,7 @@ def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iter
     return id_list(view, ("expiring and covered", status), covered)
 
 
-def _listed(view: ApiView, index: Index[object], key: Key, order: str, first: int, limit: int) -> Cards:
+def _listed(view: ApiView, index: Index[PmMarket], key: Key, order: str, first: int, limit: int) -> Cards:
     """A page of the markets under a key, in one of the orders that these lists have (spec 11, section 4.9)."""
     if order in SORTED:
         ids = sorted_ids(view, index, key, order)

@@ -10,6 +10,7 @@ import msgspec
 from ledgerd.codec import record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
@@ -48,7 +49,7 @@ class MarketCard(PmMarket):
 Card = Annotated[str, Printed(MarketCard)]
 """A card in JSON, put together from pieces that are remembered, and never made as an object."""
 
-Cards = Annotated[str, Printed(tuple[MarketCard, ...])]  # type: ignore[arg-type] - a type that is documented
+Cards = Annotated[str, Printed(tuple[MarketCard, ...])]
 
 
 def listed(joined: str) -> str:
@@ -71,7 +72,7 @@ class MarketPiece(NamedTuple):
     """A market's part of a card, and what others read of it."""
 
     text: str
-    oracle: str
+    oracle: AccountName
     bets_sum: int
     betting_expiration: int
     status: int
