@@ -57,6 +57,17 @@ def points_between(state: View, market: int, first: int, end: int) -> list[str]:
     return found
 
 
+def points_of_blocks(state: View, market: int, first: int, last: int) -> list[str]:
+    """The points that a range of blocks has made, printed."""
+    found: list[str] = []
+    for chunk in state.scan(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
+        texts = printed_points(chunk)
+        found[:0] = [text for point, text in zip(chunk, texts, strict=True) if first <= point.block <= last]
+        if next(iter(chunk)).block < first:
+            break
+    return found
+
+
 @PREDICTION_MARKET_API.method(args=from_to(1, 3), examples=[[0], [0, 0, 10]])
 def get_market_kline(view: ApiView, market: Int64, from_: UInt32 = 0, limit: UInt32 = 1000) -> Klines:
     """The newest points of a market but `from`, so many at most, the oldest first.
