@@ -9,7 +9,7 @@ from ledgerd.chain.rules.market_records.labels import count_labels
 from ledgerd.chain.rules.market_records.metadata import KEPT_DAYS, follows_new_markets, remove_old_records
 from ledgerd.chain.rules.market_records.open_books import begin_records, count_open_bets
 from ledgerd.protocol.operations.markets import PmCreateMarket
-from ledgerd.state.objects.market_records import PM_MARKET_META
+from ledgerd.state.objects.market_records import PM_LABEL_COUNTS, PM_MARKET_META
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def begin_after_import(ledger: Ledger) -> None:
     """Work out what is kept beside imported metadata; from the next block on all of it is followed."""
+    for label in list(ledger.store.scan(PM_LABEL_COUNTS)):
+        ledger.store.remove(label)
     for meta in ledger.store.scan(PM_MARKET_META):
         count_labels(ledger, meta, 1)
     begin_records(ledger, ledger.head_number + 1)
