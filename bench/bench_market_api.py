@@ -18,7 +18,7 @@ from bench.bench_api import request, seconds, show
 from bench.bench_chain import verdict
 from bench.market_plan import Scale
 from bench.market_rows import write_state
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.market_records.following import begin_after_import
 from ledgerd.protocol.parameters import TESTNET
@@ -40,6 +40,7 @@ from ledgerd.state.objects.market_records import (
 )
 from ledgerd.state.objects.markets import PM_MARKETS
 from ledgerd.state.reader import StateReader
+from ledgerd.state.store import Store
 
 API = "prediction_market_api"
 CATEGORIES = 20
@@ -54,8 +55,7 @@ EVERYTHING = 1_000
 
 def add_records(folder: Path) -> None:
     """What is kept of all markets: metadata, most of it of one category, and the points of the first market."""
-    with Chain.open(folder, TESTNET, clock=process_time) as chain:
-        store = chain.parts.store
+    with Store.open(folder / STATE_FOLDER, STORED_TABLES) as store:
         for market in store.scan_ids(PM_MARKETS):
             meta = PmMarketMeta(market=market, title=f"Will it rain on day {market}?", tags="weather,rain", event="rain")
             meta.category = "weather" if market % CATEGORIES else f"c{market % (CATEGORIES * CATEGORIES)}"

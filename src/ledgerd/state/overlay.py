@@ -165,6 +165,11 @@ class SnapshotWithOverlay(CommitView):
         found = self._entries(index, overlay, walk, position)
         return (self.get(index.table, integer_of(own_id)) for _, own_id in found)
 
+    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+        if table not in self._overlays:
+            return super().scan_bytes(table)
+        return ((each.id, table.codec.encode(each)) for each in self.scan(table))
+
     def scan_ids(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> Iterator[int]:
         index = index_of(source)
         overlay = self._overlays.get(index.table)

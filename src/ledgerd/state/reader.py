@@ -135,6 +135,11 @@ class CommitView(View):
         found = entries(self._transaction, database, walk)
         return (integer_of(raw) for _, raw in found) if not is_by_id else (integer_of(key) for key, _ in found)
 
+    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+        start = self._form(table).start
+        found = entries(self._transaction, self._databases[table.title], Range())
+        return ((integer_of(key), raw[start:] if start else raw) for key, raw in found)
+
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         index = index_of(source)
         key = index.entry_key(entity)

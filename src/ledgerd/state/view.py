@@ -80,6 +80,10 @@ class View(ABC):
         entity = self.find(table, object_id)
         return None if entity is None else read(table.codec.encode(entity))
 
+    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+        """All objects of a table as their ids and their bytes, as for `peek`."""
+        return ((each.id, table.codec.encode(each)) for each in self.scan(table))
+
     def count(self, table: Table[Any]) -> int:
         """How many objects a table has."""
         return sum(1 for _ in self.scan(table))

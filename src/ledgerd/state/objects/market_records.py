@@ -37,6 +37,44 @@ class PmMarketMeta(Entity):
     expiry: Time = 0
 
 
+class MetaLabels(NamedTuple):
+    """What markets are chosen by, from the bytes of metadata."""
+
+    market: int
+    category: bytes
+    subcategory: bytes
+    tags: bytes
+    banned_jurisdictions: bytes
+    child: bool
+
+
+_MARKET = struct.Struct("<8xq")
+_BEHIND_CHILD = 5
+"""From the flag to the end, itself included."""
+
+
+def meta_market(raw: bytes) -> int:
+    """The market, from the bytes of its metadata."""
+    market: int = _MARKET.unpack_from(raw)[0]
+    return market
+
+
+def meta_labels(raw: bytes) -> MetaLabels:
+    """The same for all labels: most lists look at many more markets than they show."""
+    place, texts = _MARKET.size, []
+    for _ in range(4):
+        length = raw[place]
+        place += 1
+        shift = 7
+        while length >> shift:
+            length = length & (1 << shift) - 1 | raw[place] << shift
+            place += 1
+            shift += 7
+        texts.append(raw[place : place + length])
+        place += length
+    return MetaLabels(meta_market(raw), *texts, child=bool(raw[-_BEHIND_CHILD]))
+
+
 PM_MARKET_META = Table(PmMarketMeta, number=105)
 META_BY_MARKET = unique(PM_MARKET_META, "by_meta_market", lambda meta: (meta.market,), (OBJECT_ID,))
 META_BY_CATEGORY = unique(

@@ -140,15 +140,16 @@ MARKET_BY_ORACLE_FINALIZED = unique(
 )
 
 class MarketSums(NamedTuple):
-    """What lists of markets are sorted by."""
+    """What lists of markets are chosen and sorted by."""
 
+    status: int = WAITING
+    payout_status: int = NOTHING_TO_PAY
     betting_expiration: int = 0
     bets_sum: int = 0
 
 
-_SUMS = struct.Struct("<I74xq")
-_TO_SUMS = 10
-"""Bytes between the url and them: status and payout status, two times."""
+_SUMS = struct.Struct("<bB8xI74xq")
+"""Behind the url: two times stand between the second and the third, and ten fields before the last."""
 
 
 def market_sums(raw: bytes) -> MarketSums:
@@ -160,7 +161,7 @@ def market_sums(raw: bytes) -> MarketSums:
             place += 1
             length = length & 127 | raw[place] << 7
         place += 1 + length + behind
-    return MarketSums(*_SUMS.unpack_from(raw, place + _TO_SUMS))
+    return MarketSums(*_SUMS.unpack_from(raw, place))
 
 
 PM_OUTCOMES = Table(PmOutcome, number=34)

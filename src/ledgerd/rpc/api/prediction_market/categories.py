@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -18,7 +18,7 @@ from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.shared.cards import MarketMetadata, listed, market_piece, metadata_text
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
-from ledgerd.rpc.api.prediction_market.shared.risk import is_risky
+from ledgerd.rpc.api.prediction_market.shared.risk import hidden_markets
 from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_SORTED, SORTED, VOLUME
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
@@ -35,14 +35,20 @@ from ledgerd.state.objects.market_records import (
     TAG_OF_CATEGORY,
     PmLabelCount,
     PmMarketMeta,
+    meta_labels,
+    meta_market,
 )
-from ledgerd.state.objects.markets import PM_MARKETS
+from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
 
 if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 HOT_TAGS = 20
 ANY_STATUS = -1
+COMMA = ord(",")
+MOST_LOOKED_UP = 5_000
+"""Markets of a category that are looked up one by one; where there are more, all metadata is gone through."""
+
 LAST = (1 << 63) - 1
 
 
@@ -158,10 +164,13 @@ def _c_text(text: str) -> bytes:
 
 def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
     """The metadata of the markets that are asked for, by their ids."""
-    ids = _of_category(view.state, wanted)
     if wanted.is_plain and len(_c_text(wanted.category)) < CUT_BYTES:
-        return ids
-    return (each for each in ids if _is_wanted(view, each, wanted))
+        return _of_category(view.state, wanted)
+    is_wanted = _condition(view, wanted)
+    if _size_of(view.state, wanted.category) > MOST_LOOKED_UP:
+        return (each for each, raw in view.state.scan_bytes(PM_MARKET_META) if is_wanted(raw))
+    ids = _of_category(view.state, wanted)
+    return (each for each in ids if view.state.peek(PM_MARKET_META, each, is_wanted))
 
 
 def _of_category(state: View, wanted: _Wanted) -> Iterator[int]:
@@ -169,54 +178,63 @@ def _of_category(state: View, wanted: _Wanted) -> Iterator[int]:
     return merge(*(state.scan_ids(META_BY_CATEGORY, lower=key, upper=key) for key in keys))
 
 
-def _is_wanted(view: ApiView, meta_id: int, wanted: _Wanted) -> bool:
-    meta = view.state.find(PM_MARKET_META, meta_id)
-    if meta is None or _c_text(meta.category) != _c_text(wanted.category):
-        return False
-    if wanted.jurisdiction and contains(meta.banned_jurisdictions, wanted.jurisdiction):
-        return False
-    if wanted.subcategory and meta.subcategory != wanted.subcategory:
-        return False
-    if wanted.tag and not contains(lowered(meta.tags), lowered(wanted.tag)):
-        return False
-    if wanted.status == ANY_STATUS and wanted.show_risky:
-        return True
-    piece = market_piece(view.state, meta.market)
-    if wanted.status != ANY_STATUS and (piece is None or piece.status != wanted.status):
-        return False
-    return wanted.show_risky or piece is None or not is_risky(view, piece.oracle)
+def _size_of(state: View, category: str) -> int:
+    """About how many markets are in a category; those without one are not counted, and may be all."""
+    if not category:
+        return state.count(PM_MARKET_META)
+    labels = state.scan(LABEL_BY_NAME, lower=(CATEGORY, "", category), upper=(CATEGORY, "", category))
+    return max((label.count for label in labels), default=0)
 
 
-def contains(joined: str, token: str) -> bool:
+def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
+    """Whether metadata, as its bytes, is of a market that is asked for (spec 11, section 6.4)."""
+    state, category = view.state, _c_text(wanted.category)
+    hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
+    stands = None
+    if wanted.status != ANY_STATUS:
+        stands = frozenset(state.scan_ids(MARKET_BY_STATUS, lower=(wanted.status,), upper=(wanted.status,)))
+    subcategory, jurisdiction = text_bytes(wanted.subcategory), text_bytes(wanted.jurisdiction)
+    tag, hides_children = text_bytes(wanted.tag).lower(), wanted.hide_children
+
+    def is_wanted(raw: bytes) -> bool:
+        meta = meta_labels(raw)
+        found = meta.category
+        return (
+            (found == category or (b"\0" in found and found.partition(b"\0")[0] == category))
+            and not (hides_children and meta.child)
+            and meta.market not in hidden
+            and (stands is None or meta.market in stands)
+            and not (jurisdiction and contains(meta.banned_jurisdictions, jurisdiction))
+            and (not subcategory or meta.subcategory == subcategory)
+            and (not tag or contains(meta.tags.lower(), tag))
+        )
+
+    return is_wanted
+
+
+def contains(joined: bytes, token: bytes) -> bool:
     """Whether a token is a part of a list that is joined with commas; it may have commas itself."""
     if not joined or not token:
         return False
     place = joined.find(token)
     while place >= 0:
         end = place + len(token)
-        if (place == 0 or joined[place - 1] == ",") and (end == len(joined) or joined[end] == ","):
+        if (place == 0 or joined[place - 1] == COMMA) and (end == len(joined) or joined[end] == COMMA):
             return True
         place = joined.find(token, end)
     return False
 
 
-_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
-
-def lowered(text: str) -> str:
-    """The letters of ASCII made small, and no others."""
-    return text.translate(_LOWER)
-
-
 def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
     """By what was bet, the most first, or by the end of betting; those whose market is gone come last."""
+    state = view.state
 
     def key(meta_id: int) -> int:
-        meta = view.state.find(PM_MARKET_META, meta_id)
-        piece = None if meta is None else market_piece(view.state, meta.market)
+        market = state.peek(PM_MARKET_META, meta_id, meta_market)
+        sums = None if market is None else state.peek(PM_MARKETS, market, market_sums)
         if sort == VOLUME:
-            return 0 if piece is None else -piece.bets_sum
-        return LAST if piece is None else piece.betting_expiration
+            return 0 if sums is None else -sums.bets_sum
+        return LAST if sums is None else sums.betting_expiration
 
     return sorted(ids, key=key)
 

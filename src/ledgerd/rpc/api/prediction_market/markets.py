@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from ledgerd.codec.numbers import Int8, Int64, UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_text, cards_text, market_piece
+from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_text, cards_text
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, page, require_page
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
-from ledgerd.rpc.api.prediction_market.shared.risk import is_below_floor, is_risky
+from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
 from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, sorted_ids
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.market_records import META_BY_EVENT
+from ledgerd.state.objects.market_records import META_BY_EVENT, PM_MARKET_META, meta_market
 from ledgerd.state.objects.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
@@ -26,12 +26,12 @@ from ledgerd.state.objects.markets import (
     MARKET_BY_ORACLE,
     MARKET_BY_ORACLE_STATUS,
     MARKET_BY_STATUS,
+    PM_MARKETS,
     RESOLVED,
     TO_BE_PAID,
     PmMarket,
+    market_sums,
 )
-from ledgerd.state.objects.oracles import ORACLE_BY_OWNER
-from ledgerd.state.keys import text_bytes
 
 if TYPE_CHECKING:
     from ledgerd.state.tables import Index, Key
@@ -67,14 +67,9 @@ def list_markets(
 def _covered(view: ApiView, status: int) -> Ids:
     """The markets of a status whose oracles have insurance enough, by their ids."""
 
-    def found() -> list[int]:
-        oracles = (each.owner for each in view.state.scan(ORACLE_BY_OWNER) if not is_below_floor(view, each))
-        keys = ((oracle, status) for oracle in oracles)
-        return sorted(
-            chain.from_iterable(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key) for key in keys)
-        )
-
-    return id_list(view, ("covered", status), found)
+    return id_list(
+        view, ("covered", status), lambda: sorted(covered_markets(view, MARKET_BY_ORACLE_STATUS, status))
+    )
 
 
 def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iterable[int]:
@@ -153,8 +148,8 @@ def list_markets_in_dispute_window(view: ApiView, oracle: AccountName, from_: UI
 
     def found() -> Iterator[int]:
         for market in view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, RESOLVED), upper=(oracle, RESOLVED)):
-            piece = market_piece(view.state, market)
-            if piece is None or piece.payout_status != TO_BE_PAID:
+            sums = view.state.peek(PM_MARKETS, market, market_sums)
+            if sums is None or sums.payout_status != TO_BE_PAID:
                 continue
             if view.state.lookup(DISPUTE_BY_MARKET, market) is None:
                 yield market
@@ -173,11 +168,17 @@ def list_markets_by_event(
     wanted = text_bytes(event).partition(b"\0")[0]
 
     def found() -> Iterator[int]:
-        for each in view.state.scan(META_BY_EVENT, lower=(event,), upper=(event,)):
-            if text_bytes(each.event).partition(b"\0")[0] != wanted:
-                continue
-            piece = market_piece(view.state, each.market)
-            if piece is not None and (show_risky or not is_risky(view, piece.oracle)):
-                yield each.market
+        there = frozenset(view.state.scan_ids(PM_MARKETS))
+        shown = there if show_risky else there - hidden_markets(view)
+        for each in view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,)):
+            market = view.state.peek(PM_MARKET_META, each, meta_market)
+            if market in shown and (len(wanted) < CUT_BYTES or _is_of_event(view, each, wanted)):
+                yield market
 
     return cards_text(view, page(id_list(view, ("event", event, show_risky), found), from_, limit))
+
+
+def _is_of_event(view: ApiView, meta_id: int, wanted: bytes) -> bool:
+    """The index knows how long texts begin."""
+    meta = view.state.find(PM_MARKET_META, meta_id)
+    return meta is not None and text_bytes(meta.event).partition(b"\0")[0] == wanted

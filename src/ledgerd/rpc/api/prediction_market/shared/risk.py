@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.state.objects.market_records import OPEN_BOOK_BY_ORACLE
+from ledgerd.state.objects.markets import MARKET_BY_ORACLE, PM_MARKETS
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ledgerd.protocol.market_properties import ChainPropertiesHf14
     from ledgerd.protocol.names import AccountName
     from ledgerd.rpc.call.view import ApiView
+    from ledgerd.state.objects.markets import PmMarket
+    from ledgerd.state.tables import Index
 
 
 def medians(view: ApiView) -> ChainPropertiesHf14:
@@ -28,6 +33,23 @@ def is_risky(view: ApiView, oracle: AccountName) -> bool:
 def _is_risky(view: ApiView, name: AccountName) -> bool:
     oracle = view.state.lookup(ORACLE_BY_OWNER, name)
     return oracle is None or is_below_floor(view, oracle)
+
+
+def covered_markets(view: ApiView, index: Index[PmMarket], *more: object) -> Iterator[int]:
+    """The markets of all oracles that have insurance enough, by an index that begins with the oracle."""
+    for oracle in view.state.scan(ORACLE_BY_OWNER):
+        if not is_below_floor(view, oracle):
+            key = (oracle.owner, *more)
+            yield from view.state.scan_ids(index, lower=key, upper=key)
+
+
+def hidden_markets(view: ApiView) -> frozenset[int]:
+    """All markets of oracles that have not."""
+    return of_this_head(
+        view,
+        "hidden",
+        lambda: frozenset(view.state.scan_ids(PM_MARKETS)).difference(covered_markets(view, MARKET_BY_ORACLE)),
+    )
 
 
 def is_below_floor(view: ApiView, oracle: PmOracle) -> bool:
