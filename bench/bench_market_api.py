@@ -57,7 +57,9 @@ def add_records(folder: Path) -> None:
     """What is kept of all markets: metadata, most of it of one category, and the points of the first market."""
     with Store.open(folder / STATE_FOLDER, STORED_TABLES) as store:
         for market in store.scan_ids(PM_MARKETS):
-            meta = PmMarketMeta(market=market, title=f"Will it rain on day {market}?", tags="weather,rain", event="rain")
+            meta = PmMarketMeta(
+                market=market, title=f"Will it rain on day {market}?", tags="weather,rain", event="rain"
+            )
             meta.category = "weather" if market % CATEGORIES else f"c{market % (CATEGORIES * CATEGORIES)}"
             meta.description, meta.expiry = "By noon, at the gauge of the town hall.", 0xFFFFFFFF
             store.create(PM_MARKET_META, meta)
@@ -122,8 +124,11 @@ def largest(market: int, account: str, oracle: str) -> list[tuple[Any, ...]]:
     last = 1_000_000
     listed: list[tuple[Any, ...]] = []
     for first in (0, 129_000, last):
-        listed += [("list_markets", 1, first, EVERYTHING, risky, order) for risky in (False, True) for order in
-                   ("oldest", "newest", "expiration")]
+        listed += [
+            ("list_markets", 1, first, EVERYTHING, risky, order)
+            for risky in (False, True)
+            for order in ("oldest", "newest", "expiration")
+        ]
         for order in ("newest", "volume", "expiration"):
             listed += [
                 ("list_markets_by_oracle", oracle, first, EVERYTHING, order),

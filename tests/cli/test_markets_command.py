@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from ledgerd.cli import main
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS, PM_MARKET_META, PM_RECORDS_SINCE
 from ledgerd.state.reader import StateReader
+from ledgerd.state.tables import Table
 from tests.recorded import recorded_log
 
 NAME, HEIGHT, SWITCHED_ON = "open-pm2", 160, 100
@@ -30,7 +32,8 @@ def replay(folder: Path, to: int) -> None:
 
 def kept(folder: Path) -> list[list[str]]:
     with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader, reader.snapshot() as state:
-        return [list(map(repr, state.scan(table))) for table in (PM_MARKET_META, PM_KLINE_CHUNKS, PM_RECORDS_SINCE)]
+        tables: tuple[Table[Any], ...] = (PM_MARKET_META, PM_KLINE_CHUNKS, PM_RECORDS_SINCE)
+        return [list(map(repr, state.scan(table))) for table in tables]
 
 
 def test_a_rebuild_gives_what_was_missed_while_the_plugin_was_off(

@@ -195,7 +195,8 @@ GROUPS = (
             "cli/test_main.py",
         ),
         """
-        cli/check cli/data_directory cli/dev cli/history cli/markets cli/node_arguments cli/progress cli/replay cli/snapshot
+        cli/check cli/data_directory cli/dev cli/history cli/markets
+        cli/node_arguments cli/progress cli/replay cli/snapshot
         cli/state
         """,
     ),
@@ -206,6 +207,11 @@ GROUPS = (
         history/account_rows history/block_rows history/embedded history/log_bytes history/pieces history/selection
         history/tables history/view
         """,
+    ),
+    Group(
+        "the command that makes records of markets anew: proven by running it",
+        ("cli/test_markets_command.py",),
+        "node/datadir/market_rebuild",
     ),
     Group(
         "the state's files of a node: proven by starts, imports and exports of whole nodes",

@@ -36,9 +36,7 @@ def run(chosen: argparse.Namespace) -> int:
         raise OperatorError(f"nothing is kept of markets here: add {PLUGIN} to the plugins")
     with opened_chain(chosen, must_exist=True) as chain, progress_bar() as bar:
         task = bar.add_task("replaying", total=chain.head_number)
-        count = replay_beside(
-            chain, chosen.data_dir, configuration, lambda height: bar.update(task, completed=height)
-        )
+        count = replay_beside(chain, chosen.data_dir, configuration, lambda height: bar.update(task, completed=height))
         head = chain.head_number
     put_in_place(chosen.data_dir, files_of(configuration))
     sys.stdout.write(

@@ -80,7 +80,9 @@ def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
     network = parameters_of(order.chain)
     path = Path(order.path)
     if isinstance(order, Export):
-        written = create(Path(order.state), Path(order.logs), network, path, order.created, with_metadata=order.with_metadata)
+        written = create(
+            Path(order.state), Path(order.logs), network, path, order.created, with_metadata=order.with_metadata
+        )
         faults = written.exported.loadability
         obstacles = tuple(map(str, faults.obstacles))
         return Done(written.number, written.size, obstacles, faults.count, written.exported.tally.excess)
@@ -88,9 +90,7 @@ def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
     snapshot = read_snapshot(path)
     tell(Progress(f"importing the state of block {snapshot.head_number}"))
     space = Space(*order.space)
-    build_state(
-        Path(order.folder), snapshot, network, space, order.residual, with_metadata=order.with_metadata
-    )
+    build_state(Path(order.folder), snapshot, network, space, order.residual, with_metadata=order.with_metadata)
     return Done(snapshot.head_number)
 
 

@@ -13,8 +13,8 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
 from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.offline.tokens import TokenTally
-from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.chain.rules.market_records.following import begin_after_import
+from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK

@@ -170,7 +170,9 @@ class SnapshotWithOverlay(CommitView):
             return super().scan_bytes(table)
         return ((each.id, table.codec.encode(each)) for each in self.scan(table))
 
-    def scan_ids(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> Iterator[int]:
+    def scan_ids(
+        self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False
+    ) -> Iterator[int]:
         index = index_of(source)
         overlay = self._overlays.get(index.table)
         if overlay is None:

@@ -127,7 +127,9 @@ class CommitView(View):
         found = entries(self._transaction, self._databases[index.title], walk, position)
         return (self.get(index.table, integer_of(raw)) for _, raw in found)
 
-    def scan_ids(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> Iterator[int]:
+    def scan_ids(
+        self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False
+    ) -> Iterator[int]:
         index = index_of(source)
         walk = Range(*span(index, lower, upper), reverse)
         is_by_id = index is index.table.by_id

@@ -46,7 +46,9 @@ class View(ABC):
         again, and one that has moved to a position already passed is not.
         """
 
-    def scan_ids(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> Iterator[int]:
+    def scan_ids(
+        self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False
+    ) -> Iterator[int]:
         """The ids of a scan; the objects need not be read for them."""
         return (each.id for each in self.scan(source, lower=lower, upper=upper, reverse=reverse))
 

@@ -89,8 +89,8 @@ async def subscribe_market(
 ) -> AsyncGenerator[MarketMessageText, None]:
     """What happens in a market, from a block on: bets, decisions of its oracle, disputes, payouts, and its prices.
 
-    Goes on and is resumed as `subscribe` is. `prices` holds the points that `get_market_kline` has of these blocks; they
-    are there where the plugin prediction_market_api runs, and until they are removed.
+    Goes on and is resumed as `subscribe` is. `prices` holds the points that `get_market_kline` has of these blocks, if
+    the plugin prediction_market_api runs, and until they are removed.
     """
     stream = MarketStream(node.service(History), node.reading, market, from_block, reversible=reversible)
     with node.service(Subscriptions).entered(asyncio.current_task()) as name:

@@ -72,7 +72,8 @@ def meta_labels(raw: bytes) -> MetaLabels:
             shift += 7
         texts.append(raw[place : place + length])
         place += length
-    return MetaLabels(meta_market(raw), *texts, child=bool(raw[-_BEHIND_CHILD]))
+    category, subcategory, tags, banned = texts
+    return MetaLabels(meta_market(raw), category, subcategory, tags, banned, bool(raw[-_BEHIND_CHILD]))
 
 
 PM_MARKET_META = Table(PmMarketMeta, number=105)

@@ -139,6 +139,7 @@ MARKET_BY_ORACLE_FINALIZED = unique(
     (NAME_TEXT, TIME, OWN_ID),
 )
 
+
 class MarketSums(NamedTuple):
     """What lists of markets are chosen and sorted by."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.rules.market_records.following import market_records
@@ -19,13 +20,14 @@ from ledgerd.state.objects.market_records import (
     PM_RECORDS_SINCE,
 )
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS
+from ledgerd.state.tables import Table
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain
 from tests.recorded import recorded_blocks
 
 NAME = "open-pm2"
 FORKED = "open-main15"
 """A chain of many validators, whose last blocks may be undone."""
-TABLES = (PM_MARKET_META, PM_KLINE_CHUNKS, PM_LABEL_COUNTS, PM_OPEN_BOOKS, PM_RECORDS_SINCE)
+TABLES: tuple[Table[Any], ...] = (PM_MARKET_META, PM_KLINE_CHUNKS, PM_LABEL_COUNTS, PM_OPEN_BOOKS, PM_RECORDS_SINCE)
 
 
 @contextmanager

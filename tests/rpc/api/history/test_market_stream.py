@@ -1,4 +1,4 @@
-"""A stream of one market: everything that a recorded chain did in it comes once, with the price points of its blocks."""
+"""A stream of one market: what a recorded chain did in it comes once, with the price points of its blocks."""
 
 from __future__ import annotations
 

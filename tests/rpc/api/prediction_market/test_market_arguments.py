@@ -1,5 +1,5 @@
-"""What each method says to too few and too many arguments, to arguments of a wrong type, beyond its limits, and to ids of
-nothing (spec 11, section 2).
+"""What each method says to too few and too many arguments, to those of a wrong type, beyond its limits, and to unknown
+ids (spec 11, section 2).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COUNTS: dict[str, int | tuple[int, int]] = {
 }  # fmt: skip
 """The number of arguments, or the least and the largest, as the specification has them."""
 
-PAGES = {
+PAGES: dict[str, list[Any]] = {
     "list_markets": [1, 0, 0], "list_markets_by_oracle": ["a", 0, 0], "list_markets_by_oracle_status": ["a", 1, 0, 0],
     "list_markets_awaiting_resolution": ["a", 0, 0], "list_markets_in_dispute_window": ["a", 0, 0],
     "list_oracle_disputes": ["a", 0, 0], "list_markets_by_creator": ["a", 0, 0], "get_market_bets": [0, 0, 0],
@@ -41,7 +41,7 @@ PAGES = {
 }  # fmt: skip
 """The methods with pages, and arguments of which the last two are where a page begins and how long it is."""
 
-TOLD = {"get_deferred_claims": [0, 0, 0], "get_market_kline": [0, 0, 0]}
+TOLD: dict[str, list[Any]] = {"get_deferred_claims": [0, 0, 0], "get_market_kline": [0, 0, 0]}
 """The same for the two whose limit has words, and whose `from` has no end."""
 
 NOTHING = {
@@ -160,8 +160,8 @@ def test_a_page_has_a_thousand_rows_at_most_and_begins_in_the_first_million(ask:
 def test_ids_and_names_of_nothing_are_refused_or_give_nothing(ask: Any, method: str) -> None:
     right = arguments_of(method)
     for unknown in (FAR_ID, -1) if isinstance(right[0], int) and takes_id(method) else ("nobody", ""):
-        answer = ask(method, unknown, *right[1:]) if method not in {"list_oracles", "list_markets"} else ask(
-            method, *right
+        answer = (
+            ask(method, unknown, *right[1:]) if method not in {"list_oracles", "list_markets"} else ask(method, *right)
         )
         if method in NOTHING:
             assert message(answer) == refused(NOTHING[method])

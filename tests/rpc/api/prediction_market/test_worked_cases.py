@@ -21,8 +21,8 @@ from ledgerd.state.objects.market_records import (
     point_layout,
 )
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
-from tests.chain.ledgers import NOW, change
-from tests.chain.market_scenes import ALICE, CAROL, create_bet, create_market, create_oracle, market_ledger
+from tests.chain.ledgers import ALICE, CAROL, NOW, change
+from tests.chain.market_scenes import create_bet, create_market, create_oracle, market_ledger
 from tests.rpc.api.serving import answers_of
 
 API = "prediction_market_api"
@@ -122,7 +122,9 @@ def listed(tmp_path: Path) -> Iterator[Any]:
         said = f'{{"category":"c{place % 2}","tags":["T{place}","all"],"child":{str(place == 1).lower()},"event":"e"}}'
         note_metadata(ledger, market.id, said, NOW, 5)
     for account in ("alice", "oracle"):
-        change(ledger, next(each for each in ledger.store.scan(PM_ORACLES) if each.owner == account), insurance=5 * 10**6)
+        change(
+            ledger, next(each for each in ledger.store.scan(PM_ORACLES) if each.owner == account), insurance=5 * 10**6
+        )
     begin_after_import(ledger)
     with answers_of(ledger, tmp_path) as ask:
         yield ask

@@ -1,1 +1,1 @@
-"""What is kept of markets for `prediction_market_api` beside the ledger: metadata and price points. No rule reads it."""
+"""Metadata and price points of markets, kept beside the ledger for `prediction_market_api`. No rule reads them."""

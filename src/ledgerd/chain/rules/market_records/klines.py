@@ -92,7 +92,9 @@ def _append(ledger: Ledger, market: PmMarket, reason: int) -> None:
         first = chunk.end
         with ledger.editing(chunk):
             chunk.number = first
-    ledger.store.create(PM_KLINE_CHUNKS, PmKlineChunk(market=market.id, first=first, outcomes=len(weights), points=point))
+    ledger.store.create(
+        PM_KLINE_CHUNKS, PmKlineChunk(market=market.id, first=first, outcomes=len(weights), points=point)
+    )
 
 
 def _weights(ledger: Ledger, market: PmMarket) -> list[int]:

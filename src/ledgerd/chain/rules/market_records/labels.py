@@ -1,4 +1,4 @@
-"""How many markets have each category, subcategory and tag, kept while metadata comes and goes (spec 11, section 6.5)."""
+"""How many markets have each category, subcategory and tag (spec 11, section 6.5)."""
 
 from __future__ import annotations
 

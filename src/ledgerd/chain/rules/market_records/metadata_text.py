@@ -1,4 +1,4 @@
-"""The metadata of a market, read from the text that its creator sent (spec 11, section 3.2). The text may be anything."""
+"""The metadata of a market, read from its creator's text, which may be anything (spec 11, section 3.2)."""
 
 from __future__ import annotations
 
@@ -68,5 +68,3 @@ _FIELDS: dict[str, Callable[[Json], str | bool]] = {
 """In the order in which they are read."""
 
 _OTHER_NAMES = {"banned_jurisdictions": "jurisdictions_banned"}
-
-

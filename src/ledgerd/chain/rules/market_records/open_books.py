@@ -71,5 +71,3 @@ def _take_in(ledger: Ledger, changes: Mapping[AccountName, int]) -> None:
         else:
             with ledger.editing(book):
                 book.bets_sum += change
-
-

@@ -123,7 +123,7 @@ SNAPSHOT = OptionSection(
         Option(
             "snapshot-include-pm-meta",
             BOOL,
-            "Write what is known of markets beside the ledger (titles, categories, tags) into snapshots; needs the plugin "
+            "Write the metadata of markets (titles, categories, tags) into snapshots; needs the plugin "
             "prediction_market_api.",
             default="true",
         ),

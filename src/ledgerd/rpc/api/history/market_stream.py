@@ -94,5 +94,3 @@ class MarketStream(HistoryStream):
         """The price points of the blocks; none where the plugin does not run, or they were removed."""
         points = [] if self._state is None else points_of_blocks(self._state, self._market, first, last)
         return f',"prices":[{",".join(points)}]'
-
-

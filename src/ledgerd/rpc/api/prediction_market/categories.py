@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 
-from ledgerd.codec import record_kind
 from ledgerd.codec.json_text import integer_text, quote
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.prediction_market.shared.cards import MarketMetadata, listed, market_piece, metadata_text
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
+from ledgerd.rpc.api.prediction_market.shared.cards import MarketMetadata, listed, market_piece, metadata_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
 from ledgerd.rpc.api.prediction_market.shared.risk import hidden_markets
 from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_SORTED, SORTED, VOLUME
@@ -124,7 +123,7 @@ class _Wanted(NamedTuple):
 @PREDICTION_MARKET_API.method(
     args=from_to(3, 10), examples=[["sport", 0, 10], ["sport", 0, 10, "US", "", "dota 2", "volume", False, True, 1]]
 )
-def list_markets_by_category(
+def list_markets_by_category(  # noqa: PLR0913, PLR0917 - the arguments of the reference
     view: ApiView,
     category: str,
     from_: UInt32,
@@ -251,7 +250,7 @@ def _row_text(state: View, meta_id: int, *, is_loaded: bool) -> str:
             f'"status":{market.status},"payout_status":{market.payout_status},'
             f'"resolved_outcome":{market.resolved_outcome},'
         )
-    return f"{_meta_text(meta)},{volume}{stands}\"metadata\":{metadata_text(meta)}}}"
+    return f'{_meta_text(meta)},{volume}{stands}"metadata":{metadata_text(meta)}}}'
 
 
 def _meta_text(meta: PmMarketMeta) -> str:

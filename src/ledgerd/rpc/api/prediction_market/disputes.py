@@ -15,8 +15,8 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text, market_piece
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, page, require_page
+from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text, market_piece
 from ledgerd.rpc.api.prediction_market.shared.id_lists import id_list
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
 from ledgerd.rpc.call.counts import exactly, from_to

@@ -13,8 +13,8 @@ from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotie
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.prediction_market.shared.cards import require_market
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
+from ledgerd.rpc.api.prediction_market.shared.cards import require_market
 from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
@@ -238,7 +238,9 @@ def _obstacles(
     return (FailedConstraint(constraint, reason) for fails, constraint, reason in rules if fails)
 
 
-def _stops(reserves: Reserves, collateral: int, outcome: int, most: int, limits: LeverageLimits) -> Iterator[LeverageStop]:
+def _stops(
+    reserves: Reserves, collateral: int, outcome: int, most: int, limits: LeverageLimits
+) -> Iterator[LeverageStop]:
     """The twelfths of a loan, those that make no difference left out."""
     last = 0
     for part in range(1, STOPS + 1) if most > 0 else ():

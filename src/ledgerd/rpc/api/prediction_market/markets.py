@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ledgerd.codec.numbers import Int8, Int64, UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_text, cards_text
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, page, require_page
+from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_text, cards_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
@@ -66,10 +66,7 @@ def list_markets(
 
 def _covered(view: ApiView, status: int) -> Ids:
     """The markets of a status whose oracles have insurance enough, by their ids."""
-
-    return id_list(
-        view, ("covered", status), lambda: sorted(covered_markets(view, MARKET_BY_ORACLE_STATUS, status))
-    )
+    return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, MARKET_BY_ORACLE_STATUS, status)))
 
 
 def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iterable[int]:
@@ -158,9 +155,7 @@ def list_markets_in_dispute_window(view: ApiView, oracle: AccountName, from_: UI
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["a final", 0, 10]])
-def list_markets_by_event(
-    view: ApiView, event: str, from_: UInt32, limit: UInt32, show_risky: bool = False
-) -> Cards:
+def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt32, show_risky: bool = False) -> Cards:
     """The markets of an event, the oldest first."""
     require_page(limit, from_)
     if not event:

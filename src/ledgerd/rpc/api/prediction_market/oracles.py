@@ -1,4 +1,4 @@
-"""Oracles with their record, the bans of creators, and the properties that all markets are under (spec 11, 4.3 to 4.5)."""
+"""Oracles with their record, bans of creators, and the properties of all markets (spec 11, sections 4.3 to 4.5)."""
 
 from __future__ import annotations
 

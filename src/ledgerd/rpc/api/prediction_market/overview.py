@@ -11,9 +11,9 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import Int64
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text, require_market
 from ledgerd.rpc.api.prediction_market.declared import MOST_OF_A_PAGE, PREDICTION_MARKET_API
 from ledgerd.rpc.api.prediction_market.oracles import OracleRecord, oracle_record
+from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text, require_market
 from ledgerd.rpc.api.prediction_market.stakes import (
     Position,
     WeightSums,

@@ -10,15 +10,14 @@ import msgspec
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.pricing.widths import int64, quotient128, truncated_quotient
 from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.prediction_market.shared.cards import market_piece, require_market
 from ledgerd.rpc.api.prediction_market.declared import (
     NEWEST,
     OLDEST,
     PREDICTION_MARKET_API,
-    page,
     require_page,
     require_told_limit,
 )
+from ledgerd.rpc.api.prediction_market.shared.cards import require_market
 from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.call.counts import exactly, from_to

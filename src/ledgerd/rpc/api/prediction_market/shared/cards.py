@@ -43,7 +43,7 @@ class MarketCard(PmMarket):
     title: str = ""
     image: str = ""
     category: str = ""
-    metadata: MarketMetadata = MarketMetadata(*[None] * 10)  # noqa: RUF009 - immutable
+    metadata: MarketMetadata = MarketMetadata(*[None] * 10)
 
 
 Card = Annotated[str, Printed(MarketCard)]

@@ -60,4 +60,3 @@ def cut(ids: Ids, *, newest: bool, first: int, limit: int) -> Iterable[int]:
         return ids[first : first + limit]
     end = max(0, len(ids) - first)
     return reversed(ids[max(0, end - limit) : end])
-
