@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -133,13 +134,15 @@ class CommitView(View):
         index = index_of(source)
         walk = Range(*span(index, lower, upper), reverse)
         is_by_id = index is index.table.by_id
+        if is_by_id and walk == Range():
+            keys = self._transaction.cursor(self._databases[index.table.title]).iternext(values=False)
+            return map(integer_of, keys)
         database = self._databases[index.table.title if is_by_id else index.title]
-        found = entries(self._transaction, database, walk)
-        return (integer_of(raw) for _, raw in found) if not is_by_id else (integer_of(key) for key, _ in found)
+        return map(integer_of, map(itemgetter(0 if is_by_id else 1), entries(self._transaction, database, walk)))
 
     def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
         start = self._form(table).start
-        found = entries(self._transaction, self._databases[table.title], Range())
+        found = self._transaction.cursor(self._databases[table.title]).iternext()
         return ((integer_of(key), raw[start:] if start else raw) for key, raw in found)
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:

@@ -37,18 +37,9 @@ class PmMarketMeta(Entity):
     expiry: Time = 0
 
 
-class MetaLabels(NamedTuple):
-    """What markets are chosen by, from the bytes of metadata."""
-
-    market: int
-    category: bytes
-    subcategory: bytes
-    tags: bytes
-    banned_jurisdictions: bytes
-    child: bool
-
-
 _MARKET = struct.Struct("<8xq")
+CATEGORY_AT = _MARKET.size
+"""Where the length of the category stands in the bytes of metadata."""
 _BEHIND_CHILD = 5
 """From the flag to the end, itself included."""
 
@@ -59,21 +50,36 @@ def meta_market(raw: bytes) -> int:
     return market
 
 
-def meta_labels(raw: bytes) -> MetaLabels:
-    """The same for all labels: most lists look at many more markets than they show."""
-    place, texts = _MARKET.size, []
-    for _ in range(4):
+def is_child(raw: bytes) -> bool:
+    """Whether its market is shown below another one."""
+    return raw[-_BEHIND_CHILD] != 0
+
+
+META_CATEGORY, META_SUBCATEGORY, META_TAGS, META_BANNED = range(4)
+"""The first texts of metadata."""
+
+
+def meta_text(raw: bytes, wanted: int) -> bytes:
+    """One of them, from the bytes of metadata: most lists look at many more markets than they show."""
+    place = CATEGORY_AT
+    for _ in range(wanted):
         length = raw[place]
-        place += 1
-        shift = 7
-        while length >> shift:
-            length = length & (1 << shift) - 1 | raw[place] << shift
-            place += 1
-            shift += 7
-        texts.append(raw[place : place + length])
-        place += length
-    category, subcategory, tags, banned = texts
-    return MetaLabels(meta_market(raw), category, subcategory, tags, banned, bool(raw[-_BEHIND_CHILD]))
+        if length > 127:
+            length, place = _long(raw, place)
+            place += length
+        else:
+            place += length + 1
+    length, place = _long(raw, place)
+    return raw[place : place + length]
+
+
+def _long(raw: bytes, place: int) -> tuple[int, int]:
+    """A length, which may have more bytes than one, and where the text begins."""
+    length = shift = 0
+    while raw[place] > 127:
+        length |= (raw[place] & 127) << shift
+        place, shift = place + 1, shift + 7
+    return length | raw[place] << shift, place + 1
 
 
 PM_MARKET_META = Table(PmMarketMeta, number=105)

@@ -7,19 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.market_records.following import begin_after_import
 from ledgerd.chain.rules.market_records.metadata import note_metadata
-from ledgerd.rpc.api.prediction_market.categories import contains
+from ledgerd.rpc.api.prediction_market.categories import contains, part_test
 from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
+from ledgerd.state.keys import text_bytes
 from ledgerd.state.objects.market_records import (
     NEWEST,
     PM_KLINE_CHUNKS,
+    PM_MARKET_META,
     POINTS_A_CHUNK,
     PmKlineChunk,
+    PmMarketMeta,
+    is_child,
+    meta_market,
+    meta_text,
     point_layout,
 )
+from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_sums
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
 from tests.chain.ledgers import ALICE, CAROL, NOW, change
 from tests.chain.market_scenes import create_bet, create_market, create_oracle, market_ledger
@@ -67,6 +76,7 @@ def test_times_of_decisions_are_told_by_the_bounds_of_their_classes() -> None:
 )
 def test_a_token_is_a_part_between_commas(joined: str, token: str, *, is_in: bool) -> None:
     assert contains(joined.encode(), token.encode()) is is_in
+    assert not token or part_test(token.encode())(joined.encode()) is is_in
 
 
 def test_a_bet_may_bring_what_the_losers_leave(tmp_path: Path) -> None:
@@ -153,3 +163,38 @@ def test_a_market_stands_where_its_order_has_it(listed: Any) -> None:
     categories = listed(API, "get_market_categories")["result"]
     assert [(each["category"], each["count"]) for each in categories["categories"]] == [("c0", 3), ("c1", 3)]
     assert categories["hot_tags"][:2] == [{"tag": "all", "count": 6}, {"tag": "T0", "count": 1}]
+
+
+@given(
+    meta=st.builds(
+        PmMarketMeta,
+        id=st.integers(0, 2**40),
+        market=st.integers(0, 2**62),
+        category=st.text(max_size=300),
+        subcategory=st.text(max_size=300),
+        tags=st.text(max_size=300),
+        banned_jurisdictions=st.text(max_size=300),
+        title=st.text(max_size=9),
+        child=st.booleans(),
+        expiry=st.integers(0, 2**32 - 1),
+    )
+)
+def test_what_lists_read_from_the_bytes_of_metadata_is_what_is_in_it(meta: PmMarketMeta) -> None:
+    raw = PM_MARKET_META.codec.encode(meta)
+    texts = [meta.category, meta.subcategory, meta.tags, meta.banned_jurisdictions]
+    assert [meta_text(raw, place) for place in range(4)] == list(map(text_bytes, texts))
+    assert (meta_market(raw), is_child(raw)) == (meta.market, meta.child)
+
+
+@given(st.text("ab", max_size=300), st.integers(-1, 3), st.integers(0, 2**32 - 1), st.integers(-(2**62), 2**62))
+def test_what_lists_read_from_the_bytes_of_a_market_is_in_it(
+    url: str, status: int, end: int, bets: int
+) -> None:
+    market = PmMarket(id=3, creator=ALICE, oracle=CAROL, url=url, status=status, betting_expiration=end, bets_sum=bets)
+    market.payout_status, market.k = 2, 2**100
+    assert market_sums(PM_MARKETS.codec.encode(market)) == (status, 2, end, bets)
+
+
+@given(st.text("a,", max_size=12), st.text("a", min_size=1, max_size=3))
+def test_a_token_without_a_comma_is_found_the_quick_way(joined: str, token: str) -> None:
+    assert part_test(token.encode())(joined.encode()) is contains(joined.encode(), token.encode())

@@ -11,6 +11,7 @@ import msgspec
 
 from ledgerd.codec.json_text import integer_text, quote
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
+from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.api.kinds import Printed
@@ -18,24 +19,30 @@ from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTIO
 from ledgerd.rpc.api.prediction_market.shared.cards import MarketMetadata, listed, market_piece, metadata_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
 from ledgerd.rpc.api.prediction_market.shared.risk import hidden_markets
-from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_SORTED, SORTED, VOLUME
+from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP, MOST_SORTED, SORTED, VOLUME, markets_of
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.market_records import (
     CATEGORY,
+    CATEGORY_AT,
     LABEL_BY_COUNT,
     LABEL_BY_NAME,
+    META_BANNED,
     META_BY_CATEGORY,
     META_BY_MARKET,
+    META_CATEGORY,
+    META_SUBCATEGORY,
+    META_TAGS,
     PM_MARKET_META,
     SUBCATEGORY,
     TAG,
     TAG_OF_CATEGORY,
     PmLabelCount,
     PmMarketMeta,
-    meta_labels,
+    is_child,
     meta_market,
+    meta_text,
 )
 from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
 
@@ -45,9 +52,6 @@ if TYPE_CHECKING:
 HOT_TAGS = 20
 ANY_STATUS = -1
 COMMA = ord(",")
-MOST_LOOKED_UP = 5_000
-"""Markets of a category that are looked up one by one; where there are more, all metadata is gone through."""
-
 LAST = (1 << 63) - 1
 
 
@@ -195,20 +199,35 @@ def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
     subcategory, jurisdiction = text_bytes(wanted.subcategory), text_bytes(wanted.jurisdiction)
     tag, hides_children = text_bytes(wanted.tag).lower(), wanted.hide_children
 
+    exact, cut = pack_varint(len(category)) + category, category + b"\0"
+    has_tag = part_test(tag)
+
     def is_wanted(raw: bytes) -> bool:
-        meta = meta_labels(raw)
-        found = meta.category
-        return (
-            (found == category or (b"\0" in found and found.partition(b"\0")[0] == category))
-            and not (hides_children and meta.child)
-            and meta.market not in hidden
-            and (stands is None or meta.market in stands)
-            and not (jurisdiction and contains(meta.banned_jurisdictions, jurisdiction))
-            and (not subcategory or meta.subcategory == subcategory)
-            and (not tag or contains(meta.tags.lower(), tag))
-        )
+        # Most are decided by what can be seen without taking the texts apart.
+        if not raw.startswith(exact, CATEGORY_AT) and not (
+            cut in raw and meta_text(raw, META_CATEGORY).partition(b"\0")[0] == category
+        ):
+            return False
+        market = meta_market(raw)
+        if market in hidden or (stands is not None and market not in stands):
+            return False
+        if hides_children and is_child(raw):
+            return False
+        if jurisdiction and jurisdiction in raw and contains(meta_text(raw, META_BANNED), jurisdiction):
+            return False
+        if subcategory and meta_text(raw, META_SUBCATEGORY) != subcategory:
+            return False
+        return not tag or has_tag(meta_text(raw, META_TAGS).lower())
 
     return is_wanted
+
+
+def part_test(token: bytes) -> Callable[[bytes], bool]:
+    """`contains` for one token; quicker for those without a comma."""
+    if b"," in token:
+        return lambda joined: contains(joined, token)
+    between = b",%b," % token
+    return lambda joined: between in b",%b," % joined
 
 
 def contains(joined: bytes, token: bytes) -> bool:
@@ -226,11 +245,10 @@ def contains(joined: bytes, token: bytes) -> bool:
 
 def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
     """By what was bet, the most first, or by the end of betting; those whose market is gone come last."""
-    state = view.state
+    state, markets = view.state, dict(markets_of(view.state, list(ids)))
 
     def key(meta_id: int) -> int:
-        market = state.peek(PM_MARKET_META, meta_id, meta_market)
-        sums = None if market is None else state.peek(PM_MARKETS, market, market_sums)
+        sums = state.peek(PM_MARKETS, markets[meta_id], market_sums) if meta_id in markets else None
         if sort == VOLUME:
             return 0 if sums is None else -sums.bets_sum
         return LAST if sums is None else sums.betting_expiration

@@ -13,12 +13,12 @@ from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_tex
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
-from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, sorted_ids
+from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, markets_of, sorted_ids
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.market_records import META_BY_EVENT, PM_MARKET_META, meta_market
+from ledgerd.state.objects.market_records import META_BY_EVENT, PM_MARKET_META
 from ledgerd.state.objects.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
@@ -165,8 +165,8 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
     def found() -> Iterator[int]:
         there = frozenset(view.state.scan_ids(PM_MARKETS))
         shown = there if show_risky else there - hidden_markets(view)
-        for each in view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,)):
-            market = view.state.peek(PM_MARKET_META, each, meta_market)
+        ids = list(view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,)))
+        for each, market in markets_of(view.state, ids):
             if market in shown and (len(wanted) < CUT_BYTES or _is_of_event(view, each, wanted)):
                 yield market
 

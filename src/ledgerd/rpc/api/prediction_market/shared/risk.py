@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.state.objects.market_records import OPEN_BOOK_BY_ORACLE
-from ledgerd.state.objects.markets import MARKET_BY_ORACLE, PM_MARKETS
+from ledgerd.state.objects.markets import MARKET_BY_ORACLE
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 
@@ -45,11 +45,18 @@ def covered_markets(view: ApiView, index: Index[PmMarket], *more: object) -> Ite
 
 def hidden_markets(view: ApiView) -> frozenset[int]:
     """All markets of oracles that have not."""
-    return of_this_head(
-        view,
-        "hidden",
-        lambda: frozenset(view.state.scan_ids(PM_MARKETS)).difference(covered_markets(view, MARKET_BY_ORACLE)),
-    )
+    return of_this_head(view, "hidden", lambda: frozenset(_hidden(view)))
+
+
+def _hidden(view: ApiView) -> Iterator[int]:
+    state = view.state
+    market = state.first(MARKET_BY_ORACLE)
+    while market is not None:
+        key = (market.oracle,)
+        if is_risky(view, market.oracle):
+            yield from state.scan_ids(MARKET_BY_ORACLE, lower=key, upper=key)
+        last = state.first(MARKET_BY_ORACLE, lower=key, upper=key, reverse=True)
+        market = None if last is None else state.following(MARKET_BY_ORACLE, last)
 
 
 def is_below_floor(view: ApiView, oracle: PmOracle) -> bool:

@@ -6,13 +6,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, id_list
+from ledgerd.state.objects.market_records import PM_MARKET_META, meta_market
 from ledgerd.state.objects.markets import PM_MARKETS, MarketSums, market_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ledgerd.rpc.call.view import ApiView
     from ledgerd.state.tables import Index, Key
+    from ledgerd.state.view import View
 
 VOLUME, EXPIRATION = "volume", "expiration"
 SORTED = (VOLUME, EXPIRATION)
@@ -21,6 +23,9 @@ MOST_SORTED = 32_768
 """A longer list is in the order of the newest first."""
 
 NEVER = 1 << 63
+MOST_LOOKED_UP = 5_000
+"""Rows that are looked up one by one; where there are more, the whole table is gone through."""
+
 GONE = MarketSums()
 
 
@@ -33,6 +38,18 @@ def sorted_ids(view: ApiView, index: Index[Any], key: Key, order: str) -> Ids | 
 
     ids = id_list(view, (index.title, key, order), found)
     return ids or None
+
+
+def markets_of(state: View, metas: list[int]) -> Iterator[tuple[int, int]]:
+    """The markets that metadata is of, each with the id of its metadata, in the order of these."""
+    if len(metas) > MOST_LOOKED_UP:
+        wanted = frozenset(metas)
+        yield from ((each, meta_market(raw)) for each, raw in state.scan_bytes(PM_MARKET_META) if each in wanted)
+        return
+    for each in metas:
+        market = state.peek(PM_MARKET_META, each, meta_market)
+        if market is not None:
+            yield each, market
 
 
 def in_order(view: ApiView, markets: list[int], order: str) -> list[int]:
