@@ -22,7 +22,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("chain",),
         ("offline",),
     ),
-    "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets")),
+    "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets", "market_records")),
     "node": (
         ("build", "time_source"),
         ("config",),

@@ -79,7 +79,8 @@ GROUPS = (
         ),
         """
         node/config/options/application node/config/options/chain node/config/options/history
-        node/config/options/invocation node/config/options/p2p node/config/options/snapshot
+        node/config/options/invocation node/config/options/p2p node/config/options/prediction_market
+        node/config/options/snapshot
         node/config/options/validator node/config/options/validator_guard node/config/options/webserver
         """,
     ),
@@ -190,10 +191,12 @@ GROUPS = (
             "cli/test_chain_commands.py",
             "cli/test_snapshot_command.py",
             "cli/test_history_command.py",
+            "cli/test_markets_command.py",
             "cli/test_main.py",
         ),
         """
-        cli/check cli/data_directory cli/dev cli/history cli/node_arguments cli/progress cli/replay cli/snapshot
+        cli/check cli/data_directory cli/dev cli/history cli/markets
+        cli/node_arguments cli/progress cli/replay cli/snapshot
         cli/state
         """,
     ),
@@ -204,6 +207,11 @@ GROUPS = (
         history/account_rows history/block_rows history/embedded history/log_bytes history/pieces history/selection
         history/tables history/view
         """,
+    ),
+    Group(
+        "the command that makes records of markets anew: proven by running it",
+        ("cli/test_markets_command.py",),
+        "node/datadir/market_rebuild",
     ),
     Group(
         "the state's files of a node: proven by starts, imports and exports of whole nodes",
@@ -270,6 +278,34 @@ GROUPS = (
         rpc/api/database_api/globals rpc/api/database_api/proposals rpc/api/database_api/recovery
         rpc/api/database_api/vesting rpc/api/invite_api rpc/api/paid_subscription_api rpc/api/properties
         rpc/api/raw_block rpc/api/validator_api
+        """,
+    ),
+    Group(
+        "methods about markets: proven by every recorded answer, by odd arguments, and by worked cases",
+        (
+            "rpc/api/prediction_market/test_recorded_markets.py",
+            "rpc/api/prediction_market/test_market_arguments.py",
+            "rpc/api/prediction_market/test_worked_cases.py",
+        ),
+        """
+        rpc/api/prediction_market/categories rpc/api/prediction_market/declared rpc/api/prediction_market/disputes
+        rpc/api/prediction_market/klines rpc/api/prediction_market/lazy_pool rpc/api/prediction_market/leverage
+        rpc/api/prediction_market/markets rpc/api/prediction_market/oracles rpc/api/prediction_market/overview
+        rpc/api/prediction_market/shared/cards rpc/api/prediction_market/shared/id_lists
+        rpc/api/prediction_market/shared/remembered rpc/api/prediction_market/shared/risk
+        rpc/api/prediction_market/shared/sorting rpc/api/prediction_market/stakes
+        """,
+    ),
+    Group(
+        "what is kept of markets beside the ledger: proven over recorded chains, forks and kills, and by the answers",
+        (
+            "chain/rules/market_records/test_following.py",
+            "chain/rules/market_records/test_metadata.py",
+            "rpc/api/prediction_market/test_recorded_markets.py",
+        ),
+        """
+        chain/rules/market_records/klines chain/rules/market_records/labels chain/rules/market_records/open_books
+        state/objects/market_records
         """,
     ),
     Group(

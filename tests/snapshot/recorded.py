@@ -36,15 +36,16 @@ def small_state() -> dict[str, Any]:
     return state
 
 
-def market_document(chain: str, height: int) -> dict[str, Any]:
+def market_document(chain: str, height: int, *, with_metadata: bool = False) -> dict[str, Any]:
     """The header and the state of a recorded chain with markets, without most of its block summaries.
 
-    What clients say of markets is left out: no rule reads it, and it is not kept.
+    The metadata of markets is left out unless it is asked for: no rule reads it.
     """
     raw = lzma.decompress((CHAINS_FOLDER / chain / f"state-{height}.json.xz").read_bytes())
     document: dict[str, Any] = json.loads(raw.decode("utf-8", "surrogateescape"))
-    for part in (document["state"], document["header"]["object_counts"]):
-        part.pop("pm_market_meta", None)
+    if not with_metadata:
+        for part in (document["state"], document["header"]["object_counts"]):
+            part.pop("pm_market_meta", None)
     summaries = document["state"]["block_summary"] = document["state"]["block_summary"][:4]
     document["header"]["object_counts"]["block_summary"] = len(summaries)
     return document

@@ -17,6 +17,7 @@ from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.market_records import PM_LABEL_COUNTS, PM_RECORDS_SINCE
 from tests.chain.recorded_chains import MARKET_STATES, difference, network_of
 from tests.recorded import LATER_CHAIN
 from tests.snapshot.recorded import market_document, packed, text_of
@@ -74,3 +75,27 @@ def test_a_recorded_state_goes_out_as_it_came_in(tmp_path: Path, name: str, heig
     assert exported.tally.excess == residual
     ours = json.loads(text_of(file.getvalue()))
     assert difference(compared(ours), compared(document)) is None
+
+
+@pytest.mark.parametrize(("name", "height"), [("open-pm", 2027), ("open-main15", 1216)])
+def test_the_metadata_of_markets_goes_out_as_it_came_in_where_it_is_kept(
+    tmp_path: Path, name: str, height: int
+) -> None:
+    document, network = market_document(name, height, with_metadata=True), network_of(name)
+    header = {"chain_id": network.chain_id.hex(), "object_counts": document["header"]["object_counts"]}
+    file, residual = packed(document["state"], **header), RESIDUALS.get((name, height), 0)
+    block = codec_of(Block).from_json(document["state"]["fork_db_head_block"])
+    sections = {}
+    for is_kept in (True, False):
+        written = BytesIO()
+        with Store.open(tmp_path / str(is_kept), STORED_TABLES) as store:
+            load(store, Snapshot.from_bytes(file), network, residual, with_metadata=is_kept)
+            export(store, written, Occasion(network.chain_id, 0, block, with_metadata=is_kept))
+            since = store.find(PM_RECORDS_SINCE, 0)
+            assert (since.block if since else None) == (height + 1 if is_kept else None)
+            assert store.count(PM_LABEL_COUNTS) > 0 or not is_kept
+        sections[is_kept] = json.loads(text_of(written.getvalue()))["state"]
+    assert document["state"]["pm_market_meta"]
+    assert sections[True]["pm_market_meta"] == document["state"]["pm_market_meta"]
+    assert list(sections[True])[-2:] == ["pm_market_meta", "fork_db_head_block"]
+    assert "pm_market_meta" not in sections[False]

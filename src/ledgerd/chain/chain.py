@@ -257,9 +257,18 @@ class Chain(ChainView):
 
     # -- out
 
-    def follow(self, followers: Followers) -> None:
-        """Register a follower: it keeps tables of its own, in step with the operations that they depend on."""
+    def follow(self, followers: Followers, after_block: Callable[[Ledger], None] | None = None) -> None:
+        """Register followers: they keep tables of their own, in step with the operations that they depend on.
+
+        What is done after each block is undone with it.
+        """
         self._ledger.followers.update(followers)
+        if after_block is not None:
+            self._ledger.block_followers.append(after_block)
+
+    def lapse(self, name: str) -> None:
+        """Note the head under a name: tables that followers kept so far are not kept behind it."""
+        self._store.set_meta(name, str(self.head_number).encode())
 
     def follow_waiting(self, follower: WaitingFollower) -> None:
         """Register who is told what pending transactions change."""

@@ -38,7 +38,8 @@ def run_export(chosen: argparse.Namespace) -> int:
     if chosen.file.exists():
         raise OperatorError(f"{chosen.file} exists already: choose another name, or remove it")
     with opened_chain(chosen, must_exist=True, needs_log=False) as chain:
-        written = write_snapshot(chain, chosen.file, int(time.time()))
+        with_metadata = configuration_of(chosen).snapshot.writes_pm_meta
+        written = write_snapshot(chain, chosen.file, int(time.time()), with_metadata=with_metadata)
         sys.stdout.write(f"block {chain.head_number} written to {chosen.file}, checksum {written.checksum}\n")
     if written.excess:
         sys.stderr.write(f"{told_excess(written.excess)}\n")
@@ -55,7 +56,7 @@ def run_import(chosen: argparse.Namespace) -> int:
     files = files_of(configuration)
     if files.exists:
         raise OperatorError(f"there is a state in {chosen.data_dir} already: choose another --data-dir")
-    residual = configuration.snapshot.pm_legacy_residual
-    head = import_state(files, chosen.file, network_of(configuration), residual)
+    options, network = configuration.snapshot, network_of(configuration)
+    head = import_state(files, chosen.file, network, options.pm_legacy_residual, with_metadata=options.knows_pm_meta)
     sys.stdout.write(f"the state of block {head} is in {chosen.data_dir}\n")
     return 0

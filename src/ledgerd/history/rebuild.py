@@ -43,7 +43,7 @@ class ChainSource:
             block = self._chain.block_at(number)
             if block is None:
                 raise OperatorError(
-                    f"block {number} is not in the block log, so the history before it cannot be rebuilt: "
+                    f"block {number} is not in the block log, so what happened before it cannot be told: "
                     "a chain that began with a snapshot has no older blocks"
                 )
             yield number, block.packed

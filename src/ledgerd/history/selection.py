@@ -16,7 +16,8 @@ class Selection:
         self._wanted = wanted
         self._tags = wanted.tags
         self._accounts = wanted.accounts if account is None else frozenset((account,))
-        self.needs_operations = wanted.direction is not Direction.ANY or bool(wanted.accounts and account is None)
+        self._asks_accounts = wanted.direction is not Direction.ANY or bool(wanted.accounts and account is None)
+        self.needs_operations = self._asks_accounts or wanted.picks is not None
         """Whether operations have to be decoded."""
 
     def may_take(self, piece: Piece, row: OperationRow) -> bool:
@@ -26,4 +27,7 @@ class Selection:
 
     def takes(self, operation: Operation) -> bool:
         """Whether an operation passes, by its decoded fields."""
-        return not self._accounts.isdisjoint(concerned(operation, self._wanted.direction))
+        wanted = self._wanted
+        if self._asks_accounts and self._accounts.isdisjoint(concerned(operation, wanted.direction)):
+            return False
+        return wanted.picks is None or wanted.picks(operation)

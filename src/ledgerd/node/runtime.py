@@ -90,7 +90,10 @@ class Runtime:
         file = configuration.invocation.create_snapshot
         if file is not None:
             del self._parts[BOOTSTRAP]
-            self._parts[CREATE_SNAPSHOT] = CreateSnapshotPart(self.chain, file, self._second, self.time.seconds)
+            with_metadata = configuration.snapshot.writes_pm_meta
+            self._parts[CREATE_SNAPSHOT] = CreateSnapshotPart(
+                self.chain, file, self._second, self.time.seconds, with_metadata=with_metadata
+            )
         self._started: list[Part] = []
         self._supervisor = Supervisor()
         self._supervisor.health.changed.append(self.webserver.tell_health)

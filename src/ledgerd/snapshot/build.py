@@ -23,15 +23,23 @@ def read_snapshot(file: Path) -> Snapshot:
         raise SnapshotError(f"{file} cannot be read: {problem.strerror}") from problem
 
 
-def build_state(folder: Path, snapshot: Snapshot, network: ChainParameters, space: Space, residual: int = 0) -> None:
-    """Build the state in an empty folder; `residual` is that of `load`.
+def build_state(
+    folder: Path,
+    snapshot: Snapshot,
+    network: ChainParameters,
+    space: Space,
+    residual: int = 0,
+    *,
+    with_metadata: bool = False,
+) -> None:
+    """Build the state in an empty folder; `residual` and `with_metadata` are those of `load`.
 
     Raises:
         SnapshotError: The snapshot cannot be imported; the folder is removed.
     """
     try:
         with Store.open(folder, STORED_TABLES, space=space) as store:
-            head = load(store, snapshot, network, residual)
+            head = load(store, snapshot, network, residual, with_metadata=with_metadata)
             if head is not None:
                 store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
             store.commit()

@@ -58,7 +58,7 @@ def require_counts(snapshot: Snapshot) -> None:
     """Every section must have as many records as its header says; metadata of markets is not read."""
     for name, count in snapshot.object_counts.items():
         found = snapshot.sections.get(name) or 0
-        if found != count and name != METADATA:
+        if found != count and name != METADATA.name:
             raise SnapshotError(f"the header of the snapshot counts {count} records of {name}, and it has {found}")
 
 

@@ -29,14 +29,16 @@ class Written(NamedTuple):
     exported: Exported
 
 
-def create(state: Path, logs: Path, network: ChainParameters, path: Path, created: int) -> Written:
+def create(
+    state: Path, logs: Path, network: ChainParameters, path: Path, created: int, *, with_metadata: bool = False
+) -> Written:
     """Write the state of a folder into a file, which gets its name when it is complete."""
     partial = path.with_name(path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
             number = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
-            occasion = Occasion(network.chain_id, created, _block(view, logs, number))
+            occasion = Occasion(network.chain_id, created, _block(view, logs, number), with_metadata=with_metadata)
             with partial.open("wb") as file:
                 exported = export(view, file, occasion, path.parent)
             size = partial.stat().st_size

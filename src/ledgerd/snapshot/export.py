@@ -19,7 +19,7 @@ from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.loadable import Loadability
-from ledgerd.snapshot.sections import HEAD_BLOCK, SECTIONS, SnapshotSection
+from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA, SECTIONS, SnapshotSection
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.transactions import KnownTransaction
@@ -43,6 +43,8 @@ class Occasion(NamedTuple):
     """The head block of the state, if it is known."""
     pending: Collection[TransactionId] = frozenset()
     """Pending transactions, which are left out (spec 03, section 27.3)."""
+    with_metadata: bool = False
+    """Whether the metadata of markets is written (spec 11, section 8.1)."""
 
 
 class Exported(NamedTuple):
@@ -72,7 +74,7 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
             writer.add(text)
 
         frame("{")
-        for section in SECTIONS:
+        for section in (*SECTIONS, METADATA) if occasion.with_metadata else SECTIONS:
             frame(f'{"," if counts else ""}"{section.name}":[')
             texts = _texts(view, section, occasion.pending, (loadability, tally))
             counts[section.name] = _add_records(texts, writer.add)

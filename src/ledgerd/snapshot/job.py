@@ -33,6 +33,8 @@ class Export(msgspec.Struct, frozen=True, tag=True):
     chain: str
     path: str
     created: int
+    with_metadata: bool = False
+    """Of markets."""
 
 
 class Import(msgspec.Struct, frozen=True, tag=True):
@@ -43,6 +45,7 @@ class Import(msgspec.Struct, frozen=True, tag=True):
     path: str
     space: tuple[int, int, int]
     residual: int = 0
+    with_metadata: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):
@@ -77,14 +80,17 @@ def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
     network = parameters_of(order.chain)
     path = Path(order.path)
     if isinstance(order, Export):
-        written = create(Path(order.state), Path(order.logs), network, path, order.created)
+        written = create(
+            Path(order.state), Path(order.logs), network, path, order.created, with_metadata=order.with_metadata
+        )
         faults = written.exported.loadability
         obstacles = tuple(map(str, faults.obstacles))
         return Done(written.number, written.size, obstacles, faults.count, written.exported.tally.excess)
     tell(Progress(f"reading {path}"))
     snapshot = read_snapshot(path)
     tell(Progress(f"importing the state of block {snapshot.head_number}"))
-    build_state(Path(order.folder), snapshot, network, Space(*order.space), order.residual)
+    space = Space(*order.space)
+    build_state(Path(order.folder), snapshot, network, space, order.residual, with_metadata=order.with_metadata)
     return Done(snapshot.head_number)
 
 

@@ -13,6 +13,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
 from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.offline.tokens import TokenTally
+from ledgerd.chain.rules.market_records.following import begin_after_import
 from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
@@ -45,10 +46,13 @@ VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 """The first of these sections that is not empty is used."""
 
 
-def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: int = 0) -> Block | None:
+def load(
+    store: Store, snapshot: Snapshot, network: ChainParameters, residual: int = 0, *, with_metadata: bool = False
+) -> Block | None:
     """Import the state of a snapshot into an empty store, and return its head block, if the file has it.
 
-    Its tokens must exceed its supply by exactly `residual` (spec 11, section 8.6).
+    Its tokens must exceed its supply by exactly `residual` (spec 11, section 8.6). Metadata of markets is imported only
+    with `with_metadata`: where the plugin that keeps it runs.
 
     Most of it is committed in steps, so that it need not fit into memory: the caller commits the rest, or deletes the
     store after a `SnapshotError`.
@@ -59,7 +63,7 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: i
         )
     tally = TokenTally()
     with json_defaults_of(network):
-        head_block = fill(store, snapshot, tally)
+        head_block = fill(store, snapshot, tally, with_metadata=with_metadata)
     _require_whole(store, network)
     require_anchor(snapshot, head_block, store.get(HARDFORK_PROPERTIES, 0).last_hardfork)
     _require_one_head(store, snapshot)
@@ -74,12 +78,16 @@ def load(store: Store, snapshot: Snapshot, network: ChainParameters, residual: i
     require_sums(store, tally, residual)
     ledger = Ledger(store, network)
     _count_markets(ledger)
+    if with_metadata:
+        begin_after_import(ledger)
     store.commit()
     accept_discrepancies(ledger)
     return head_block
 
 
-def fill(store: Store, snapshot: Snapshot, tally: TokenTally | None = None) -> Block | None:
+def fill(
+    store: Store, snapshot: Snapshot, tally: TokenTally | None = None, *, with_metadata: bool = False
+) -> Block | None:
     """Write the records of a snapshot into a store, and count their tokens."""
     head_block = None
     tally = tally or TokenTally()
@@ -91,7 +99,7 @@ def fill(store: Store, snapshot: Snapshot, tally: TokenTally | None = None) -> B
         try:
             if name == HEAD_BLOCK:
                 head_block = codec_of(Block).from_json(record)
-            elif name != METADATA and (name != OLD_VOTES or VOTES not in met):
+            elif (with_metadata or name != METADATA.name) and (name != OLD_VOTES or VOTES not in met):
                 tally.take(_put(store, OLD_SECTIONS.get(name, name), record))
         except (DecodeError, NotUnique, StoreMisuse) as error:
             raise SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}") from error

@@ -39,6 +39,7 @@ from ledgerd.state.objects.lazy_pool import (
 )
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.market_records import PM_MARKET_META
 from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
 from ledgerd.state.objects.oracles import PM_ORACLES
 from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
@@ -67,9 +68,6 @@ from ledgerd.state.tables import E, Table
 
 HEAD_BLOCK = "fork_db_head_block"
 """The last member of the state: a block, not a section."""
-
-METADATA = "pm_market_meta"
-"""Metadata of markets: no rule reads it, and nodes may leave it out (spec 11, section 8.5)."""
 
 OLD_SECTIONS = {
     "witness_schedule": "validator_schedule",
@@ -266,4 +264,7 @@ def _sections() -> Iterator[SnapshotSection[Any]]:
 SECTIONS: tuple[SnapshotSection[Any], ...] = tuple(_sections())
 """In the order in which they are written."""
 
-BY_NAME = {section.name: section for section in SECTIONS}
+METADATA = SnapshotSection("pm_market_meta", PM_MARKET_META, ["child"])
+"""Metadata of markets: no rule reads it, and nodes may leave it out (spec 11, section 8.5)."""
+
+BY_NAME = {section.name: section for section in (*SECTIONS, METADATA)}

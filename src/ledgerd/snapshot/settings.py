@@ -30,3 +30,11 @@ class SnapshotSettings(msgspec.Struct, frozen=True):
     stalled_sync_timeout_minutes: int
     test_trusted_seeds: bool
     pm_legacy_residual: int
+    include_pm_meta: bool
+    knows_pm_meta: bool = False
+    """Whether metadata of markets is kept here at all: only then is it imported (spec 11, section 8.5)."""
+
+    @property
+    def writes_pm_meta(self) -> bool:
+        """Whether it goes into what is written."""
+        return self.include_pm_meta and self.knows_pm_meta

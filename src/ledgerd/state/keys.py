@@ -14,6 +14,7 @@ MAX_KEY_BYTES = 511
 """The longest key that LMDB accepts."""
 
 NAME_BYTES = 32
+CUT_BYTES = 200
 WORD_BYTES = 8
 
 _COMPLEMENT = bytes(range(255, -1, -1))
@@ -89,6 +90,10 @@ def _c_text(text: str) -> bytes:
     return _up_to_nul(text_bytes(text))
 
 
+def _cut_text(text: str) -> bytes:
+    return _c_text(text)[:CUT_BYTES]
+
+
 def _boolean(value: object) -> bytes:
     return b"\1" if value else b"\0"
 
@@ -118,6 +123,9 @@ NAME_WORD = Order("name word", _name_words)
 
 C_TEXT = Order("c text", _c_text)
 """The order of `strcmp`: what follows a NUL is ignored (spec 02, section 2.2)."""
+
+CUT_TEXT = Order("cut c text", _cut_text)
+"""The same for texts of any length: those that begin with the same 200 bytes are equal."""
 
 
 def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:

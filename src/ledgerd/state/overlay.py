@@ -162,13 +162,34 @@ class SnapshotWithOverlay(CommitView):
             return super().scan(source, lower=lower, upper=upper, reverse=reverse, after=after)
         position = None if after is None else self.position(index, after)
         walk = Range(*span(index, lower, upper), reverse)
-        found = merge(
+        found = self._entries(index, overlay, walk, position)
+        return (self.get(index.table, integer_of(own_id)) for _, own_id in found)
+
+    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+        if table not in self._overlays:
+            return super().scan_bytes(table)
+        return ((each.id, table.codec.encode(each)) for each in self.scan(table))
+
+    def scan_ids(
+        self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False
+    ) -> Iterator[int]:
+        index = index_of(source)
+        overlay = self._overlays.get(index.table)
+        if overlay is None:
+            return super().scan_ids(source, lower=lower, upper=upper, reverse=reverse)
+        found = self._entries(index, overlay, Range(*span(index, lower, upper), reverse), None)
+        return (integer_of(own_id) for _, own_id in found)
+
+    def _entries(
+        self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None
+    ) -> Iterator[KeyValue]:
+        """The entries of a range, or of what is behind a position in it, committed or not."""
+        return merge(
             self._committed(index, overlay, walk, position),
             overlay.between(index, walk, position),
             key=_entry_of,
-            reverse=reverse,
+            reverse=walk.is_reverse,
         )
-        return (self.get(index.table, integer_of(own_id)) for _, own_id in found)
 
     def _committed(
         self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None

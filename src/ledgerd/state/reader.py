@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -104,6 +105,10 @@ class CommitView(View):
         value = known[raw] = derive(self._form(index.table).decode(raw))
         return value
 
+    def peek(self, table: Table[E], object_id: int, read: Callable[[bytes], T]) -> T | None:
+        raw = self._raw(table, object_id)
+        return None if raw is None else read(raw[self._form(table).start :])
+
     def scan(
         self,
         source: TableOrIndex[E],
@@ -122,6 +127,23 @@ class CommitView(View):
             return (decode(raw) for _, raw in found)
         found = entries(self._transaction, self._databases[index.title], walk, position)
         return (self.get(index.table, integer_of(raw)) for _, raw in found)
+
+    def scan_ids(
+        self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False
+    ) -> Iterator[int]:
+        index = index_of(source)
+        walk = Range(*span(index, lower, upper), reverse)
+        is_by_id = index is index.table.by_id
+        if is_by_id and walk == Range():
+            keys = self._transaction.cursor(self._databases[index.table.title]).iternext(values=False)
+            return map(integer_of, keys)
+        database = self._databases[index.table.title if is_by_id else index.title]
+        return map(integer_of, map(itemgetter(0 if is_by_id else 1), entries(self._transaction, database, walk)))
+
+    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+        start = self._form(table).start
+        found = self._transaction.cursor(self._databases[table.title]).iternext()
+        return ((integer_of(key), raw[start:] if start else raw) for key, raw in found)
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         index = index_of(source)

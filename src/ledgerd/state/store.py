@@ -239,6 +239,21 @@ class Store(View):
             if undo is not None:
                 yield from undo.removed.values()
 
+    def last_changes(self, table: Table[E]) -> Iterator[tuple[E | None, E | None]]:
+        """What the newest session has changed in a table: each object as it was before, and as it is now."""
+        if not self._stack.sessions:
+            return
+        undo: TableUndo[E] | None = self._stack.sessions[-1].changes.get(table)
+        if undo is None:
+            return
+        for object_id in undo.created:
+            yield None, self.find(table, object_id)
+        for object_id, before in undo.modified.items():
+            if object_id not in undo.removed:
+                yield before, self.find(table, object_id)
+        for object_id, last in undo.removed.items():
+            yield undo.modified.get(object_id, last), None
+
     @contextmanager
     def beside(self) -> Iterator[Store]:
         """A store of its own over the last commit, to be changed as one likes: nothing of it ever becomes durable.

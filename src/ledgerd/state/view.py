@@ -46,6 +46,12 @@ class View(ABC):
         again, and one that has moved to a position already passed is not.
         """
 
+    def scan_ids(
+        self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False
+    ) -> Iterator[int]:
+        """The ids of a scan; the objects need not be read for them."""
+        return (each.id for each in self.scan(source, lower=lower, upper=upper, reverse=reverse))
+
     @abstractmethod
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         """The entry of an object in an index: of two objects, the one with the lesser position comes first."""
@@ -70,6 +76,15 @@ class View(ABC):
         """
         entity = self.lookup(index, *key)
         return None if entity is None else derive(entity)
+
+    def peek(self, table: Table[E], object_id: int, read: Callable[[bytes], T]) -> T | None:
+        """What a function reads from the bytes of an object: for a walk over many, of which little is wanted."""
+        entity = self.find(table, object_id)
+        return None if entity is None else read(table.codec.encode(entity))
+
+    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+        """All objects of a table as their ids and their bytes, as for `peek`."""
+        return ((each.id, table.codec.encode(each)) for each in self.scan(table))
 
     def count(self, table: Table[Any]) -> int:
         """How many objects a table has."""

@@ -14,6 +14,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
 from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
+from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.rpc.blocks.records import BlockRecorder, BlockRecords
@@ -55,6 +56,7 @@ def followed_chain(name: str, folder: Path) -> Iterator[Chain]:
 def follow(chain: Chain, recorder: BlockRecorder) -> None:
     chain.parts.ledger.followers.update(KEY_FOLLOWERS)
     chain.parts.ledger.followers.update(custom_followers())
+    chain.follow(*market_records())
     chain.precede(recorder.record)
 
 

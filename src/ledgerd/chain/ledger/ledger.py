@@ -13,6 +13,7 @@ from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOper
 from ledgerd.protocol.authority_check import Accounts
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.base import VirtualOperation
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 Follower = Callable[["Ledger", Any], AbstractContextManager[None]]
 """Keeps tables beside the ledger for an API, in step with it and undone with it.
 
-It is entered before an operation of a block is carried out, and left after it. It reads the ledger and writes its own
+It is entered before an operation of a block is carried out, and left after it; for a virtual one both follow its
+report. It reads the ledger and writes its own
 tables; no rule depends on it. Pending transactions are not followed.
 """
 
@@ -101,6 +103,8 @@ class Ledger:
         """Whether operations are reported at all; those of pending transactions are not."""
         self.followers: dict[type[Operation], Follower] = {}
         """What is kept beside the ledger, by the operations that it depends on."""
+        self.block_followers: list[Callable[[Ledger], None]] = []
+        """What is done to those tables at the end of each block, inside its session."""
 
     # -- the singletons
 
@@ -201,3 +205,7 @@ class Ledger:
         """Report a virtual operation; they are numbered from one within a transaction."""
         self.cursor.virtual_operation += 1
         self.report(operation, self.cursor.virtual_operation)
+        follower = self.followers.get(type(operation)) if self.is_reporting else None
+        if follower is not None and isinstance(operation, VirtualOperation):
+            with follower(self, operation):
+                pass  # it has been carried out already; one of a proposal still has to be

@@ -6,6 +6,7 @@ Which store keeps a history is decided elsewhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from enum import IntEnum
 from typing import NamedTuple
@@ -75,6 +76,8 @@ class Wanted(msgspec.Struct, frozen=True):
     since: int = 0
     until: int = LATEST + 1
     """Their times: from the first one on, and before the second."""
+    picks: Callable[[Operation], bool] | None = None
+    """What else must hold of the operation itself."""
 
 
 class SequenceRange(NamedTuple):

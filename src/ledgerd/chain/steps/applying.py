@@ -101,4 +101,6 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     ledger.cursor.begin_block(block.number, block.timestamp)
     for step in STEPS:
         step(ledger, context)
+    for follower in ledger.block_followers:
+        follower(ledger)
     return context

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
 from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
+from ledgerd.chain.rules.market_records.following import market_records
+from ledgerd.chain.rules.market_records.open_books import LAPSED
+from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.rpc.blocks.records import BlockRecorder
 
 if TYPE_CHECKING:
@@ -23,6 +26,11 @@ def follow_for_plugins(chain: Chain, configuration: Configuration) -> None:
         chain.follow(KEY_FOLLOWERS)
     if "custom_protocol_api" in plugins:
         chain.follow(custom_followers(configuration.custom_protocol.store_size))
+    if PREDICTION_MARKET_API in plugins:
+        kept_days, skips_virtual = configuration.prediction_market.ttl_days, configuration.chain.skip_virtual_ops
+        chain.follow(*market_records(kept_days, skips_virtual=skips_virtual))
+    else:
+        chain.lapse(LAPSED)
 
 
 @contextmanager

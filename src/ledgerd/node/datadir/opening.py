@@ -112,7 +112,14 @@ class Opening:
         self.origin = choice.origin
         if choice.snapshot is not None:
             log.info("importing the snapshot %s", choice.snapshot)
-            import_state(self._files, choice.snapshot, self._network, self._configuration.snapshot.pm_legacy_residual)
+            options = self._configuration.snapshot
+            import_state(
+                self._files,
+                choice.snapshot,
+                self._network,
+                options.pm_legacy_residual,
+                with_metadata=options.knows_pm_meta,
+            )
             if choice.origin is StateOrigin.SNAPSHOT:
                 set_used(choice.snapshot)
         elif choice.origin is StateOrigin.BLOCK_LOG:

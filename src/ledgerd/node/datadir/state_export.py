@@ -23,7 +23,7 @@ class ExportResult(NamedTuple):
     """How many tokens more than the supply are in it."""
 
 
-def write_snapshot(chain: Chain, path: Path, now: int) -> ExportResult:
+def write_snapshot(chain: Chain, path: Path, now: int, *, with_metadata: bool = False) -> ExportResult:
     """Write the state to a file, replacing an existing one; on the chain's thread."""
     head = chain.block_at(chain.head_number)
     pending = {transaction.id for transaction in chain.waiting}
@@ -31,7 +31,8 @@ def write_snapshot(chain: Chain, path: Path, now: int) -> ExportResult:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
-            exported = export(chain.state, file, Occasion(chain.network.chain_id, now, head, pending), path.parent)
+            occasion = Occasion(chain.network.chain_id, now, head, pending, with_metadata)
+            exported = export(chain.state, file, occasion, path.parent)
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()

@@ -26,10 +26,12 @@ log = logging.getLogger(__name__)
 USED_SUFFIX = ".used"
 
 
-def import_state(files: StateFiles, path: Path, network: ChainParameters, residual: int = 0) -> int:
+def import_state(
+    files: StateFiles, path: Path, network: ChainParameters, residual: int = 0, *, with_metadata: bool = False
+) -> int:
     """Replace the state of a node by that of a snapshot; returns the number of its head block.
 
-    Its tokens may be so many more than its supply, and exactly so many.
+    Its tokens may be so many more than its supply, and exactly so many. Metadata of markets is taken if asked for.
 
     Raises:
         SnapshotError: The file is unreadable, not a snapshot of this network, or does not fit the block log.
@@ -38,7 +40,7 @@ def import_state(files: StateFiles, path: Path, network: ChainParameters, residu
     snapshot = read_snapshot(path)
     _require_no_gap(files.logs, snapshot)
     try:
-        build_state(files.fresh_folder(), snapshot, network, files.space, residual)
+        build_state(files.fresh_folder(), snapshot, network, files.space, residual, with_metadata=with_metadata)
     except BaseException:
         files.give_up()
         raise

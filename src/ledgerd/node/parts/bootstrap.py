@@ -162,5 +162,6 @@ async def _built(configuration: Configuration, files: StateFiles, fetched: Fetch
         str(fetched.path),
         (space.initial, space.min_free, space.increment),
         configuration.snapshot.pm_legacy_residual,
+        configuration.snapshot.knows_pm_meta,
     )
     return (await done(order)).number

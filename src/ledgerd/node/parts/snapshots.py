@@ -149,6 +149,7 @@ class SnapshotsPart(Part):
             self._configuration.application.chain,
             str(path),
             self._time.wall() // MICRO,
+            self._options.writes_pm_meta,
         )
         began = self._time.seconds()
         log.info("writing a snapshot of block %d", number)
@@ -228,12 +229,19 @@ class CreateSnapshotPart(Part):
     """`--create-snapshot`: writes a snapshot; no part runs that would serve or produce."""
 
     def __init__(
-        self, chain: ChainPart, path: Path, wall_seconds: Callable[[], int], steady: Callable[[], float]
+        self,
+        chain: ChainPart,
+        path: Path,
+        wall_seconds: Callable[[], int],
+        steady: Callable[[], float],
+        *,
+        with_metadata: bool = False,
     ) -> None:
         super().__init__("create_snapshot")
         self._chain = chain
         self._path = path
         self._wall_seconds = wall_seconds
+        self._with_metadata = with_metadata
         self._steady = steady
 
     async def start(self) -> None:
@@ -251,7 +259,7 @@ class CreateSnapshotPart(Part):
         chain = self._chain.chain
         if chain.head_number == 0:
             raise OperatorError(f"--create-snapshot: the state in {self._chain.files.folder} has no blocks yet")
-        return write_snapshot(chain, self._path, self._wall_seconds())
+        return write_snapshot(chain, self._path, self._wall_seconds(), with_metadata=self._with_metadata)
 
     async def stop(self) -> None:
         """Nothing runs after the start."""

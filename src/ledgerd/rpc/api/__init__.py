@@ -8,6 +8,7 @@ from ledgerd.rpc.api.database_api import DATABASE_API
 from ledgerd.rpc.api.invite_api import INVITE_API
 from ledgerd.rpc.api.network_broadcast_api import NETWORK_BROADCAST_API
 from ledgerd.rpc.api.paid_subscription_api import PAID_SUBSCRIPTION_API
+from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API
 from ledgerd.rpc.api.raw_block import RAW_BLOCK
 from ledgerd.rpc.api.validator_api import VALIDATOR_API
 from ledgerd.rpc.call.declarations import Api
@@ -20,6 +21,7 @@ APIS: tuple[Api, ...] = (
     COMMITTEE_API,
     INVITE_API,
     PAID_SUBSCRIPTION_API,
+    PREDICTION_MARKET_API,
     CUSTOM_PROTOCOL_API,
     BLOCK_INFO,
     RAW_BLOCK,

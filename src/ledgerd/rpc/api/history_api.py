@@ -8,10 +8,11 @@ from typing import Annotated
 
 from ledgerd.chain.log.histories import History
 from ledgerd.codec.json_text import Json
-from ledgerd.codec.numbers import UInt32
+from ledgerd.codec.numbers import Int64, UInt32
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import cut_name
 from ledgerd.rpc.api.history.filter import NO_FILTER, Filter
+from ledgerd.rpc.api.history.market_stream import MarketMessage, MarketStream
 from ledgerd.rpc.api.history.pages import NEWEST, AccountPage, BlocksPage, account_page, blocks_page
 from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage, Subscriptions, messages_of
 from ledgerd.rpc.api.kinds import Printed
@@ -24,6 +25,7 @@ HISTORY_API = Api("history_api", "What happened, as it is looked for: filters, p
 AccountPageText = Annotated[str, Printed(AccountPage)]
 BlocksPageText = Annotated[str, Printed(BlocksPage)]
 StreamMessageText = Annotated[str, Printed(StreamMessage)]
+MarketMessageText = Annotated[str, Printed(MarketMessage)]
 
 MOST_OF_A_PAGE = 1_000
 """The limit that the reference has."""
@@ -76,6 +78,21 @@ async def subscribe(
     `undone_from` says which of them were undone.
     """
     stream = HistoryStream(node.service(History), filter_.wanted, from_block, reversible=reversible)
+    with node.service(Subscriptions).entered(asyncio.current_task()) as name:
+        async for message in messages_of(stream, name, node.main):
+            yield message
+
+
+@HISTORY_API.method(args=UNCOUNTED, examples=[[0], [0, 1, True]])
+async def subscribe_market(
+    node: Node, market: Int64, from_block: UInt32 = 0, reversible: bool = False
+) -> AsyncGenerator[MarketMessageText, None]:
+    """What happens in a market, from a block on: bets, decisions of its oracle, disputes, payouts, and its prices.
+
+    Goes on and is resumed as `subscribe` is. `prices` holds the points that `get_market_kline` has of these blocks, if
+    the plugin prediction_market_api runs, and until they are removed.
+    """
+    stream = MarketStream(node.service(History), node.reading, market, from_block, reversible=reversible)
     with node.service(Subscriptions).entered(asyncio.current_task()) as name:
         async for message in messages_of(stream, name, node.main):
             yield message

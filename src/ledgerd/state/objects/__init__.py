@@ -32,6 +32,13 @@ from ledgerd.state.objects.lazy_pool import (
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.leverage_ends import LEVERAGE_ENDS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.market_records import (
+    PM_KLINE_CHUNKS,
+    PM_LABEL_COUNTS,
+    PM_MARKET_META,
+    PM_OPEN_BOOKS,
+    PM_RECORDS_SINCE,
+)
 from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
 from ledgerd.state.objects.oracles import PM_ORACLES
 from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
@@ -119,6 +126,11 @@ STORED_TABLES: tuple[Table[Any], ...] = (
     KEY_REFERENCES,
     CUSTOM_PROTOCOLS,
     LEVERAGE_ENDS,
+    PM_MARKET_META,
+    PM_KLINE_CHUNKS,
+    PM_LABEL_COUNTS,
+    PM_OPEN_BOOKS,
+    PM_RECORDS_SINCE,
 )
 """What a node stores: those, and what is ours."""
 """In the order of their numbers."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from typing import NamedTuple
+
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt16, UInt32, UInt128
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
@@ -135,6 +138,32 @@ MARKET_BY_ORACLE_FINALIZED = unique(
     lambda market: (market.oracle, market.finalized_time, market.id),
     (NAME_TEXT, TIME, OWN_ID),
 )
+
+
+class MarketSums(NamedTuple):
+    """What lists of markets are chosen and sorted by."""
+
+    status: int = WAITING
+    payout_status: int = NOTHING_TO_PAY
+    betting_expiration: int = 0
+    bets_sum: int = 0
+
+
+_SUMS = struct.Struct("<bB8xI74xq")
+"""Behind the url: two times stand between the second and the third, and ten fields before the last."""
+
+
+def market_sums(raw: bytes) -> MarketSums:
+    """The same from the bytes of a market: most lists look at many more markets than they show."""
+    place = 8  # behind the id
+    for behind in (0, 2, 0):  # creator; oracle, with the type and the number of outcomes behind it; url
+        length = raw[place]
+        if length > 127:
+            place += 1
+            length = length & 127 | raw[place] << 7
+        place += 1 + length + behind
+    return MarketSums(*_SUMS.unpack_from(raw, place))
+
 
 PM_OUTCOMES = Table(PmOutcome, number=34)
 OUTCOME_BY_MARKET = unique(

@@ -39,7 +39,7 @@ OF_THE_REFERENCE = """
     snapshot-at-block snapshot-every-n-blocks snapshot-dir snapshot-max-age-days allow-snapshot-serving
     allow-snapshot-serving-only-trusted snapshot-serve-allow-ip disable-snapshot-anti-spam snapshot-serve-endpoint
     trusted-snapshot-peer sync-snapshot-from-trusted-peer enable-stalled-sync-detection stalled-sync-timeout-minutes
-    test-trusted-seeds snapshot-pm-legacy-residual
+    test-trusted-seeds snapshot-pm-legacy-residual snapshot-include-pm-meta pmm-ttl-days
     history-whitelist-ops history-blacklist-ops history-start-block history-count-blocks history-purge-interval
     track-account-range custom-protocol-store-size
 """

@@ -11,6 +11,7 @@ from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY
 from ledgerd.node.config.options.invocation import INVOCATION
 from ledgerd.node.config.options.p2p import P2P
+from ledgerd.node.config.options.prediction_market import PREDICTION_MARKET
 from ledgerd.node.config.options.snapshot import SNAPSHOT
 from ledgerd.node.config.options.validator import VALIDATOR
 from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
@@ -27,6 +28,7 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "snapshot": SNAPSHOT,
     "history": HISTORY,
     "custom_protocol": CUSTOM_PROTOCOL,
+    "prediction_market": PREDICTION_MARKET,
 }
 """By the name that each has in `Configuration`."""
 

@@ -15,6 +15,9 @@ NETWORKS = ("mainnet", "testnet")
 ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
 """The plugins that keep histories; the first depends on the second."""
 
+PREDICTION_MARKET_API = "prediction_market_api"
+"""The plugin that keeps metadata and price points of markets."""
+
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "account_by_key": ("json_rpc",),
     ACCOUNT_HISTORY: ("json_rpc", "chain", OPERATION_HISTORY),
@@ -29,6 +32,7 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     OPERATION_HISTORY: ("json_rpc", "chain"),
     "p2p": ("chain",),
     "paid_subscription_api": ("json_rpc", "chain"),
+    PREDICTION_MARKET_API: ("json_rpc", "chain"),
     "raw_block": ("json_rpc", "chain"),
     "snapshot": ("chain",),
     "validator": ("chain", "p2p", "snapshot"),

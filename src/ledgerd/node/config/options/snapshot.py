@@ -120,6 +120,13 @@ SNAPSHOT = OptionSection(
             "are equal.",
             default="0",
         ),
+        Option(
+            "snapshot-include-pm-meta",
+            BOOL,
+            "Write the metadata of markets (titles, categories, tags) into snapshots; needs the plugin "
+            "prediction_market_api.",
+            default="true",
+        ),
     ),
     complete=_complete,
     prefixes=("snapshot-",),

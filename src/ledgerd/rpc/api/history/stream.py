@@ -83,8 +83,12 @@ class HistoryStream:
         first, self._told_from = self._told_from, self._next
         return (
             f'{{"first_block":{first},"last_block":{reached},"irreversible_block":{irreversible},'
-            f'"operations":[{",".join(operations)}]}}'
+            f'"operations":[{",".join(operations)}]{self._more(first, reached)}}}'
         ), reached < last
+
+    def _more(self, first: int, last: int) -> str:  # noqa: ARG002
+        """What a stream tells of blocks besides, as further members of the message."""
+        return ""
 
     def _last(self, view: HistoryView) -> int:
         return view.head_number if self._is_reversible else view.irreversible_number

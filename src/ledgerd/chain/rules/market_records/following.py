@@ -1,0 +1,46 @@
+"""All that has to be followed for `prediction_market_api`, in one place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.chain.rules.market_records.klines import kline_followers
+from ledgerd.chain.rules.market_records.labels import count_labels
+from ledgerd.chain.rules.market_records.metadata import KEPT_DAYS, follows_new_markets, remove_old_records
+from ledgerd.chain.rules.market_records.open_books import begin_records, count_open_bets
+from ledgerd.protocol.operations.markets import PmCreateMarket
+from ledgerd.state.objects.market_records import PM_LABEL_COUNTS, PM_MARKET_META
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ledgerd.chain.ledger.ledger import Followers, Ledger
+
+
+def begin_after_import(ledger: Ledger) -> None:
+    """Work out what is kept beside imported metadata; from the next block on all of it is followed."""
+    for label in list(ledger.store.scan(PM_LABEL_COUNTS)):
+        ledger.store.remove(label)
+    for meta in ledger.store.scan(PM_MARKET_META):
+        count_labels(ledger, meta, 1)
+    begin_records(ledger, ledger.head_number + 1)
+
+
+class Following(NamedTuple):
+    """What to follow in blocks, and what to do at the end of each of them."""
+
+    operations: Followers
+    after_block: Callable[[Ledger], None]
+
+
+def market_records(kept_days: int = KEPT_DAYS, *, skips_virtual: bool = False) -> Following:
+    """Keep metadata and price points for so many days after the disputes of each market; 0 for ever."""
+    operations = dict(kline_followers(skips_virtual=skips_virtual))
+    operations[PmCreateMarket] = follows_new_markets(kept_days)
+
+    def after_block(ledger: Ledger) -> None:
+        count_open_bets(ledger)
+        if kept_days:
+            remove_old_records(ledger)
+
+    return Following(operations, after_block)

@@ -1,0 +1,97 @@
+"""The metadata of markets as it is stored: made with its market, removed when its time is over (spec 11, section 3).
+
+It is changed inside the blocks that it depends on, and so undone with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.rules.market_records.labels import count_labels
+from ledgerd.chain.rules.market_records.metadata_text import metadata_of
+from ledgerd.state.objects.market_records import (
+    KLINE_BY_MARKET,
+    META_BY_EXPIRY,
+    META_BY_MARKET,
+    PM_MARKET_META,
+    PmKlineChunk,
+    PmMarketMeta,
+)
+from ledgerd.state.objects.markets import PM_MARKETS
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Follower, Ledger
+    from ledgerd.protocol.operations.markets import PmCreateMarket
+
+KEPT_DAYS = 5
+"""For so long after the time for disputes, unless the operator wants otherwise; 0 stands for ever."""
+
+SECONDS_A_DAY = 86_400
+REMOVED_A_BLOCK = 200
+"""Points and metadata together."""
+
+_UINT32 = 0xFFFFFFFF
+
+
+def follows_new_markets(kept_days: int) -> Follower:
+    """Keep the metadata of each new market for so many days after its disputes."""
+
+    @contextmanager
+    def follow(ledger: Ledger, operation: PmCreateMarket) -> Iterator[None]:
+        yield
+        market = ledger.store.find(PM_MARKETS, ledger.store.next_id(PM_MARKETS) - 1)
+        if market is not None and market.creator == operation.creator:
+            note_metadata(ledger, market.id, operation.metadata, market.result_expiration, kept_days)
+
+    return follow
+
+
+def note_metadata(ledger: Ledger, market: int, text: str, result_expiration: int, kept_days: int) -> None:
+    """Store what is said of a market, unless something is stored already."""
+    if ledger.store.lookup(META_BY_MARKET, market) is not None:
+        return
+    meta = metadata_of(text)
+    meta.market = market
+    kept = ledger.median.pm_dispute_grace_sec + kept_days * SECONDS_A_DAY
+    meta.expiry = (result_expiration + kept) & _UINT32
+    ledger.store.create(PM_MARKET_META, meta)
+    count_labels(ledger, meta, 1)
+
+
+def remove_old_records(ledger: Ledger) -> None:
+    """At the end of a block, remove some of what has been kept long enough (spec 11, section 3.6).
+
+    Points first, in their order; metadata when no point of its market is left.
+    """
+    earliest = ledger.store.front(META_BY_EXPIRY, 1, _expiry_of)
+    if not earliest or earliest[0] > ledger.now:
+        return
+    budget = REMOVED_A_BLOCK
+    for meta in ledger.store.scan(META_BY_EXPIRY, upper=(ledger.now,)):
+        for chunk in ledger.store.scan(KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):
+            budget -= _remove_points(ledger, chunk, budget)
+            if budget <= 0:
+                return
+        count_labels(ledger, meta, -1)
+        ledger.store.remove(meta)
+        budget -= 1
+        if budget <= 0:
+            return
+
+
+def _expiry_of(meta: PmMarketMeta) -> int:
+    return meta.expiry
+
+
+def _remove_points(ledger: Ledger, chunk: PmKlineChunk, most: int) -> int:
+    """Remove so many points of a chunk at most, its first ones; returns how many it were."""
+    count = chunk.end - chunk.first
+    if count <= most:
+        ledger.store.remove(chunk)
+        return count
+    with ledger.editing(chunk):
+        chunk.points = chunk.points[most * chunk.point_size :]
+        chunk.first += most
+    return most

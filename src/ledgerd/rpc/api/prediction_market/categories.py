@@ -1,0 +1,315 @@
+"""Markets by what their creators said of them: categories, tags, jurisdictions (spec 11, sections 6.4 and 6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import msgspec
+
+from ledgerd.codec.json_text import integer_text, quote
+from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
+from ledgerd.codec.varint import pack_varint
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.time_text import time_text
+from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
+from ledgerd.rpc.api.prediction_market.shared.cards import MarketMetadata, listed, market_piece, metadata_text
+from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
+from ledgerd.rpc.api.prediction_market.shared.risk import hidden_markets
+from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP, MOST_SORTED, SORTED, VOLUME, markets_of
+from ledgerd.rpc.call.counts import exactly, from_to
+from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.keys import CUT_BYTES, text_bytes
+from ledgerd.state.objects.market_records import (
+    CATEGORY,
+    CATEGORY_AT,
+    LABEL_BY_COUNT,
+    LABEL_BY_NAME,
+    META_BANNED,
+    META_BY_CATEGORY,
+    META_BY_MARKET,
+    META_CATEGORY,
+    META_SUBCATEGORY,
+    META_TAGS,
+    PM_MARKET_META,
+    SUBCATEGORY,
+    TAG,
+    TAG_OF_CATEGORY,
+    PmLabelCount,
+    PmMarketMeta,
+    is_child,
+    meta_market,
+    meta_text,
+)
+from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
+
+if TYPE_CHECKING:
+    from ledgerd.state.view import View
+
+HOT_TAGS = 20
+ANY_STATUS = -1
+COMMA = ord(",")
+LAST = (1 << 63) - 1
+
+
+class CategoryRow(PmMarketMeta):
+    """What is said of a market, its lists as lists, and how it stands, if it is still there."""
+
+    volume: ShareAmount | None = None
+    status: Int8 | None = None
+    payout_status: UInt8 | None = None
+    resolved_outcome: Int16 | None = None
+    metadata: MarketMetadata | None = None
+
+
+CategoryRows = Annotated[str, Printed(tuple[CategoryRow, ...])]
+
+
+class SubcategoryCount(msgspec.Struct, frozen=True):
+    """How many markets have a subcategory."""
+
+    subcategory: str
+    count: UInt32
+
+
+class CategoryCount(msgspec.Struct, frozen=True):
+    """How many markets have a category."""
+
+    category: str
+    count: UInt32
+    subcategories: tuple[SubcategoryCount, ...]
+
+
+class TagCount(msgspec.Struct, frozen=True):
+    """How many markets have a tag."""
+
+    tag: str
+    count: UInt32
+
+
+class Categories(msgspec.Struct, frozen=True):
+    """Categories and tags, those with the most markets first."""
+
+    categories: tuple[CategoryCount, ...]
+    hot_tags: tuple[TagCount, ...]
+
+
+@PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
+def get_market_meta(view: ApiView, market: Int64) -> PmMarketMeta:
+    """What the creator of a market said of it, as it is stored: lists are joined with commas."""
+    meta = view.state.lookup(META_BY_MARKET, market)
+    if meta is None:
+        raise RuleViolation("itr != idx.end(): No metadata for market")
+    return meta
+
+
+class _Wanted(NamedTuple):
+    """Which markets of a category are asked for."""
+
+    category: str
+    jurisdiction: str
+    subcategory: str
+    tag: str
+    hide_children: bool
+    show_risky: bool
+    status: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every market of the category is wanted, or every one that is no child."""
+        reads_text = self.jurisdiction or self.subcategory or self.tag or "\0" in self.category
+        return self.show_risky and self.status == ANY_STATUS and not reads_text
+
+
+@PREDICTION_MARKET_API.method(
+    args=from_to(3, 10), examples=[["sport", 0, 10], ["sport", 0, 10, "US", "", "dota 2", "volume", False, True, 1]]
+)
+def list_markets_by_category(  # noqa: PLR0913, PLR0917 - the arguments of the reference
+    view: ApiView,
+    category: str,
+    from_: UInt32,
+    limit: UInt32,
+    jurisdiction: str = "",
+    subcategory: str = "",
+    tag: str = "",
+    sort: str = NEWEST,
+    hide_children: bool = True,
+    show_risky: bool = False,
+    status: Int8 = ANY_STATUS,
+) -> CategoryRows:
+    """The markets of a category, without those that a jurisdiction bans, of a subcategory, with a tag, of a status.
+
+    In the order `newest`, `oldest`, `volume` or `expiration`. Children and risky markets have to be asked for.
+    """
+    require_page(limit, from_)
+    wanted = _Wanted(category, jurisdiction, subcategory, tag, hide_children, show_risky, status)
+    ids = id_list(view, wanted, lambda: _kept(view, wanted))
+    if sort in SORTED and len(ids) <= MOST_SORTED:
+        ordered = id_list(view, (wanted, sort), lambda: _sorted(view, ids, sort))
+        found = cut(ordered, newest=False, first=from_, limit=limit)
+    else:
+        found = cut(ids, newest=sort != OLDEST, first=from_, limit=limit)
+    texts = []
+    for each in found:
+        text = _row_text(view.state, each, is_loaded=sort in SORTED or status != ANY_STATUS)
+        if text:
+            view.grow(len(text))
+            texts.append(text)
+    return f"[{','.join(texts)}]"
+
+
+def _c_text(text: str) -> bytes:
+    return text_bytes(text).partition(b"\0")[0]
+
+
+def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
+    """The metadata of the markets that are asked for, by their ids."""
+    if wanted.is_plain and len(_c_text(wanted.category)) < CUT_BYTES:
+        return _of_category(view.state, wanted)
+    is_wanted = _condition(view, wanted)
+    if _size_of(view.state, wanted.category) > MOST_LOOKED_UP:
+        return (each for each, raw in view.state.scan_bytes(PM_MARKET_META) if is_wanted(raw))
+    ids = _of_category(view.state, wanted)
+    return (each for each in ids if view.state.peek(PM_MARKET_META, each, is_wanted))
+
+
+def _of_category(state: View, wanted: _Wanted) -> Iterator[int]:
+    keys = [(wanted.category, False)] if wanted.hide_children else [(wanted.category, False), (wanted.category, True)]
+    return merge(*(state.scan_ids(META_BY_CATEGORY, lower=key, upper=key) for key in keys))
+
+
+def _size_of(state: View, category: str) -> int:
+    """About how many markets are in a category; those without one are not counted, and may be all."""
+    if not category:
+        return state.count(PM_MARKET_META)
+    labels = state.scan(LABEL_BY_NAME, lower=(CATEGORY, "", category), upper=(CATEGORY, "", category))
+    return max((label.count for label in labels), default=0)
+
+
+def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
+    """Whether metadata, as its bytes, is of a market that is asked for (spec 11, section 6.4)."""
+    state, category = view.state, _c_text(wanted.category)
+    hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
+    stands = None
+    if wanted.status != ANY_STATUS:
+        stands = frozenset(state.scan_ids(MARKET_BY_STATUS, lower=(wanted.status,), upper=(wanted.status,)))
+    subcategory, jurisdiction = text_bytes(wanted.subcategory), text_bytes(wanted.jurisdiction)
+    tag, hides_children = text_bytes(wanted.tag).lower(), wanted.hide_children
+
+    exact, cut = pack_varint(len(category)) + category, category + b"\0"
+    has_tag = part_test(tag)
+
+    def is_wanted(raw: bytes) -> bool:
+        # Most are decided by what can be seen without taking the texts apart.
+        if not raw.startswith(exact, CATEGORY_AT) and not (
+            cut in raw and meta_text(raw, META_CATEGORY).partition(b"\0")[0] == category
+        ):
+            return False
+        market = meta_market(raw)
+        if market in hidden or (stands is not None and market not in stands):
+            return False
+        if hides_children and is_child(raw):
+            return False
+        if jurisdiction and jurisdiction in raw and contains(meta_text(raw, META_BANNED), jurisdiction):
+            return False
+        if subcategory and meta_text(raw, META_SUBCATEGORY) != subcategory:
+            return False
+        return not tag or has_tag(meta_text(raw, META_TAGS).lower())
+
+    return is_wanted
+
+
+def part_test(token: bytes) -> Callable[[bytes], bool]:
+    """`contains` for one token; quicker for those without a comma."""
+    if b"," in token:
+        return lambda joined: contains(joined, token)
+    between = b",%b," % token
+    return lambda joined: between in b",%b," % joined
+
+
+def contains(joined: bytes, token: bytes) -> bool:
+    """Whether a token is a part of a list that is joined with commas; it may have commas itself."""
+    if not joined or not token:
+        return False
+    place = joined.find(token)
+    while place >= 0:
+        end = place + len(token)
+        if (place == 0 or joined[place - 1] == COMMA) and (end == len(joined) or joined[end] == COMMA):
+            return True
+        place = joined.find(token, end)
+    return False
+
+
+def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
+    """By what was bet, the most first, or by the end of betting; those whose market is gone come last."""
+    state, markets = view.state, dict(markets_of(view.state, list(ids)))
+
+    def key(meta_id: int) -> int:
+        sums = state.peek(PM_MARKETS, markets[meta_id], market_sums) if meta_id in markets else None
+        if sort == VOLUME:
+            return 0 if sums is None else -sums.bets_sum
+        return LAST if sums is None else sums.betting_expiration
+
+    return sorted(ids, key=key)
+
+
+def _row_text(state: View, meta_id: int, *, is_loaded: bool) -> str:
+    meta = state.find(PM_MARKET_META, meta_id)
+    if meta is None:
+        return ""
+    market = market_piece(state, meta.market)
+    volume = f'"volume":{integer_text(0 if market is None else market.bets_sum)},' if is_loaded else ""
+    stands = ""
+    if market is not None:
+        stands = (
+            f'"status":{market.status},"payout_status":{market.payout_status},'
+            f'"resolved_outcome":{market.resolved_outcome},'
+        )
+    return f'{_meta_text(meta)},{volume}{stands}"metadata":{metadata_text(meta)}}}'
+
+
+def _meta_text(meta: PmMarketMeta) -> str:
+    """All that is stored, its lists as lists, without the last brace."""
+    return (
+        f'{{"id":{integer_text(meta.id)},"market":{integer_text(meta.market)},"category":{quote(meta.category)},'
+        f'"subcategory":{quote(meta.subcategory)},"tags":{listed(meta.tags)},'
+        f'"banned_jurisdictions":{listed(meta.banned_jurisdictions)},"title":{quote(meta.title)},'
+        f'"image":{quote(meta.image)},"condition_id":{quote(meta.condition_id)},'
+        f'"description":{quote(meta.description)},"event":{quote(meta.event)},'
+        f'"event_title":{quote(meta.event_title)},"child":{"true" if meta.child else "false"},'
+        f'"expiry":"{time_text(meta.expiry)}"'
+    )
+
+
+@PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])
+def get_market_categories(view: ApiView) -> Categories:
+    """All categories with their subcategories, and the twenty tags with the most markets."""
+    counts = view.state.scan(LABEL_BY_COUNT, lower=(CATEGORY,), upper=(CATEGORY,))
+    categories = tuple(
+        CategoryCount(each.name, each.count, _subcategories(view.state, each.name)) for each in _by_count(counts)
+    )
+    tags = islice(view.state.scan(LABEL_BY_COUNT, lower=(TAG,), upper=(TAG,)), HOT_TAGS)
+    return Categories(categories, tuple(TagCount(each.name, each.count) for each in tags))
+
+
+def _subcategories(state: View, category: str) -> tuple[SubcategoryCount, ...]:
+    key = (SUBCATEGORY, category)
+    found = [each for each in state.scan(LABEL_BY_NAME, lower=key, upper=key) if each.category == category]
+    found.sort(key=lambda each: text_bytes(each.name))
+    return tuple(SubcategoryCount(each.name, each.count) for each in found)
+
+
+def _by_count(labels: Iterable[PmLabelCount]) -> list[PmLabelCount]:
+    """The index has long names with the same beginning in the order of their ids."""
+    return sorted(labels, key=lambda label: (-label.count, text_bytes(label.name)))
+
+
+@PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["sport"]])
+def get_category_tag_counts(view: ApiView, category: str) -> Categories:
+    """All tags of the markets of a category, those with the most markets first."""
+    key = (TAG_OF_CATEGORY, category)
+    found = (each for each in view.state.scan(LABEL_BY_COUNT, lower=key, upper=key) if each.category == category)
+    return Categories((), tuple(TagCount(each.name, each.count) for each in _by_count(found)))

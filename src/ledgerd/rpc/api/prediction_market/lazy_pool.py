@@ -1,0 +1,64 @@
+"""The lazy pool: what is in it, who has a part of it, and where it is (spec 11, section 6)."""
+
+from __future__ import annotations
+
+from ledgerd.codec.numbers import Int64, UInt32
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_page
+from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids
+from ledgerd.rpc.call.counts import exactly, from_to
+from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.objects.lazy_pool import (
+    LAZY_ALLOCATION_BY_MARKET,
+    LAZY_DEPOSIT_BY_ACCOUNT,
+    LAZY_REQUEST_BY_ACCOUNT,
+    PM_LAZY_ALLOCATIONS,
+    PM_LAZY_POOLS,
+    PmLazyAllocation,
+    PmLazyDeposit,
+    PmLazyPool,
+    PmLazyWithdrawRequest,
+)
+
+
+@PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])
+def get_lazy_pool(view: ApiView) -> PmLazyPool:
+    """The pool that backs markets which nobody else backs."""
+    pool = view.state.find(PM_LAZY_POOLS, 0)
+    if pool is None:
+        raise RuleViolation("p != nullptr: Lazy pool not initialized")
+    return pool
+
+
+@PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["alice"]])
+def get_lazy_deposit(view: ApiView, account: AccountName) -> PmLazyDeposit:
+    """An account's part of the pool."""
+    deposit = view.state.lookup(LAZY_DEPOSIT_BY_ACCOUNT, account)
+    if deposit is None:
+        raise RuleViolation("itr != idx.end(): No lazy deposit for account")
+    return deposit
+
+
+@PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["alice"]])
+def get_lazy_withdraw_requests(view: ApiView, account: AccountName) -> tuple[PmLazyWithdrawRequest, ...]:
+    """What the pool owes an account until markets give it back."""
+    return tuple(view.state.scan(LAZY_REQUEST_BY_ACCOUNT, lower=(account,), upper=(account,)))
+
+
+@PREDICTION_MARKET_API.method(args=from_to(2, 2), examples=[[0, 10]])
+def get_lazy_allocations(view: ApiView, from_: UInt32, limit: UInt32) -> tuple[PmLazyAllocation, ...]:
+    """What the pool has put into markets, the oldest first."""
+    require_page(limit, from_)
+    ids = range_ids(view, PM_LAZY_ALLOCATIONS.by_id, (), newest=False, first=from_, limit=limit)
+    found = (view.state.find(PM_LAZY_ALLOCATIONS, each) for each in ids)
+    return tuple(row for row in found if row is not None)
+
+
+@PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
+def get_market_lazy_allocation(view: ApiView, market: Int64) -> PmLazyAllocation:
+    """What the pool has put into a market."""
+    allocation = view.state.lookup(LAZY_ALLOCATION_BY_MARKET, market)
+    if allocation is None:
+        raise RuleViolation("it != idx.end(): No lazy allocation for market")
+    return allocation

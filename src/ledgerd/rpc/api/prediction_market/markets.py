@@ -1,0 +1,179 @@
+"""Markets, one by one and in lists (spec 11, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ledgerd.codec.numbers import Int8, Int64, UInt32
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, page, require_page
+from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_text, cards_text
+from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
+from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
+from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
+from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, markets_of, sorted_ids
+from ledgerd.rpc.call.counts import exactly, from_to
+from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.keys import CUT_BYTES, text_bytes
+from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
+from ledgerd.state.objects.market_records import META_BY_EVENT, PM_MARKET_META
+from ledgerd.state.objects.markets import (
+    ACTIVE,
+    MARKET_BY_BETTING_EXPIRATION,
+    MARKET_BY_CREATOR,
+    MARKET_BY_ORACLE,
+    MARKET_BY_ORACLE_STATUS,
+    MARKET_BY_STATUS,
+    PM_MARKETS,
+    RESOLVED,
+    TO_BE_PAID,
+    PmMarket,
+    market_sums,
+)
+
+if TYPE_CHECKING:
+    from ledgerd.state.tables import Index, Key
+
+
+@PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
+def get_market(view: ApiView, market: Int64) -> Card:
+    """A market, with what its creator said of it."""
+    text = card_text(view.state, market)
+    if text is None:
+        raise RuleViolation("m != nullptr: Market not found")
+    return text
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 5), examples=[[1, 0, 10], [1, 0, 10, True, "newest"]])
+def list_markets(
+    view: ApiView, status: Int8, from_: UInt32, limit: UInt32, show_risky: bool = False, order: str = OLDEST
+) -> Cards:
+    """The markets of a status: -1 deleted, 0 waiting for their oracle, 1 open, 2 closed, 3 resolved.
+
+    The order is `oldest`, `newest`, or `expiration`: those whose betting ends soonest first, without those that have no
+    end. Markets whose oracle has too little insurance are left out unless risky ones are asked for.
+    """
+    require_page(limit, from_)
+    if order == EXPIRATION:
+        return cards_text(view, page(_expiring(view, status, show_risky=show_risky, end=from_ + limit), from_, limit))
+    newest = order == NEWEST
+    if show_risky:
+        return cards_text(view, range_ids(view, MARKET_BY_STATUS, (status,), newest=newest, first=from_, limit=limit))
+    return cards_text(view, cut(_covered(view, status), newest=newest, first=from_, limit=limit))
+
+
+def _covered(view: ApiView, status: int) -> Ids:
+    """The markets of a status whose oracles have insurance enough, by their ids."""
+    return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, MARKET_BY_ORACLE_STATUS, status)))
+
+
+def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iterable[int]:
+    """The markets of a status that still take bets, those whose time is over soonest first."""
+    now = head_time(view)
+
+    def found() -> Iterator[int]:
+        return view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=(status, now), upper=(status,))
+
+    if show_risky:
+        return found() if end <= NEAR else id_list(view, ("expiring", status), found)
+
+    def covered() -> Iterator[int]:
+        wanted = set(_covered(view, status))
+        return (market for market in found() if market in wanted)
+
+    return id_list(view, ("expiring and covered", status), covered)
+
+
+def _listed(view: ApiView, index: Index[PmMarket], key: Key, order: str, first: int, limit: int) -> Cards:
+    """A page of the markets under a key, in one of the orders that these lists have (spec 11, section 4.9)."""
+    if order in SORTED:
+        ids = sorted_ids(view, index, key, order)
+        if ids is not None:
+            return cards_text(view, cut(ids, newest=False, first=first, limit=limit))
+    return cards_text(view, range_ids(view, index, key, newest=order != OLDEST, first=first, limit=limit))
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["alice", 0, 10], ["alice", 0, 10, "volume"]])
+def list_markets_by_oracle(
+    view: ApiView, oracle: AccountName, from_: UInt32, limit: UInt32, order: str = NEWEST
+) -> Cards:
+    """All markets of an oracle; `newest`, `oldest`, `volume` (most bets first) or `expiration`."""
+    require_page(limit, from_)
+    return _listed(view, MARKET_BY_ORACLE, (oracle,), order, from_, limit)
+
+
+@PREDICTION_MARKET_API.method(args=from_to(4, 5), examples=[["alice", 1, 0, 10]])
+def list_markets_by_oracle_status(
+    view: ApiView, oracle: AccountName, status: Int8, from_: UInt32, limit: UInt32, order: str = NEWEST
+) -> Cards:
+    """The markets of an oracle that have a status, in the same orders."""
+    require_page(limit, from_)
+    return _listed(view, MARKET_BY_ORACLE_STATUS, (oracle, status), order, from_, limit)
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["alice", 0, 10]])
+def list_markets_by_creator(
+    view: ApiView, creator: AccountName, from_: UInt32, limit: UInt32, order: str = NEWEST
+) -> Cards:
+    """The markets that an account has opened, in the same orders."""
+    require_page(limit, from_)
+    return _listed(view, MARKET_BY_CREATOR, (creator,), order, from_, limit)
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[["alice", 0, 10]])
+def list_markets_awaiting_resolution(view: ApiView, oracle: AccountName, from_: UInt32, limit: UInt32) -> Cards:
+    """The open markets of an oracle whose betting is over, the earliest first; those without an end among them.
+
+    A limit of 0 gives one, as in the two methods that follow.
+    """
+    require_page(limit, from_)
+
+    def found() -> Iterator[int]:
+        due = view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=(ACTIVE,), upper=(ACTIVE, head_time(view)))
+        own = set(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, ACTIVE), upper=(oracle, ACTIVE)))
+        return (market for market in due if market in own)
+
+    return cards_text(view, page(id_list(view, ("awaiting", oracle), found), from_, max(limit, 1)))
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[["alice", 0, 10]])
+def list_markets_in_dispute_window(view: ApiView, oracle: AccountName, from_: UInt32, limit: UInt32) -> Cards:
+    """The resolved markets of an oracle that somebody may still dispute."""
+    require_page(limit, from_)
+
+    def found() -> Iterator[int]:
+        for market in view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, RESOLVED), upper=(oracle, RESOLVED)):
+            sums = view.state.peek(PM_MARKETS, market, market_sums)
+            if sums is None or sums.payout_status != TO_BE_PAID:
+                continue
+            if view.state.lookup(DISPUTE_BY_MARKET, market) is None:
+                yield market
+
+    return cards_text(view, page(id_list(view, ("disputable", oracle), found), from_, max(limit, 1)))
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["a final", 0, 10]])
+def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt32, show_risky: bool = False) -> Cards:
+    """The markets of an event, the oldest first."""
+    require_page(limit, from_)
+    if not event:
+        return "[]"
+    wanted = text_bytes(event).partition(b"\0")[0]
+
+    def found() -> Iterator[int]:
+        there = frozenset(view.state.scan_ids(PM_MARKETS))
+        shown = there if show_risky else there - hidden_markets(view)
+        ids = list(view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,)))
+        for each, market in markets_of(view.state, ids):
+            if market in shown and (len(wanted) < CUT_BYTES or _is_of_event(view, each, wanted)):
+                yield market
+
+    return cards_text(view, page(id_list(view, ("event", event, show_risky), found), from_, limit))
+
+
+def _is_of_event(view: ApiView, meta_id: int, wanted: bytes) -> bool:
+    """The index knows how long texts begin."""
+    meta = view.state.find(PM_MARKET_META, meta_id)
+    return meta is not None and text_bytes(meta.event).partition(b"\0")[0] == wanted

@@ -1,0 +1,139 @@
+"""Cards: a market with what its creator said of it, as most methods show it (spec 11, section 4.8)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import msgspec
+
+from ledgerd.codec import record_kind
+from ledgerd.codec.json_text import quote
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.kinds import Printed
+from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
+from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ledgerd.rpc.call.view import ApiView
+    from ledgerd.state.view import View
+
+
+class MarketMetadata(msgspec.Struct, frozen=True):
+    """What its creator said of a market; nothing where nothing is known."""
+
+    title: str | None
+    image: str | None
+    category: str | None
+    subcategory: str | None
+    tags: tuple[str, ...] | None
+    banned_jurisdictions: tuple[str, ...] | None
+    condition_id: str | None
+    description: str | None
+    event: str | None
+    event_title: str | None
+
+
+class MarketCard(PmMarket):
+    """A market with what is said of it."""
+
+    title: str = ""
+    image: str = ""
+    category: str = ""
+    metadata: MarketMetadata = MarketMetadata(*[None] * 10)
+
+
+Card = Annotated[str, Printed(MarketCard)]
+"""A card in JSON, put together from pieces that are remembered, and never made as an object."""
+
+Cards = Annotated[str, Printed(tuple[MarketCard, ...])]
+
+
+def listed(joined: str) -> str:
+    """A list that is stored with commas between its parts, as JSON; empty parts are left out."""
+    return f"[{','.join([quote(part) for part in joined.split(',') if part])}]"
+
+
+def metadata_text(meta: PmMarketMeta) -> str:
+    """What is said of a market, as an object of its own."""
+    return (
+        f'{{"title":{quote(meta.title)},"image":{quote(meta.image)},"category":{quote(meta.category)},'
+        f'"subcategory":{quote(meta.subcategory)},"tags":{listed(meta.tags)},'
+        f'"banned_jurisdictions":{listed(meta.banned_jurisdictions)},"condition_id":{quote(meta.condition_id)},'
+        f'"description":{quote(meta.description)},"event":{quote(meta.event)},'
+        f'"event_title":{quote(meta.event_title)}}}'
+    )
+
+
+class MarketPiece(NamedTuple):
+    """A market's part of a card, and what others read of it."""
+
+    text: str
+    oracle: AccountName
+    bets_sum: int
+    betting_expiration: int
+    status: int
+    payout_status: int
+    resolved_outcome: int
+
+
+@cache
+def _market_printer() -> Callable[[PmMarket], str]:
+    return record_kind(PmMarket).printer
+
+
+def _market_piece(market: PmMarket) -> MarketPiece:
+    return MarketPiece(
+        _market_printer()(market)[:-1],
+        market.oracle,
+        market.bets_sum,
+        market.betting_expiration,
+        market.status,
+        market.payout_status,
+        market.resolved_outcome,
+    )
+
+
+def _meta_piece(meta: PmMarketMeta) -> str:
+    return (
+        f',"title":{quote(meta.title)},"image":{quote(meta.image)},"category":{quote(meta.category)},'
+        f'"metadata":{metadata_text(meta)}}}'
+    )
+
+
+_NOTHING_SAID = ',"title":"","image":"","category":"","metadata":{}}'
+
+
+def market_piece(state: View, market: int) -> MarketPiece | None:
+    """A market as it is printed, without its last brace."""
+    return state.derived(_market_piece, PM_MARKETS.by_id, market)
+
+
+def card_text(state: View, market: int) -> str | None:
+    """The card of a market; none where there is no such market."""
+    piece = market_piece(state, market)
+    if piece is None:
+        return None
+    return piece.text + (state.derived(_meta_piece, META_BY_MARKET, market) or _NOTHING_SAID)
+
+
+def cards_text(view: ApiView, markets: Iterable[int]) -> str:
+    """The cards of markets that are there."""
+    state, texts = view.state, []
+    for market in markets:
+        text = card_text(state, market)
+        if text is not None:
+            view.grow(len(text))
+            texts.append(text)
+    return f"[{','.join(texts)}]"
+
+
+def require_market(view: ApiView, market: int) -> PmMarket:
+    """A market that must be there."""
+    found = view.state.find(PM_MARKETS, market)
+    if found is None:
+        raise RuleViolation("m != nullptr: Market not found")
+    return found

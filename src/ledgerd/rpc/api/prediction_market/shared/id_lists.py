@@ -1,0 +1,62 @@
+"""Pages of objects by where they stand in an order: the ids of all of them are remembered until the next head."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ledgerd.rpc.api.prediction_market.declared import page
+from ledgerd.rpc.api.prediction_market.shared.remembered import head_of
+
+if TYPE_CHECKING:
+    from ledgerd.rpc.call.view import ApiView
+    from ledgerd.state.tables import Index, Key
+
+NEAR = 1_000
+"""A page that ends within so many rows is read where it stands."""
+
+MOST_IDS = 2_000_000
+"""Remembered by a worker at the same time; eight bytes each."""
+
+Ids: TypeAlias = "array[int]"
+
+
+class IdLists:
+    """Lists of ids by what they are lists of, all of one head block."""
+
+    def __init__(self) -> None:
+        self._head: tuple[bytes, int] = (b"", 0)
+        self._lists: dict[Hashable, Ids] = {}
+        self._count = 0
+
+    def get(self, head: tuple[bytes, int], key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
+        """The list of a key, made when it is first asked for."""
+        if head != self._head or self._count > MOST_IDS:
+            self._head, self._lists, self._count = head, {}, 0
+        known = self._lists.get(key)
+        if known is None:
+            known = self._lists[key] = array("q", make())
+            self._count += len(known) + 16
+        return known
+
+
+def id_list(view: ApiView, key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
+    """All ids of an order, which stay while the head does."""
+    return view.node.remembered(IdLists).get(head_of(view), key, make)
+
+
+def range_ids(view: ApiView, index: Index[Any], key: Key, *, newest: bool, first: int, limit: int) -> Iterable[int]:
+    """A page of the ids under a key, from the first or from the last of them on."""
+    if first + limit <= NEAR:
+        return page(view.state.scan_ids(index, lower=key, upper=key, reverse=newest), first, limit)
+    ids = id_list(view, (index.title, key), lambda: view.state.scan_ids(index, lower=key, upper=key))
+    return cut(ids, newest=newest, first=first, limit=limit)
+
+
+def cut(ids: Ids, *, newest: bool, first: int, limit: int) -> Iterable[int]:
+    """A page of a list."""
+    if not newest:
+        return ids[first : first + limit]
+    end = max(0, len(ids) - first)
+    return reversed(ids[max(0, end - limit) : end])

@@ -1,0 +1,52 @@
+"""What a worker works out of the markets of one head and remembers until the next (spec 11, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
+
+if TYPE_CHECKING:
+    from ledgerd.rpc.call.view import ApiView
+
+T = TypeVar("T")
+
+
+def _head_of(properties: DynamicGlobalProperty) -> tuple[bytes, int]:
+    return properties.head_block_id, properties.time
+
+
+def head_time(view: ApiView) -> int:
+    """The time of the head block."""
+    return head_of(view)[1]
+
+
+def head_of(view: ApiView) -> tuple[bytes, int]:
+    """The id and the time of the head block."""
+    head = view.state.derived(_head_of, DYNAMIC_GLOBAL_PROPERTIES.by_id, 0)
+    return (b"", 0) if head is None else head
+
+
+MOST_REMEMBERED = 1_000
+
+
+class OfThisHead:
+    """Values by their keys, all of one head block."""
+
+    def __init__(self) -> None:
+        self._head: tuple[bytes, int] = (b"", 0)
+        self._values: dict[Hashable, object] = {}
+
+    def get(self, head: tuple[bytes, int], key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key, made when it is first asked for."""
+        if head != self._head or len(self._values) >= MOST_REMEMBERED:
+            self._head, self._values = head, {}
+        if key not in self._values:
+            self._values[key] = make()
+        return cast("T", self._values[key])
+
+
+def of_this_head(view: ApiView, key: Hashable, make: Callable[[], T]) -> T:
+    """A value that stays while the head does; pending transactions do not change it."""
+    return view.node.remembered(OfThisHead).get(head_of(view), key, make)

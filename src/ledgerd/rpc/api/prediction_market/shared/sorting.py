@@ -1,0 +1,60 @@
+"""Markets in the order of what was bet on them, or of when their betting ends (spec 11, section 4.9)."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, id_list
+from ledgerd.state.objects.market_records import PM_MARKET_META, meta_market
+from ledgerd.state.objects.markets import PM_MARKETS, MarketSums, market_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ledgerd.rpc.call.view import ApiView
+    from ledgerd.state.tables import Index, Key
+    from ledgerd.state.view import View
+
+VOLUME, EXPIRATION = "volume", "expiration"
+SORTED = (VOLUME, EXPIRATION)
+
+MOST_SORTED = 32_768
+"""A longer list is in the order of the newest first."""
+
+NEVER = 1 << 63
+MOST_LOOKED_UP = 5_000
+"""Rows that are looked up one by one; where there are more, the whole table is gone through."""
+
+GONE = MarketSums()
+
+
+def sorted_ids(view: ApiView, index: Index[Any], key: Key, order: str) -> Ids | None:
+    """All markets under a key in an order; none where there are too many of them."""
+
+    def found() -> Iterable[int]:
+        ids = list(islice(view.state.scan_ids(index, lower=key, upper=key), MOST_SORTED + 1))
+        return in_order(view, ids, order) if len(ids) <= MOST_SORTED else ()
+
+    ids = id_list(view, (index.title, key, order), found)
+    return ids or None
+
+
+def markets_of(state: View, metas: list[int]) -> Iterator[tuple[int, int]]:
+    """The markets that metadata is of, each with the id of its metadata, in the order of these."""
+    if len(metas) > MOST_LOOKED_UP:
+        wanted = frozenset(metas)
+        yield from ((each, meta_market(raw)) for each, raw in state.scan_bytes(PM_MARKET_META) if each in wanted)
+        return
+    for each in metas:
+        market = state.peek(PM_MARKET_META, each, meta_market)
+        if market is not None:
+            yield each, market
+
+
+def in_order(view: ApiView, markets: list[int], order: str) -> list[int]:
+    """Markets by an order; those that are equal in it stay as they are."""
+    sums = {market: view.state.peek(PM_MARKETS, market, market_sums) or GONE for market in markets}
+    if order == VOLUME:
+        return sorted(markets, key=lambda market: -sums[market].bets_sum)
+    return sorted(markets, key=lambda market: sums[market].betting_expiration or NEVER)

@@ -1,0 +1,216 @@
+"""What accounts have in markets: bets, liquidity, hidden bets, claims (spec 11, sections 4.6, 4.7 and 6)."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
+from ledgerd.pricing.widths import int64, quotient128, truncated_quotient
+from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.prediction_market.declared import (
+    NEWEST,
+    OLDEST,
+    PREDICTION_MARKET_API,
+    require_page,
+    require_told_limit,
+)
+from ledgerd.rpc.api.prediction_market.shared.cards import require_market
+from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids
+from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
+from ledgerd.rpc.call.counts import exactly, from_to
+from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.objects.bets import ACTIVE as ACTIVE_BET
+from ledgerd.state.objects.bets import BET_BY_ACCOUNT, BET_BY_MARKET, PM_BETS, PmBet
+from ledgerd.state.objects.bets import RESOLVED as RESOLVED_BET
+from ledgerd.state.objects.commitments import COMMIT_BY_ACCOUNT, COMMITTED, PmCommit
+from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets import (
+    OUTCOME_BY_MARKET,
+    PM_MARKETS,
+    RESOLVED,
+    PmMarket,
+    PmOutcome,
+)
+from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET, PmDeferredClaim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BINARY = 0
+BINARY_LABELS = ("A", "B")
+HUNDRED_PERCENT = 10_000
+PENALTY_UNITS = 1_000_000
+
+
+class Position(msgspec.Struct, frozen=True):
+    """A bet with what it may bring."""
+
+    bet: PmBet
+    expected_payout: ShareAmount
+    market_status: Int8
+    resolved_outcome: Int16
+
+
+class OutcomeSums(msgspec.Struct, frozen=True):
+    """What is bet on an outcome."""
+
+    outcome_index: UInt8
+    label: str
+    bets_sum: ShareAmount
+    weight_sum: Int64
+
+
+class WeightSums(msgspec.Struct, frozen=True):
+    """What is bet on each outcome of a market."""
+
+    market_type: UInt8
+    bets_sum: ShareAmount
+    outcomes: tuple[OutcomeSums, ...]
+
+
+class Side(NamedTuple):
+    """What is bet on one side of a market, and how much of its winnings that is worth."""
+
+    amount: int = 0
+    weight: int = 0
+
+
+@PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
+def get_market_outcomes(view: ApiView, market: Int64) -> tuple[PmOutcome, ...]:
+    """The outcomes of a market."""
+    return outcomes_of(view, market)
+
+
+def outcomes_of(view: ApiView, market: int) -> tuple[PmOutcome, ...]:
+    """In their order."""
+    return tuple(view.state.scan(OUTCOME_BY_MARKET, lower=(market,), upper=(market,)))
+
+
+@PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
+def get_market_weight_sums(view: ApiView, market: Int64) -> WeightSums:
+    """What is bet on each outcome, and what it weighs: prices are derived from these."""
+    return weight_sums_of(view, require_market(view, market))
+
+
+def weight_sums_of(view: ApiView, market: PmMarket) -> WeightSums:
+    """The sums of a market; those of its sides stay while the head does."""
+    labels = {each.outcome_index: each.label for each in outcomes_of(view, market.id)}
+    sides = _sides(view, market)
+    outcomes = []
+    for index in range(market.outcome_count):
+        label = labels.get(index, "")
+        if not label and market.market_type == BINARY:
+            label = BINARY_LABELS[min(index, 1)]
+        side = sides.get(index, Side())
+        outcomes.append(OutcomeSums(index, label, side.amount, side.weight))
+    return WeightSums(market.market_type, market.bets_sum, tuple(outcomes))
+
+
+def _sides(view: ApiView, market: PmMarket) -> dict[int, Side]:
+    return of_this_head(view, ("sides", market.id), lambda: _sum_sides(view, market))
+
+
+def _sum_sides(view: ApiView, market: PmMarket) -> dict[int, Side]:
+    """Bets that stand, and those that have won, by their side."""
+    amounts: dict[int, int] = {}
+    weights: dict[int, int] = {}
+    for bet in view.state.scan(BET_BY_MARKET, lower=(market.id,), upper=(market.id,)):
+        if bet.status in {ACTIVE_BET, RESOLVED_BET}:
+            side = _side_of(bet, market)
+            amounts[side] = amounts.get(side, 0) + bet.amount
+            weights[side] = weights.get(side, 0) + bet.weight
+    return {side: Side(amount, weights[side]) for side, amount in amounts.items()}
+
+
+def _side_of(bet: PmBet, market: PmMarket) -> int:
+    return bet.side if market.market_type == BINARY else bet.outcome_index
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[[0, 0, 10], [0, 0, 10, "oldest"]])
+def get_market_bets(
+    view: ApiView, market: Int64, from_: UInt32, limit: UInt32, order: str = NEWEST
+) -> tuple[PmBet, ...]:
+    """The bets on a market, the newest first unless `oldest` is asked for."""
+    require_page(limit, from_)
+    ids = range_ids(view, BET_BY_MARKET, (market,), newest=order != OLDEST, first=from_, limit=limit)
+    return _bets(view, ids)
+
+
+def _bets(view: ApiView, ids: Iterable[int]) -> tuple[PmBet, ...]:
+    found = (view.state.find(PM_BETS, each) for each in ids)
+    return tuple(bet for bet in found if bet is not None)
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["alice", 0, 10]])
+def get_account_positions(
+    view: ApiView, account: AccountName, from_: UInt32, limit: UInt32, order: str = NEWEST
+) -> tuple[Position, ...]:
+    """The bets of an account with what each may bring, the newest first unless `oldest` is asked for."""
+    require_page(limit, from_)
+    ids = range_ids(view, BET_BY_ACCOUNT, (account,), newest=order != OLDEST, first=from_, limit=limit)
+    return positions_of(view, _bets(view, ids))
+
+
+def positions_of(view: ApiView, bets: Iterable[PmBet]) -> tuple[Position, ...]:
+    """Bets with what they may bring."""
+    markets: dict[int, PmMarket | None] = {}
+    found = []
+    for bet in bets:
+        if bet.market not in markets:
+            markets[bet.market] = view.state.find(PM_MARKETS, bet.market)
+        market = markets[bet.market]
+        if market is None:
+            found.append(Position(bet, 0, 0, -1))
+        else:
+            found.append(Position(bet, expected_payout(view, bet, market), market.status, market.resolved_outcome))
+    return tuple(found)
+
+
+def expected_payout(view: ApiView, bet: PmBet, market: PmMarket) -> int:
+    """What a bet would bring if its side won, or brings, where that is known (spec 11, section 4.6)."""
+    if bet.status == RESOLVED_BET:
+        return bet.resolved_amount
+    if bet.status != ACTIVE_BET:
+        return 0
+    side = _side_of(bet, market)
+    if market.status == RESOLVED and 0 <= market.resolved_outcome != side:
+        return 0
+    own = _sides(view, market).get(side, Side())
+    if not own.weight:
+        return bet.amount
+    losers = max(int64(market.bets_sum - own.amount), 0)
+    percent = market.oracle_fee_percent + market.creator_fee_percent + market.liquidity_fee_percent
+    available = max(losers - truncated_quotient(int64(losers * percent), HUNDRED_PERCENT), 0)
+    pool = int64(available - min(market.oracle_fixed_fee, available) + market.forfeit_pool)
+    profit = quotient128(pool * bet.weight, own.weight)
+    penalty = quotient128(profit * bet.time_penalty, PENALTY_UNITS)
+    return int64(bet.amount + profit - penalty)
+
+
+@PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[[0, 0, 10]])
+def get_market_liquidity(view: ApiView, market: Int64, from_: UInt32, limit: UInt32) -> tuple[PmLiquidity, ...]:
+    """What stands behind a market, the oldest first; the provider without a name is the lazy pool."""
+    require_page(limit, from_)
+    ids = range_ids(view, LIQUIDITY_BY_MARKET, (market,), newest=False, first=from_, limit=limit)
+    found = (view.state.find(PM_LIQUIDITY, each) for each in ids)
+    return tuple(row for row in found if row is not None)
+
+
+@PREDICTION_MARKET_API.method(args=from_to(1, 3), examples=[[0], [0, 0, 10]])
+def get_deferred_claims(
+    view: ApiView, market: Int64, from_: UInt32 = 0, limit: UInt32 = 100
+) -> tuple[PmDeferredClaim, ...]:
+    """What those who left a market early get of its end, from a claim's id on."""
+    require_told_limit(limit)
+    claims = view.state.scan(DEFERRED_CLAIM_BY_MARKET, lower=(market, from_), upper=(market,))
+    return tuple(islice(claims, limit))
+
+
+@PREDICTION_MARKET_API.method(args=from_to(1, 2), examples=[["alice"], ["alice", False]])
+def get_account_commits(view: ApiView, account: AccountName, open_only: bool = True) -> tuple[PmCommit, ...]:
+    """The hidden bets of an account; with those that were shown or forfeited, if asked for."""
+    commits = view.state.scan(COMMIT_BY_ACCOUNT, lower=(account,), upper=(account,))
+    return tuple(each for each in commits if not open_only or each.status == COMMITTED)

@@ -1,0 +1,201 @@
+"""What `prediction_market_api` knows of markets beside the ledger: their metadata, and how their bets came to be.
+
+Ours, not consensus: kept by `chain.rules.market_records` where it is wanted (spec 11, section 3).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.codec.numbers import ShareAmount, UInt8, UInt32
+from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.times import Time
+from ledgerd.state.keys import BOOL, CUT_TEXT, NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8, UINT32, descending
+from ledgerd.state.tables import Entity, ObjectId, Table, unique
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class PmMarketMeta(Entity):
+    """What the creator of a market said of it; lists are joined with commas."""
+
+    market: ObjectId = 0
+    category: str = ""
+    subcategory: str = ""
+    tags: str = ""
+    banned_jurisdictions: str = ""
+    title: str = ""
+    image: str = ""
+    condition_id: str = ""
+    description: str = ""
+    event: str = ""
+    event_title: str = ""
+    child: bool = False
+    expiry: Time = 0
+
+
+_MARKET = struct.Struct("<8xq")
+CATEGORY_AT = _MARKET.size
+"""Where the length of the category stands in the bytes of metadata."""
+_BEHIND_CHILD = 5
+"""From the flag to the end, itself included."""
+
+
+def meta_market(raw: bytes) -> int:
+    """The market, from the bytes of its metadata."""
+    market: int = _MARKET.unpack_from(raw)[0]
+    return market
+
+
+def is_child(raw: bytes) -> bool:
+    """Whether its market is shown below another one."""
+    return raw[-_BEHIND_CHILD] != 0
+
+
+META_CATEGORY, META_SUBCATEGORY, META_TAGS, META_BANNED = range(4)
+"""The first texts of metadata."""
+
+
+def meta_text(raw: bytes, wanted: int) -> bytes:
+    """One of them, from the bytes of metadata: most lists look at many more markets than they show."""
+    place = CATEGORY_AT
+    for _ in range(wanted):
+        length = raw[place]
+        if length > 127:
+            length, place = _long(raw, place)
+            place += length
+        else:
+            place += length + 1
+    length, place = _long(raw, place)
+    return raw[place : place + length]
+
+
+def _long(raw: bytes, place: int) -> tuple[int, int]:
+    """A length, which may have more bytes than one, and where the text begins."""
+    length = shift = 0
+    while raw[place] > 127:
+        length |= (raw[place] & 127) << shift
+        place, shift = place + 1, shift + 7
+    return length | raw[place] << shift, place + 1
+
+
+PM_MARKET_META = Table(PmMarketMeta, number=105)
+META_BY_MARKET = unique(PM_MARKET_META, "by_meta_market", lambda meta: (meta.market,), (OBJECT_ID,))
+META_BY_CATEGORY = unique(
+    PM_MARKET_META,
+    "by_meta_category",
+    lambda meta: (meta.category, meta.child, meta.id),
+    (CUT_TEXT, BOOL, OWN_ID),
+)
+META_BY_EVENT = unique(PM_MARKET_META, "by_meta_event", lambda meta: (meta.event, meta.id), (CUT_TEXT, OWN_ID))
+"""Both find longer texts with the same beginning too: whoever reads them compares the whole."""
+META_BY_EXPIRY = unique(PM_MARKET_META, "by_meta_expiry", lambda meta: (meta.expiry, meta.id), (TIME, OWN_ID))
+
+POINTS_A_CHUNK = 32
+"""So many that a page of 500 reads few rows, and one more point rewrites little."""
+
+NEWEST = 0xFFFFFFFF
+"""The number of a chunk that takes more points."""
+
+
+class KlinePoint(NamedTuple):
+    """What was bet on a market, and on each of its outcomes, after something changed it."""
+
+    block: int
+    timestamp: int
+    reason: int
+    bets_sum: int
+    weights: Sequence[int]
+
+
+_HEAD = struct.Struct("<IIBq")
+
+
+class PmKlineChunk(Entity):
+    """Some points of a market, one behind the other; each has as many weights as the market has outcomes."""
+
+    market: ObjectId = 0
+    number: UInt32 = NEWEST
+    first: UInt32 = 0
+    """The number of its first point, counted from the market's first."""
+    outcomes: UInt32 = 0
+    points: bytes = b""
+
+    @property
+    def point_size(self) -> int:
+        """Bytes of each point."""
+        return _HEAD.size + 8 * self.outcomes
+
+    @property
+    def end(self) -> int:
+        """The number that the next point behind these has."""
+        return self.first + len(self.points) // self.point_size
+
+    def __iter__(self) -> Iterator[KlinePoint]:
+        layout = point_layout(self.outcomes)
+        for block, timestamp, reason, bets_sum, *weights in layout.iter_unpack(self.points):
+            yield KlinePoint(block, timestamp, reason, bets_sum, weights)
+
+
+def point_layout(outcomes: int) -> struct.Struct:
+    """The bytes of a point of a market with so many outcomes."""
+    return struct.Struct(f"{_HEAD.format}{outcomes}q")
+
+
+PM_KLINE_CHUNKS = Table(PmKlineChunk, number=106)
+KLINE_BY_MARKET = unique(
+    PM_KLINE_CHUNKS, "by_market_number", lambda chunk: (chunk.market, chunk.number), (OBJECT_ID, UINT32)
+)
+
+CATEGORY = 0
+SUBCATEGORY = 1
+TAG = 2
+TAG_OF_CATEGORY = 3
+"""Labels: of all markets, or, subcategories and the last ones, of those of a category."""
+
+
+class PmLabelCount(Entity):
+    """How many markets have a label."""
+
+    kind: UInt8 = CATEGORY
+    category: str = ""
+    name: str = ""
+    count: UInt32 = 0
+
+
+PM_LABEL_COUNTS = Table(PmLabelCount, number=107)
+LABEL_BY_NAME = unique(
+    PM_LABEL_COUNTS,
+    "by_label_name",
+    lambda label: (label.kind, label.category, label.name, label.id),
+    (UINT8, CUT_TEXT, CUT_TEXT, OWN_ID),
+)
+LABEL_BY_COUNT = unique(
+    PM_LABEL_COUNTS,
+    "by_label_count",
+    lambda label: (label.kind, label.category, label.count, label.name, label.id),
+    (UINT8, CUT_TEXT, descending(UINT32), CUT_TEXT, OWN_ID),
+)
+
+
+class PmOpenBook(Entity):
+    """What is bet on all markets of an oracle that take bets."""
+
+    oracle: AccountName = NO_NAME
+    bets_sum: ShareAmount = 0
+
+
+PM_OPEN_BOOKS = Table(PmOpenBook, number=108)
+OPEN_BOOK_BY_ORACLE = unique(PM_OPEN_BOOKS, "by_book_oracle", lambda book: (book.oracle,), (NAME_TEXT,))
+
+
+class PmRecordsSince(Entity):
+    """From which block on all of this has been kept without a gap. There is one."""
+
+    block: UInt32 = 0
+
+
+PM_RECORDS_SINCE = Table(PmRecordsSince, number=109)

@@ -1,0 +1,109 @@
+"""How long metadata and price points are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.market_records.following import begin_after_import, market_records
+from ledgerd.chain.rules.market_records.metadata import REMOVED_A_BLOCK, note_metadata, remove_old_records
+from ledgerd.state.objects.market_records import (
+    CATEGORY,
+    KLINE_BY_MARKET,
+    META_BY_MARKET,
+    NEWEST,
+    PM_KLINE_CHUNKS,
+    PM_LABEL_COUNTS,
+    POINTS_A_CHUNK,
+    PmKlineChunk,
+    point_layout,
+)
+from tests.chain.ledgers import NOW, change, fresh_ledger
+
+POINT = point_layout(2).pack(1, NOW, 0, 30, 10, 20)
+DAYS = 5 * 86_400
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return fresh_ledger(tmp_path, 15)
+
+
+def add_points(ledger: Ledger, market: int, count: int) -> None:
+    for first in range(0, count, POINTS_A_CHUNK):
+        size = min(POINTS_A_CHUNK, count - first)
+        number = first if first + size < count else NEWEST
+        chunk = PmKlineChunk(market=market, number=number, first=first, outcomes=2, points=POINT * size)
+        ledger.store.create(PM_KLINE_CHUNKS, chunk)
+
+
+def points_left(ledger: Ledger, market: int) -> list[int]:
+    chunks = ledger.store.scan(KLINE_BY_MARKET, lower=(market,), upper=(market,))
+    return [number for chunk in chunks for number in range(chunk.first, chunk.end)]
+
+
+def expire(ledger: Ledger, market: int) -> None:
+    meta = ledger.store.at(META_BY_MARKET, market)
+    change(ledger, meta, expiry=NOW)
+
+
+def test_metadata_is_kept_for_days_after_the_time_for_disputes(ledger: Ledger) -> None:
+    note_metadata(ledger, 7, '{"category":"c"}', 1_000, 5)
+    assert ledger.store.at(META_BY_MARKET, 7).expiry == 1_000 + ledger.median.pm_dispute_grace_sec + DAYS
+
+
+def test_what_is_stored_of_a_market_is_not_stored_again(ledger: Ledger) -> None:
+    note_metadata(ledger, 7, '{"category":"c"}', 1_000, 5)
+    note_metadata(ledger, 7, '{"category":"d"}', 1_000, 5)
+    assert ledger.store.at(META_BY_MARKET, 7).category == "c"
+
+
+def test_points_go_first_and_metadata_when_none_is_left(ledger: Ledger) -> None:
+    for market, count in ((1, 150), (2, 100), (3, 0)):
+        note_metadata(ledger, market, '{"category":"c","tags":"t"}', 1_000, 5)
+        add_points(ledger, market, count)
+        expire(ledger, market)
+
+    remove_old_records(ledger)
+
+    # 150 points and the metadata of the first, 49 points of the second: a block's work.
+    assert REMOVED_A_BLOCK == 200
+    assert (points_left(ledger, 1), ledger.store.lookup(META_BY_MARKET, 1)) == ([], None)
+    assert points_left(ledger, 2) == list(range(49, 100))
+    assert ledger.store.lookup(META_BY_MARKET, 2) is not None
+
+    remove_old_records(ledger)
+
+    assert [ledger.store.lookup(META_BY_MARKET, market) for market in (2, 3)] == [None, None]
+    assert list(ledger.store.scan(PM_LABEL_COUNTS)) == []
+
+
+def test_metadata_stays_when_its_last_point_used_the_blocks_work_up(ledger: Ledger) -> None:
+    note_metadata(ledger, 1, "{}", 1_000, 5)
+    add_points(ledger, 1, REMOVED_A_BLOCK)
+    expire(ledger, 1)
+
+    remove_old_records(ledger)
+
+    assert points_left(ledger, 1) == []
+    assert ledger.store.lookup(META_BY_MARKET, 1) is not None
+
+
+def test_what_is_kept_for_ever_is_not_removed(ledger: Ledger) -> None:
+    note_metadata(ledger, 1, "{}", 1_000, 0)
+    expire(ledger, 1)
+    begin_after_import(ledger)
+    market_records(0).after_block(ledger)
+    assert ledger.store.lookup(META_BY_MARKET, 1) is not None
+    market_records(1).after_block(ledger)
+    assert ledger.store.lookup(META_BY_MARKET, 1) is None
+
+
+def test_labels_of_imported_metadata_are_counted(ledger: Ledger) -> None:
+    note_metadata(ledger, 1, '{"category":"c"}', 1_000, 5)
+    for label in list(ledger.store.scan(PM_LABEL_COUNTS)):
+        ledger.store.remove(label)
+    begin_after_import(ledger)
+    assert [(each.kind, each.name, each.count) for each in ledger.store.scan(PM_LABEL_COUNTS)] == [(CATEGORY, "c", 1)]

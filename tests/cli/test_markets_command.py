@@ -1,0 +1,65 @@
+"""`ledgerd markets rebuild`: what is kept of markets is the same as where it was kept from the first block on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.cli import main
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS, PM_MARKET_META, PM_RECORDS_SINCE
+from ledgerd.state.reader import StateReader
+from ledgerd.state.tables import Table
+from tests.recorded import recorded_log
+
+NAME, HEIGHT, SWITCHED_ON = "open-pm2", 160, 100
+PLUGIN = "plugin = prediction_market_api\n"
+
+
+def configure(folder: Path, plugin: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "config.ini").write_text(f"chain = testnet\nshared-file-size = 64M\n{plugin}")
+
+
+def replay(folder: Path, to: int) -> None:
+    log = folder / "recorded"
+    log.write_bytes(recorded_log(NAME))
+    assert main(["replay", "--block-log", str(log), "--data-dir", str(folder), "--trust-log", "--to", str(to)]) == 0
+
+
+def kept(folder: Path) -> list[list[str]]:
+    with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader, reader.snapshot() as state:
+        tables: tuple[Table[Any], ...] = (PM_MARKET_META, PM_KLINE_CHUNKS, PM_RECORDS_SINCE)
+        return [list(map(repr, state.scan(table))) for table in tables]
+
+
+def test_a_rebuild_gives_what_was_missed_while_the_plugin_was_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, late = tmp_path / "whole", tmp_path / "late"
+    configure(whole, PLUGIN)
+    replay(whole, HEIGHT)
+    configure(late, "")
+    replay(late, SWITCHED_ON)
+    configure(late, PLUGIN)
+    replay(late, HEIGHT)
+    assert kept(late) != kept(whole)
+    assert kept(late)[2] == [f"PmRecordsSince(id=0, block={SWITCHED_ON + 1})"]
+
+    assert main(["markets", "rebuild", "--data-dir", str(late)]) == 0
+
+    assert f"complete from block 1 to block {HEIGHT}" in capsys.readouterr().out
+    assert kept(late) == kept(whole)
+    assert all(kept(late))
+    replay(late, HEIGHT + 10)
+    replay(whole, HEIGHT + 10)
+    assert kept(late) == kept(whole)
+
+
+def test_without_the_plugin_there_is_nothing_to_rebuild(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    configure(tmp_path / "data", "")
+    assert main(["markets", "rebuild", "--data-dir", str(tmp_path / "data")]) == 1
+    assert "add prediction_market_api to the plugins" in capsys.readouterr().err

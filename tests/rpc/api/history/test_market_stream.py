@@ -1,0 +1,103 @@
+"""A stream of one market: what a recorded chain did in it comes once, with the price points of its blocks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.rules.market_records.following import market_records
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.rpc.api.history import stream as history_stream
+from ledgerd.rpc.api.history.market_stream import MarketStream
+from ledgerd.rpc.api.prediction_market.klines import points_between
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS
+from ledgerd.state.reader import StateReader
+from tests.chain.recorded_chains import advance, open_chain
+from tests.history.histories import HISTORY_FOLDER, followed
+
+NAME, HEIGHT = "open-pm2", 300
+
+
+class Past(NamedTuple):
+    """A chain that was followed, open for reading."""
+
+    history: EmbeddedHistory
+    reader: StateReader
+
+    def stream(self, market: int, first: int = 1) -> MarketStream:
+        return MarketStream(self.history, self.reader.snapshot, market, first, reversible=True)
+
+    def told(self, market: int, first: int = 1) -> list[dict[str, Any]]:
+        """Every message of a stream from a block on."""
+        stream, found, has_more = self.stream(market, first), list[dict[str, Any]](), True
+        while has_more:
+            message, has_more = stream.advance()
+            if message:
+                found.append(json.loads(message))
+        return found
+
+
+@pytest.fixture(scope="module")
+def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
+    folder: Path = tmp_path_factory.mktemp("past")
+    with open_chain(NAME, folder) as chain, followed(chain, folder):
+        chain.follow(*market_records())
+        advance(chain, NAME, HEIGHT)
+    state = folder / STATE_FOLDER
+    history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
+    with history, StateReader.open(state, STORED_TABLES) as reader:
+        yield Past(history, reader)
+
+
+def busiest(past: Past) -> int:
+    with past.reader.snapshot() as state:
+        return max(state.scan(PM_KLINE_CHUNKS), key=lambda chunk: chunk.end).market
+
+
+def test_the_points_of_a_market_come_once_and_in_their_order(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history_stream, "LOOKED_AT", 20)
+    market = busiest(past)
+    points = [point for message in past.told(market) for point in message["prices"]]
+    with past.reader.snapshot() as state:
+        kept = [json.loads(each) for each in points_between(state, market, 0, 1 << 31)]
+    assert points == kept
+    assert len(points) > 20
+
+
+def test_a_market_is_told_of_its_bets_also_of_those_that_name_only_the_bet(past: Past) -> None:
+    market = busiest(past)
+    operations = [each["op"] for message in past.told(market) for each in message["operations"]]
+    names = {name for name, _ in operations}
+    assert {"pm_place_bet", "pm_cancel_bet"} <= names
+    assert all(body.get("market_id", market) == market for _, body in operations)
+    points = [point for message in past.told(market) for point in message["prices"]]
+    bets = [body for name, body in operations if name == "pm_place_bet" and body["mode"] == 0]
+    assert len(bets) == sum(point["reason"] == 0 for point in points)
+    cancelled = [body for name, body in operations if name == "pm_cancel_bet"]
+    assert len(cancelled) == sum(point["reason"] == 1 for point in points)
+
+
+def test_who_was_cut_off_goes_on_behind_the_last_block(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history_stream, "LOOKED_AT", 20)
+    market = busiest(past)
+    whole = past.told(market)
+    assert len(whole) > 5
+    for place, message in enumerate(whole[:-1]):
+        again = past.told(market, message["last_block"] + 1)
+        for kind in ("operations", "prices"):
+            assert [each for part in again for each in part[kind]] == [
+                each for part in whole[place + 1 :] for each in part[kind]
+            ]
+
+
+def test_the_state_is_not_overtaken(past: Past) -> None:
+    stream = past.stream(busiest(past))
+    assert stream.opening("name").startswith('{"subscription":"name","next_block":1,')
+    assert past.told(busiest(past), HEIGHT + 1) == []

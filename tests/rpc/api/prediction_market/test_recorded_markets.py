@@ -1,0 +1,35 @@
+"""Every recorded request about markets gets the recorded answer, byte for byte, from a chain of ours at that height."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.chain.recorded_chains import advance
+from tests.rpc.api.serving import dispatcher_over, followed_chain, recorded_api_answers, without_stack
+
+HEIGHTS = {"open-pm": (300, 1200, 2027), "open-pm2": (463,), "open-big": (207, 1350), "open-main15": (330, 1216)}
+REQUESTS = {"open-pm": 11_631, "open-pm2": 2_686, "open-big": 1_684, "open-main15": 5_281}
+METHODS = 38
+
+
+@pytest.mark.parametrize("name", HEIGHTS)
+def test_recorded_requests_about_markets_get_the_recorded_answers(name: str, tmp_path: Path) -> None:
+    count, asked = 0, set()
+    for height in HEIGHTS[name]:
+        with followed_chain(name, tmp_path) as chain:
+            advance(chain, name, height)
+        with dispatcher_over(name, tmp_path) as dispatcher:
+            for request, recorded in recorded_api_answers(name, f"api-{height}"):
+                api, method, _ = request["params"]
+                if api != "prediction_market_api":
+                    continue
+                answer = dispatcher.answer(json.dumps(request).encode())
+                assert isinstance(answer, bytes)
+                ours = without_stack(answer.decode("utf-8", "surrogateescape"))
+                assert ours == without_stack(recorded), f"{name} at {height}, {request['params']}"
+                count += 1
+                asked.add(method)
+    assert (count, len(asked)) == (REQUESTS[name], METHODS)
