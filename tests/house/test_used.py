@@ -56,7 +56,6 @@ EXCEPTIONS: dict[str, str] = {
     "pricing/lmsr.py:buy_cost": _FIXED,
     "pricing/lmsr.py:sell_return": _FIXED,
     "protocol/keys.py:from_brain_key": _WALLETS,
-    "protocol/keys.py:from_password": _WALLETS,
 }
 """`file:name` of what is right as it is, and why; all names of a folder with `folder/`."""
 

@@ -150,16 +150,22 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
 
 def greeting(chosen: argparse.Namespace) -> str:
     """What is printed after the start: addresses, accounts, keys and an example."""
-    from ledgerd.node.dev.founding import dev_accounts  # noqa: PLC0415
+    from ledgerd.node.dev.founding import ORACLE_ACCOUNT, dev_accounts  # noqa: PLC0415
+    from ledgerd.node.dev.markets import AGENTS  # noqa: PLC0415
     from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
 
     pace = "a block with each transaction" if chosen.block_time == 0 else f"a block every {chosen.block_time:g} s"
-    rows = "".join(f"  {each.name:<10} {each.key}  {each.use}\n" for each in dev_accounts(TESTNET))
+    accounts = (*dev_accounts(TESTNET), ORACLE_ACCOUNT)
+    rows = "".join(f"  {each.name:<10} {each.key}  {each.use}\n" for each in accounts)
+    agents = "".join(
+        f"  {each.account}/{each.name:<10} {each.key.wif}  may sign {', '.join(each.operations)}\n" for each in AGENTS
+    )
     question = '{"jsonrpc":"2.0","method":"call","params":["database_api","get_dynamic_global_properties",[]],"id":1}'
     return (
         f"\nA chain to develop on, with {pace}.\n"
         f"  HTTP       http://{chosen.http}\n  WebSocket  ws://{chosen.ws}\n"
         f"  chain id   {TESTNET.chain_id.hex()}\n\n"
         f"Accounts and their private keys, which everybody knows:\n{rows}\n"
+        f"Agents, keys that may sign some operations for an account:\n{agents}\n"
         f"Try it:\n  curl -s http://{chosen.http} -d '{question}'\n\n"
     )

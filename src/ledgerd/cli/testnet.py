@@ -195,7 +195,8 @@ def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
         f"{endpoints}"
         f"  chain id {chain_id_of(NAME).hex()}\n"
         f"  folder   {plan.folder}: a configuration, a log and the data of each node\n\n"
-        f"Accounts and keys are those of `ledgerd dev`, and each validator's is in the configuration of its node.\n"
+        f"Accounts and keys are those of `ledgerd dev`, without its oracle and agents.\n"
+        f"The key of each validator is in the configuration of its node.\n"
         f"Try it:\n  curl -s http://{HOST}:{first.http_port} -d '{QUESTION}'\n\n"
     )
 

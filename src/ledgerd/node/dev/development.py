@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.dev.founding import FOUNDING_BLOCKS, fund
+from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
 from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.runtime import WATCH, Runtime
@@ -145,8 +145,7 @@ class Development(Part):
             first = self._now() - FOUNDING_BLOCKS * BLOCK_INTERVAL
             for number in range(FOUNDING_BLOCKS + 1):
                 self.producer.make_block(first + number * BLOCK_INTERVAL)
-                if number == 1:
-                    fund(chain)
+                equip(chain, number)
         if self._options.fast_forward:
             self._move_time(self._options.fast_forward)
 

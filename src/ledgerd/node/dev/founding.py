@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.node.dev.markets import ORACLE, prepare_markets
 from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
@@ -29,6 +30,9 @@ POCKET_MONEY = 10_000_000
 FOUNDING_BLOCKS = 20
 """A testnet has applied all hardforks after sixteen blocks."""
 
+FIRST, SIXTEENTH = 1, 15
+"""Blocks after which something is sent, counted from 0: as soon as there are accounts, and all hardforks."""
+
 
 class DevAccount(NamedTuple):
     """An account with a published key."""
@@ -38,8 +42,11 @@ class DevAccount(NamedTuple):
     use: str
 
 
+ORACLE_ACCOUNT = DevAccount(ORACLE, PUBLISHED_ACCOUNTS_KEY, "an oracle that takes every market")
+
+
 def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
-    """The accounts that `ledgerd dev` prints."""
+    """The accounts with published keys that each private network has; `ledgerd dev` adds an oracle."""
     return (
         DevAccount(INITIATOR_ACCOUNT, PUBLISHED_INITIATOR_KEY, "holds most tokens, and makes the blocks"),
         DevAccount(COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY, "made the first blocks"),
@@ -53,6 +60,14 @@ def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
 def dev_producer() -> tuple[AccountName, str]:
     """The validator that makes the first blocks, and its key."""
     return COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY
+
+
+def equip(chain: Chain, number: int) -> None:
+    """Send what a new chain gets after its block `number`, counted from 0."""
+    if number == FIRST:
+        fund(chain)
+    elif number == SIXTEENTH:
+        prepare_markets(chain, PrivateKey.from_wif(PUBLISHED_ACCOUNTS_KEY))
 
 
 def fund(chain: Chain) -> None:
