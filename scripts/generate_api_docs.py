@@ -49,6 +49,8 @@ RECORDED = (
     "open-1/answers-2718",
     "open-1/errors-2718",
     "open-main/api-900",
+    "open-pm/api-2027",
+    "open-big/api-207",
 )
 """Where answers are looked for. Of each method the shortest is shown that says something."""
 
@@ -62,6 +64,10 @@ CHANGED = {
     "validator_api.get_validator_schedule",
 }
 """The newest version of the reference, which answers these methods in another form than those before it."""
+
+OF_MARKETS = ("open-pm/api-2027", "open-big/api-207")
+MARKETS = "prediction_market_api."
+"""Only these chains have markets, and only for those they are looked through."""
 
 PROBE = "open-1/probe-2718"
 """Where transactions are looked for."""
@@ -125,7 +131,7 @@ def best_exchanges() -> dict[str, Exchange]:
     for name in RECORDED:
         for exchange in exchanges(name):
             called = called_by(exchange)
-            if (name == NEWER) != (called in CHANGED):
+            if (name == NEWER) != (called in CHANGED) or (name in OF_MARKETS) != called.startswith(MARKETS):
                 continue
             if called and called != BROADCAST and (called not in best or order(exchange) < order(best[called])):
                 best[called] = exchange

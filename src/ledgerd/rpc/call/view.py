@@ -57,13 +57,13 @@ class Node:
         self.share = ""
         """What is charged for broadcasts of who asks; see `Asker`."""
         self._services = dict(services or {})
-        self._remembered: dict[type, object] = {}
+        self._memory: dict[type, object] = {}
 
-    def remembered(self, kind: type[S]) -> S:
+    def memory(self, kind: type[S]) -> S:
         """What a family of methods keeps between requests, made when it is first asked for."""
-        found = self._remembered.get(kind)
+        found = self._memory.get(kind)
         if not isinstance(found, kind):
-            found = self._remembered[kind] = kind()
+            found = self._memory[kind] = kind()
         return found
 
     def asked_by(self, share: str) -> Node:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
+from msgspec.structs import asdict
 
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.numbers import Int16, Int64, UInt8, UInt32
@@ -62,10 +63,14 @@ class OracleDispute(msgspec.Struct, frozen=True):
 OracleDisputes = Annotated[str, Printed(tuple[OracleDispute, ...])]
 
 
+class DisputeVote(PmDisputeVote):
+    """An account's vote on a dispute."""
+
+
 class DisputeVotes(msgspec.Struct, frozen=True):
     """The votes on a dispute, and what would come of it now."""
 
-    votes: tuple[PmDisputeVote, ...] = ()
+    votes: tuple[DisputeVote, ...] = ()
     uphold_weight: Int64 = 0
     challenge_weight: Int64 = 0
     total_weight: Int64 = 0
@@ -191,7 +196,7 @@ def _counted(view: ApiView, dispute: PmDispute, market: PmMarket) -> DisputeVote
         outcome = changes.index(max(changes))
         strength = truncated_quotient(changes[outcome] * HUNDRED_PERCENT, participation) if participation else 0
     return DisputeVotes(
-        votes,
+        tuple(DisputeVote(**asdict(vote)) for vote in votes),
         said[True],
         said[False],
         total,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from ledgerd.codec.numbers import Int64, UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
@@ -22,6 +24,10 @@ from ledgerd.state.objects.lazy_pool import (
 )
 
 
+class LazyDeposit(PmLazyDeposit):
+    """An account's part of the lazy pool."""
+
+
 @PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])
 def get_lazy_pool(view: ApiView) -> PmLazyPool:
     """The pool that backs markets which nobody else backs."""
@@ -32,12 +38,12 @@ def get_lazy_pool(view: ApiView) -> PmLazyPool:
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["alice"]])
-def get_lazy_deposit(view: ApiView, account: AccountName) -> PmLazyDeposit:
+def get_lazy_deposit(view: ApiView, account: AccountName) -> LazyDeposit:
     """An account's part of the pool."""
     deposit = view.state.lookup(LAZY_DEPOSIT_BY_ACCOUNT, account)
     if deposit is None:
         raise RuleViolation("itr != idx.end(): No lazy deposit for account")
-    return deposit
+    return LazyDeposit(**asdict(deposit))
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["alice"]])

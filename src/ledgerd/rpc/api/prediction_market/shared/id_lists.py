@@ -43,7 +43,7 @@ class IdLists:
 
 def id_list(view: ApiView, key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
     """All ids of an order, which stay while the head does."""
-    return view.node.remembered(IdLists).get(head_of(view), key, make)
+    return view.node.memory(IdLists).get(head_of(view), key, make)
 
 
 def range_ids(view: ApiView, index: Index[Any], key: Key, *, newest: bool, first: int, limit: int) -> Iterable[int]:

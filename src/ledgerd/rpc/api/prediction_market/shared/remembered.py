@@ -49,4 +49,4 @@ class OfThisHead:
 
 def of_this_head(view: ApiView, key: Hashable, make: Callable[[], T]) -> T:
     """A value that stays while the head does; pending transactions do not change it."""
-    return view.node.remembered(OfThisHead).get(head_of(view), key, make)
+    return view.node.memory(OfThisHead).get(head_of(view), key, make)
