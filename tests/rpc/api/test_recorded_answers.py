@@ -14,6 +14,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.rpc.describe.openrpc import recorded_examples
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance
 from tests.recorded import AGAIN, CHAINS, recorded_answers
+from tests.rpc.api.prediction_market.test_recorded_markets import HEIGHTS as OF_MARKETS
 from tests.rpc.api.serving import (
     dispatcher_over,
     examples_that_differ,
@@ -54,7 +55,9 @@ def go_to(chain: Chain, name: str, height: int) -> None:
 def test_the_examples_were_recorded_where_answers_are_looked_at() -> None:
     places = {(each.chain, each.height) for each in recorded_examples().values()}
 
-    assert places - {("", 0)} <= {(name, height) for name, stands in STANDS.items() for height, _ in stands}
+    looked_at = {(name, height) for name, stands in STANDS.items() for height, _ in stands}
+    looked_at |= {(name, height) for name, heights in OF_MARKETS.items() for height in heights}
+    assert places - {("", 0)} <= looked_at
     assert {name for name, each in recorded_examples().items() if not each.chain} == {
         "network_broadcast_api.broadcast_transaction"
     }

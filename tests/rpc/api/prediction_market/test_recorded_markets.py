@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.chain.recorded_chains import advance
-from tests.rpc.api.serving import dispatcher_over, followed_chain, recorded_api_answers, without_stack
+from tests.rpc.api.serving import (
+    dispatcher_over,
+    examples_that_differ,
+    followed_chain,
+    recorded_api_answers,
+    without_stack,
+)
 
 HEIGHTS = {"open-pm": (300, 1200, 2027), "open-pm2": (463,), "open-big": (207, 1350), "open-main15": (330, 1216)}
 REQUESTS = {"open-pm": 11_631, "open-pm2": 2_686, "open-big": 1_684, "open-main15": 5_281}
@@ -32,4 +38,5 @@ def test_recorded_requests_about_markets_get_the_recorded_answers(name: str, tmp
                 assert ours == without_stack(recorded), f"{name} at {height}, {request['params']}"
                 count += 1
                 asked.add(method)
+            assert examples_that_differ(dispatcher, name, height) == []
     assert (count, len(asked)) == (REQUESTS[name], METHODS)

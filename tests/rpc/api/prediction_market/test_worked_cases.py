@@ -187,9 +187,7 @@ def test_what_lists_read_from_the_bytes_of_metadata_is_what_is_in_it(meta: PmMar
 
 
 @given(st.text("ab", max_size=300), st.integers(-1, 3), st.integers(0, 2**32 - 1), st.integers(-(2**62), 2**62))
-def test_what_lists_read_from_the_bytes_of_a_market_is_in_it(
-    url: str, status: int, end: int, bets: int
-) -> None:
+def test_what_lists_read_from_the_bytes_of_a_market_is_in_it(url: str, status: int, end: int, bets: int) -> None:
     market = PmMarket(id=3, creator=ALICE, oracle=CAROL, url=url, status=status, betting_expiration=end, bets_sum=bets)
     market.payout_status, market.k = 2, 2**100
     assert market_sums(PM_MARKETS.codec.encode(market)) == (status, 2, end, bets)
