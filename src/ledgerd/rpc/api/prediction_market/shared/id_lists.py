@@ -28,16 +28,16 @@ class IdLists:
     def __init__(self) -> None:
         self._head: tuple[bytes, int] = (b"", 0)
         self._lists: dict[Hashable, Ids] = {}
-        self._count = 0
+        self.count = 0
 
     def get(self, head: tuple[bytes, int], key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
         """The list of a key, made when it is first asked for."""
-        if head != self._head or self._count > MOST_IDS:
-            self._head, self._lists, self._count = head, {}, 0
+        if head != self._head or self.count > MOST_IDS:
+            self._head, self._lists, self.count = head, {}, 0
         known = self._lists.get(key)
         if known is None:
             known = self._lists[key] = array("q", make())
-            self._count += len(known) + 16
+            self.count += len(known) + 16
         return known
 
 

@@ -46,6 +46,9 @@ class OfThisHead:
             self._values[key] = make()
         return cast("T", self._values[key])
 
+    def __len__(self) -> int:
+        return len(self._values)
+
 
 def of_this_head(view: ApiView, key: Hashable, make: Callable[[], T]) -> T:
     """A value that stays while the head does; pending transactions do not change it."""
