@@ -15,6 +15,8 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.discrepancies import forget, note, noted
 from ledgerd.chain.offline.audit import accept_discrepancies, excess_tokens, excess_votes
 from ledgerd.chain.offline.invariants import check
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
 from ledgerd.state import Table
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
 from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
@@ -148,8 +150,16 @@ class WrongLog:
     """A log that does not fit the state."""
 
     def __init__(self, blocks: tuple[bytes, ...], read: Callable[[int], bytes | None]) -> None:
+        self.first_number = 1
         self.head_number = len(blocks)
-        self.read = read
+        self._read = read
+
+    def block(self, number: int) -> Block | None:
+        packed = self._read(number)
+        return None if packed is None else codec_of(Block).decode_exactly(packed)
+
+    def faults(self) -> Iterator[str]:
+        return iter(())
 
 
 def test_a_log_that_does_not_fit_is_found(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
