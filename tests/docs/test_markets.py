@@ -56,17 +56,14 @@ def test_texts_of_strangers_are_escaped_in_answers_in_the_log_and_in_the_prices(
         log_of_node = reader.take(chain)
         reader.wait_for(log_of_node, "Try it:")
         reader.take(Step("sh", f"python3 send.py pm_create_market '{json.dumps(fields)}'"))
-        ask = f'curl -s http://{ports.http} -d \'{{"jsonrpc":"2.0","id":1,"method":"prediction_market_api.%s","params":[0]}}\''
-        answers = [reader.take(Step("sh", ask % method)) for method in ("get_market_full", "get_market_meta")]
+        answers = [ports.answer(f"prediction_market_api.{each}", 0) for each in ("get_market_full", "get_market_meta")]
         printed = reader.take(Step("sh", "python3 prices.py 0"))
 
-        assert [json.loads(each)["result"] for each in answers]
         assert json.loads(answers[0])["result"]["market"]["url"] == evil
         assert all(is_printable(each) for each in answers)
         assert is_printable(printed)
         assert printed.isascii()
-        assert evil not in (log := (tmp_path / log_of_node).read_text(encoding="utf-8"))
-        assert "\u001b]" not in log
+        assert is_printable((tmp_path / log_of_node).read_text(encoding="utf-8"))
 
 
 def is_printable(text: str) -> bool:
@@ -121,7 +118,7 @@ def test_the_payouts_are_those_of_the_rules() -> None:
     first, second = (winner_payout(each, pool, total) for each in bets)
 
     assert (PENALTY, amount(total)) == (500_000, "19.179")
-    assert f"30 − {amount(CHARLIE - taken.left)} + {amount(forfeited)} = {amount(pool)} VIZ" in DOCUMENT
+    assert f"30 - {amount(CHARLIE - taken.left)} + {amount(forfeited)} = {amount(pool)} VIZ" in DOCUMENT
     assert (
         f"16.667 of 19.179: {amount(first.profit)} VIZ. His second has 2.512:\n  {amount(second.profit)} VIZ"
         in DOCUMENT

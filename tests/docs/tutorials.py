@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.request import urlopen
 
-from tests.docs.guides import Lesson, Reader, Step, assert_printed, lessons_of
+from tests.docs.guides import PATIENCE, Lesson, Reader, Step, assert_printed, lessons_of
 from tests.docs.ports import HOST, free_base
 
 USUAL = f"{HOST}:8090"
@@ -22,11 +22,16 @@ class DevPorts:
         self.running = {"ledgerd dev": f"ledgerd dev --http {self.http} --ws {HOST}:{base + 1}", USUAL: self.http}
         """What stands for what is in the documents."""
 
+    def answer(self, method: str, *arguments: object) -> str:
+        """What the chain answers to a request, as it stands."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": arguments}
+        with urlopen(f"http://{self.http}", json.dumps(body).encode(), timeout=PATIENCE) as answer:
+            text: str = answer.read().decode()
+        return text
+
     def ask(self, method: str, *arguments: object) -> Any:
         """The result of a request to the chain."""
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": arguments}
-        with urlopen(f"http://{self.http}", json.dumps(body).encode(), timeout=30) as answer:  # noqa: S310 - ours
-            return json.load(answer)["result"]
+        return json.loads(self.answer(method, *arguments))["result"]
 
 
 def go_through(reader: Reader, lessons: Iterable[Lesson]) -> None:
