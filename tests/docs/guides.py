@@ -2,7 +2,7 @@
 
 A fenced block is one step: `sh` is run to its end, `sh fails` too and must exit with 1, `sh background` stays running,
 `python NAME` is saved as a file.
-Other blocks are left to the test.
+Other blocks are left to the test. A block without a kind, right behind a command, is what the command prints.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import NamedTuple, Self
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"\n*^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PATIENCE = 90.0
 
 
@@ -36,6 +37,27 @@ def steps_of(document: str, running: Mapping[str, str]) -> Iterator[Step]:
         for usual, other in running.items():
             text = text.replace(usual, other)  # noqa: PLW2901 - one after the other
         yield Step(kind, text)
+
+
+class Lesson(NamedTuple):
+    """A step, and what the document says that it prints; nothing where it does not say."""
+
+    step: Step
+    shown: str = ""
+
+
+def lessons_of(document: str, running: Mapping[str, str]) -> Iterator[Lesson]:
+    """The steps of a document, each with what it prints there."""
+    text = (DOCUMENTS / document).read_text(encoding="utf-8")
+    shown = [SHOWN.match(text, found.end()) for found in FENCE.finditer(text)]
+    for step, printed in zip(steps_of(document, running), shown, strict=True):
+        yield Lesson(step, printed[1] if printed else "")
+
+
+def assert_printed(shown: str, printed: str) -> None:
+    """What was printed is what the page shows, whatever stands for `...` there."""
+    pattern = ".*".join(re.escape(part) for part in shown.split("..."))
+    assert re.fullmatch(pattern, printed), f"the page shows:\n{shown}\nand this was printed:\n{printed}"
 
 
 class Reader:

@@ -23,7 +23,8 @@ MARK = "this-is-a-chain-to-develop-on"
 
 PLUGINS = (
     "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_api committee_api invite_api "
-    "paid_subscription_api custom_protocol_api account_by_key block_info raw_block operation_history account_history"
+    "paid_subscription_api custom_protocol_api prediction_market_api account_by_key block_info raw_block "
+    "operation_history account_history"
 )
 
 
