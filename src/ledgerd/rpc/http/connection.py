@@ -27,6 +27,10 @@ MAX_WAITING = 64
 """Pipelined requests of a client; with more, its socket is not read (back-pressure)."""
 
 
+LARGE_ANSWER = 1 << 20
+"""Bytes of an answer that is not copied behind its head."""
+
+
 class Speech(Enum):
     """The protocols of an endpoint."""
 
@@ -229,7 +233,12 @@ class HttpConnection(Connection):
 
     def _send_answer(self, request: Request, answer: bytes) -> None:
         body = b"" if request.method == b"HEAD" else answer
-        self._send(request, responses.json_head(len(answer), self._header(request)) + body)
+        head = responses.json_head(len(answer), self._header(request))
+        if len(body) < LARGE_ANSWER:
+            self._send(request, head + body)
+        else:
+            self.transport.write(head)
+            self._send(request, body)
 
     def _send(self, request: Request, response: bytes) -> None:
         self.steps += 1
