@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +232,19 @@ def test_what_is_too_large_for_a_block_is_not_asked_for_its_signers(folder: Path
     asked = over(folder, Limits())(request(method, transaction))
 
     assert asked["error"]["message"] == "A transaction has at most 65536 bytes"
+
+
+def test_the_answer_of_a_batch_is_in_memory_once() -> None:
+    serving = dispatcher()
+    batch = json.dumps([request("long", 100_000)] * 160).encode()
+    answer = serving.answer(batch)
+    assert isinstance(answer, Later)
+    tracemalloc.start()
+    try:
+        made = asyncio.run(answer.first())
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert len(made) > 16_000_000
+    assert most < 1.5 * len(made)

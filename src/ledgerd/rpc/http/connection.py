@@ -66,6 +66,7 @@ class HttpConnection(Connection):
     # -- from the transport
 
     def data_received(self, data: bytes) -> None:
+        self.read_in_turns(len(data))
         if self._is_ending:
             return
         reader = self._reader
@@ -88,6 +89,10 @@ class HttpConnection(Connection):
         else:
             self._take(known._replace(body=body))
             self._account()
+
+    @property
+    def may_read(self) -> bool:
+        return len(self._waiting) < MAX_WAITING
 
     def _account(self) -> None:
         """Count the buffered bytes, and close the connection if the total limit is exceeded."""

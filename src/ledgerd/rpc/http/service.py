@@ -38,6 +38,9 @@ MOST_IN_A_TURN = 64
 """Requests of one connection that are answered before other connections are served."""
 
 
+READ_TURN_BYTES = 64 * 1024
+"""Received bytes after which others are served first."""
+
 WRITE_BYTES = 64 * 1024
 """Bytes of answers that a client need not have taken for us to answer on."""
 
@@ -106,6 +109,21 @@ class Connection(asyncio.Protocol):
         self.hold(0)
         self.keep(0)
         self.service.leave(self)
+
+    def read_in_turns(self, size: int) -> None:
+        """After many bytes, read others first: a loop would read up to 8 MB of one connection at once."""
+        if size >= READ_TURN_BYTES and not self.transport.is_closing():
+            self.transport.pause_reading()
+            self.service.loop.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        if self.may_read and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    @property
+    @abstractmethod
+    def may_read(self) -> bool:
+        """Whether nothing that has arrived has to be answered before more is read."""
 
     def go_on_later(self) -> None:
         """Answer more waiting requests after other connections were served."""
