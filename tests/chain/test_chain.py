@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ from msgspec.structs import replace
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.offline.invariants import check
+from ledgerd.chain.pending.generation import GENERATION_SECONDS, PROPOSALS_SHARE
+from ledgerd.chain.pending.pending import REAPPLICATION_SECONDS
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block, BlockHeader, sign_block
 from ledgerd.protocol.errors import OperatorError, RuleViolation
+from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.signatures import Signature
@@ -145,13 +149,65 @@ def test_a_transaction_of_another_branch_is_refused(network: Network) -> None:
 
 def test_transactions_beyond_the_time_limit_wait_unapplied(network: Network) -> None:
     sent = [network.send(pay(1)) for _ in range(3)]
-    ticks = iter([0.0, 0.1, 0.3])
     empty = sign_empty(network)
-    network.chain.parts.pending._clock = lambda: next(ticks)  # noqa: SLF001 - a clock that runs out
+    set_clock(network, 0.0, REAPPLICATION_SECONDS / 2, 2 * REAPPLICATION_SECONDS)
     before = balance(network)
     network.chain.push_block(empty).or_raise()
     assert [each.id for each in network.chain.waiting] == [each.id for each in sent]
     assert balance(network) == before - 2
+
+
+def set_clock(network: Network, *ticks: float) -> None:
+    """A clock that says these, and the last of them for ever."""
+    said = chain(ticks, repeat(ticks[-1]))
+    network.chain.parts.pending._clock = lambda: next(said)  # noqa: SLF001 - a clock that runs out
+
+
+def test_what_is_in_a_block_or_has_expired_does_not_wait_though_time_is_too_short(network: Network) -> None:
+    for _ in range(3):
+        network.send(pay(1))
+    block = network.make()
+    expired = network.signed(pay(1), lifetime=-network.chain.head_time)
+    waits = network.signed(pay(1))
+    network.chain.parts.pending.transactions += [expired, waits]
+    set_clock(network, 0.0, 1.0)
+
+    network.chain.push_block(block).or_raise()
+
+    assert len(block.transactions) == 3
+    assert network.chain.waiting == (waits,)
+
+
+def test_making_a_block_ends_in_time_and_the_rest_waits(network: Network) -> None:
+    first, second, _ = (network.send(pay(1)) for _ in range(3))
+    set_clock(network, 0.0, 0.1, GENERATION_SECONDS, GENERATION_SECONDS + 0.1)
+
+    block = network.make()
+
+    assert block.transactions == (first, second)
+    assert len(network.chain.waiting) == 3
+
+
+def test_proposals_take_a_part_of_a_block_and_more_where_nobody_else_waits(network: Network) -> None:
+    def proposed(number: int, size: int) -> Transaction:
+        inside = (OperationWrapper(pay(1, "x" * 2_000)),) * (size // 2_020)
+        ends = network.chain.head_time + 60 + number
+        return network.send(ProposalCreate(VIZ, f"title {number}", "", ends, inside, None, ()))
+
+    limit = network.chain.parts.ledger.globals.maximum_block_size
+    part = limit // 8
+    proposals = [proposed(number, part) for number in range(8)]
+    alone = network.make()
+    others = [network.send(*[pay(1, "y" * 2_000)] * (part // 2_020)) for _ in range(8)]
+
+    crowded = network.make()
+
+    assert len(alone.transactions) > 6
+    assert set(alone.transactions) <= set(proposals)
+    taken = [each for each in crowded.transactions if each in proposals]
+    assert 1 <= len(taken) <= 2
+    assert sum(len(each.packed) for each in taken) <= limit // PROPOSALS_SHARE
+    assert len([each for each in crowded.transactions if each in others]) >= 5
 
 
 def sign_empty(network: Network) -> Block:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.supervision.processes import NOTHING, PIPE, Child, module_command
+from ledgerd.supervision.processes import NOTHING, PIPE, RETURNS_MEMORY, Child, module_command
 from tests.supervision.limits import no_descriptor_left, open_descriptors
 
 PATIENCE = 20
@@ -119,3 +119,16 @@ def test_a_module_is_run_by_the_interpreter_that_runs_us(tmp_path: Path) -> None
     (tmp_path / "said.py").write_text("raise SystemExit(3)")
     child = Child.start(("env", "-C", str(tmp_path), *module_command("said")))
     assert child.wait(PATIENCE) == 3
+
+
+def test_what_the_environment_has_wins_over_what_a_child_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "7")
+    monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)
+    program = "import os; arenas, limit = (os.environ.get(f'MALLOC_{name}') for name in ('ARENA_MAX', 'MMAP_THRESHOLD_'))"
+
+    async def scene() -> None:
+        tells = f"{program}; raise SystemExit(3 if (arenas, limit) == ('7', '131072') else 4)"
+        child = Child.start((sys.executable, "-c", tells), stdin=NOTHING, environment=RETURNS_MEMORY)
+        assert await child.ended() == 3
+
+    play(scene)

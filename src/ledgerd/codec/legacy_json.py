@@ -59,18 +59,22 @@ MOST_SHOWN = 64 * 1024
 """Bytes of a text that its error shows; the reference shows all of it, and so lets a client double what it sends."""
 
 
-def parse(text: bytes, *, unicode_escapes: bool = False, max_odd_values: int | None = None) -> Json:
+def parse(
+    text: bytes, *, unicode_escapes: bool = False, max_odd_values: int | None = None, max_odd_escapes: int | None = None
+) -> Json:
     r"""The first value of a text; what follows it is ignored.
 
     Legacy strings do not have the escapes `\uXXXX`, `\b` and `\f`: only the backslash is dropped. With
     `unicode_escapes` they have their meaning in JSON. Of a text that is not standard JSON, at most `max_odd_values`
-    values are read.
+    values are read, and none if it has more than `max_odd_escapes` backslashes.
     """
     try:
         _check_depth(text)
         value, found = _parse_strict(text, unicode_escapes)
         if found:
             return value
+        if max_odd_escapes is not None and text.count(b"\\") > max_odd_escapes:
+            raise JsonError(PARSE_ERROR, f"more than {max_odd_escapes} escapes in what is not ordinary JSON")
         reader = LegacyReader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
         return reader.read()
     except JsonError as error:

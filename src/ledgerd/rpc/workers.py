@@ -19,7 +19,7 @@ from ledgerd.rpc.link.frames import TopicEvent, frame
 from ledgerd.rpc.link.link import STOP
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.worker import ListeningSocket, WorkerArguments
-from ledgerd.supervision.processes import PIPE, Child, module_command
+from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Ended, Work, Working
 
@@ -141,7 +141,9 @@ class Workers:
             listeners = tuple(ListeningSocket(plug.fileno(), each.speech, each.host) for plug, each in slot.sockets)
             order = WorkerArguments(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
             inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
-            slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited)
+            slot.process = child = Child.start(
+                COMMAND, stdin=PIPE, inherited=inherited, environment=RETURNS_MEMORY
+            )
             failing.callback(child.kill)
             child.tell(msgspec.json.encode(order))
             ours.setblocking(False)

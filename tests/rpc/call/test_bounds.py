@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +232,22 @@ def test_what_is_too_large_for_a_block_is_not_asked_for_its_signers(folder: Path
     asked = over(folder, Limits())(request(method, transaction))
 
     assert asked["error"]["message"] == "A transaction has at most 65536 bytes"
+
+
+def test_the_answer_of_a_batch_is_in_memory_once() -> None:
+    serving = dispatcher()
+    answer = serving.answer(json.dumps([request("long", 100_000)] * 160).encode())
+    assert isinstance(answer, Later)
+
+    async def scene() -> tuple[int, int]:
+        made = await answer.first()
+        return len(made), tracemalloc.get_traced_memory()[1]
+
+    tracemalloc.start()
+    try:
+        size, most = asyncio.run(scene())
+    finally:
+        tracemalloc.stop()
+
+    assert size > 16_000_000
+    assert most < 1.5 * size

@@ -169,7 +169,7 @@ def test_large_bodies_are_read_one_at_a_time_though_their_clients_leave(monkeypa
         await asyncio.sleep(0)
         return unheard
 
-    monkeypatch.setattr("ledgerd.rpc.call.dispatch._read", read)
+    monkeypatch.setattr("ledgerd.rpc.call.dispatch.read_large_request", read)
     assert asyncio.run(scene()) == []
     assert most == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterable
 
 import pytest
@@ -220,3 +221,18 @@ def test_of_headers_that_decide_who_may_ask_none_is_overlooked() -> None:
     assert isinstance(request, Request)
     wanted = {b"host": b"a, b", b"origin": b"c", b"x-forwarded-for": b"192.0.2.1, 192.0.2.2", b"content-length": b"1"}
     assert request.headers == wanted
+
+
+def test_a_body_in_many_parts_is_in_memory_once() -> None:
+    part, count = b"x" * 65_536, 256
+    reading = RequestReader(header_bytes=MAX_HEADER, body_bytes=len(part) * count, takes_handshakes=True)
+    reading.feed(b"POST / HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n" % (HOST, len(part) * count))
+    tracemalloc.start()
+    try:
+        arrived = [each for _ in range(count) for each in reading.feed(part)]
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert [each.body for each in arrived if isinstance(each, Request)] == [part * count]
+    assert most < 1.5 * len(part) * count

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -10,8 +12,9 @@ import pytest
 from websockets.asyncio.client import connect
 
 from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.http.connection import HttpConnection
 from ledgerd.rpc.http.gate import Gate
-from ledgerd.rpc.http.service import SPARE_PLACES, SPARE_SECONDS, Connection
+from ledgerd.rpc.http.service import READ_TURN_BYTES, SPARE_PLACES, SPARE_SECONDS, Connection
 from tests.rpc.loopback import Client, Server, http_request, play, serving, until
 from tests.rpc.sample_api import Main, request, service
 
@@ -200,6 +203,68 @@ def test_answers_that_nobody_takes_are_bounded_for_all_together_and_whoever_has_
             return honest
 
     assert len(play(scene)) > size
+
+
+def test_an_answer_counts_until_its_last_byte_is_taken() -> None:
+    size = 8_000_000
+
+    async def scene() -> None:
+        serves = service()
+        async with serving(serves) as server:
+            client = await server.connect()
+            client.writer.transport.pause_reading()  # type: ignore[attr-defined] # a stream's transport is one
+            await client.say(http_request(json.dumps(request("long", size)).encode()))
+            await until(lambda: serves.dispatcher.held.total > 0)
+            [connection] = serves.connections
+            counted = serves.dispatcher.held.total
+            client.writer.transport.resume_reading()  # type: ignore[attr-defined] # as above
+            while connection.is_congested:
+                connection.keep_untaken()
+                assert not connection.is_congested or connection.untaken >= counted
+                await client.reader.read(1 << 16)
+            assert connection.transport.get_write_buffer_size() == 0
+            assert serves.dispatcher.held.total == 0
+
+    play(scene)
+
+
+def test_of_a_large_body_others_are_read_between_its_parts() -> None:
+    """A loop that reads all of one connection first would hold everybody else up."""
+    size = 2_000_000
+    parts: list[tuple[int, int]] = []
+    turn = 0
+
+    class Observed(HttpConnection):
+        def data_received(self, data: bytes) -> None:
+            parts.append((turn, len(data)))
+            super().data_received(data)
+
+    async def count() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    async def scene() -> bytes:
+        counting = asyncio.ensure_future(count())
+        loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * size)
+        theirs.setblocking(False)
+        body = json.dumps(request("echo", "x" * size)).encode()
+        sent = theirs.send(http_request(body))
+        _, connection = await loop.create_connection(lambda: Observed(service()), sock=ours)
+        await until(lambda: sum(length for _, length in parts) == sent)
+        connection.transport.abort()
+        counting.cancel()
+        theirs.close()
+        return body[:1]
+
+    assert play(scene)
+    large = [place for place, length in parts if length >= READ_TURN_BYTES]
+    assert large
+    assert len(set(large)) == len(large), "one part in a turn"
 
 
 # -- pages of the web

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
@@ -20,6 +21,7 @@ from ledgerd.protocol.block import (
 )
 from ledgerd.protocol.constants import BLOCK_GENERATION_POSTPONED_TX_LIMIT, BLOCK_SIZE, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalUpdate
 from ledgerd.protocol.versions import HardforkVersionVote
 
 if TYPE_CHECKING:
@@ -30,6 +32,16 @@ if TYPE_CHECKING:
     from ledgerd.state.objects.validators import Validator
 
 log = logging.getLogger(__name__)
+
+GENERATION_SECONDS = 0.4
+"""Applying transactions for a block takes so long at most: the slot is three seconds long, and whoever gets the block
+has to apply it too. What is left waits for another block.
+"""
+
+PROPOSALS_SHARE = 4
+"""Where other transactions wait, those with proposals take at most this part of a block: the operations in a proposal
+are carried out when it is made, and again when it is approved or ends.
+"""
 
 EMPTY_BLOCK_SIZE = 115
 """A header without anything, and room for the count of transactions."""
@@ -64,40 +76,75 @@ def generate_block(
 
 
 def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: SkipFlags) -> tuple[Transaction, ...]:
-    """Waiting transactions in their order, each tried on top of those before it.
-
-    A few that do not fit are passed over; after too many of them the block counts as full.
-    """
-    chosen: list[Transaction] = []
-    refused: list[str] = []
-    size, limit, postponed = EMPTY_BLOCK_SIZE, ledger.globals.maximum_block_size, 0
+    """Waiting transactions in their order, each tried on top of those before it."""
     pending.drop_session()
     ledger.is_reporting = False
     ledger.cursor.time = when
     try:
         with ledger.store.begin():
-            for transaction in pending.transactions:
-                if transaction.expiration < when:
-                    continue
-                if size + len(transaction.packed) >= limit:
-                    if postponed > BLOCK_GENERATION_POSTPONED_TX_LIMIT:
-                        break
-                    postponed += 1
-                    continue
-                try:
-                    with ledger.store.begin() as attempt:
-                        apply_transaction(ledger, transaction, skip)
-                        attempt.squash()
-                except RuleViolation as broken:
-                    refused.append(f"{transaction.id.hex()}: {broken.message}")
-                    continue
-                size += len(transaction.packed)
-                chosen.append(transaction)
+            selection = Selection(ledger, when, skip, pending.deadline(GENERATION_SECONDS))
+            later: list[Transaction] = []
+            share = ledger.globals.maximum_block_size // PROPOSALS_SHARE
+            selection.take(_within_share(pending.transactions, share, later))
+            selection.take(later)
     finally:
         ledger.is_reporting = True
+    refused = selection.refused
     if refused:
         log.warning("left %d waiting transactions out of a block, the first is %s", len(refused), refused[0])
-    return tuple(chosen)
+    return tuple(selection.chosen)
+
+
+def _within_share(
+    transactions: Iterable[Transaction], share: int, later: list[Transaction]
+) -> Iterator[Transaction]:
+    """All in their order, but what contains proposals only within its share of bytes; the rest of it is for later."""
+    size = 0
+    for transaction in transactions:
+        if any(isinstance(each, ProposalCreate | ProposalUpdate) for each in transaction.operations):
+            if size + len(transaction.packed) > share:
+                later.append(transaction)
+                continue
+            size += len(transaction.packed)
+        yield transaction
+
+
+class Selection:
+    """The transactions of a block that is being made.
+
+    A few that do not fit are passed over; after too many of them the block counts as full.
+    """
+
+    def __init__(self, ledger: Ledger, when: int, skip: SkipFlags, is_late: Callable[[], bool]) -> None:
+        self.chosen: list[Transaction] = []
+        self.refused: list[str] = []
+        self._ledger, self._when, self._skip, self._is_late = ledger, when, skip, is_late
+        self._size, self._limit, self._postponed = EMPTY_BLOCK_SIZE, ledger.globals.maximum_block_size, 0
+
+    def take(self, transactions: Iterable[Transaction]) -> None:
+        """Try transactions until the block is full, or its time is over."""
+        for transaction in transactions:
+            if self._is_late():
+                return
+            if transaction.expiration < self._when:
+                continue
+            if self._size + len(transaction.packed) >= self._limit:
+                if self._postponed > BLOCK_GENERATION_POSTPONED_TX_LIMIT:
+                    return
+                self._postponed += 1
+                continue
+            self._try(transaction)
+
+    def _try(self, transaction: Transaction) -> None:
+        try:
+            with self._ledger.store.begin() as attempt:
+                apply_transaction(self._ledger, transaction, self._skip)
+                attempt.squash()
+        except RuleViolation as broken:
+            self.refused.append(f"{transaction.id.hex()}: {broken.message}")
+            return
+        self._size += len(transaction.packed)
+        self.chosen.append(transaction)
 
 
 def _extensions(ledger: Ledger, validator: Validator) -> HeaderExtensions:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-MAX_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 LONGEST_REQUEST = 4 * 1024
-LONGEST_ANSWER = 4 * 1024 * 1024
+LONGEST_ANSWER = 1024 * 1024
 
 _MARK = b'"id"'
 _LAST_MARK = _MARK + b":"

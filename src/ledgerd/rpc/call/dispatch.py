@@ -11,13 +11,13 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from functools import partial
+from io import BytesIO
 from typing import cast
 
 from ledgerd.chain.log.files import DamageNotes
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
-from ledgerd.codec.legacy_json import parse
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
@@ -26,17 +26,17 @@ from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
 from ledgerd.rpc.call.envelope import (
     NO_ID,
-    answer_bytes,
     argument_list,
+    as_bytes,
     call_of,
-    error_text,
+    error_answer,
     identifier,
     result_opening,
-    result_text,
 )
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
 from ledgerd.rpc.call.held_answers import HeldAnswers
 from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.reading import LARGE, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.supervision.threads import in_thread
 
@@ -47,30 +47,14 @@ REFUSALS = (PlainError, RuleViolation, DecodeError)
 
 INTERNAL = ErrorObject(OTHER, "Internal error: the node's log says more")
 
-LARGE = 256 * 1024
-"""Larger bodies are parsed in a thread, so that other requests need not wait for them."""
-
-MOST_ODD_VALUES = 20_000
-"""The most values of a request that is not standard JSON, whose parser is slow: a tenth of a second of work."""
-
-MOST_VALUES = 1_000_000
-"""The most values of a request: each needs many times its bytes in memory."""
-
 Clock = Callable[[], float]
-
-
-def _read(body: bytes) -> Json:
-    """The JSON of a request, within limits of time and memory."""
-    if len(body) > LARGE and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise PlainError(f"A request holds at most {MOST_VALUES} values", INVALID_REQUEST)
-    return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES)
 
 
 class Later:
     """Answers that are still to come: one, or several of a subscription."""
 
     def __init__(
-        self, answers: AsyncGenerator[str, None], identity: str = NO_ID, *, is_endless: bool = False, held: int = 0
+        self, answers: AsyncGenerator[bytes, None], identity: str = NO_ID, *, is_endless: bool = False, held: int = 0
     ) -> None:
         self.held = held
         """Bytes of the request that are kept until the answer is ready."""
@@ -82,8 +66,8 @@ class Later:
     async def answers(self) -> AsyncGenerator[bytes, None]:
         """Each answer when it is ready. Closing the iterator cancels the rest."""
         async with aclosing(self._answers) as answers:
-            async for text in answers:
-                yield answer_bytes(text)
+            async for answer in answers:
+                yield answer
 
     async def first(self) -> bytes:
         """The first answer; later ones are cancelled."""
@@ -94,7 +78,7 @@ class Later:
 
     def refused(self, reason: str) -> bytes:
         """The answer on a connection that may not wait for further ones."""
-        return answer_bytes(error_text(ErrorObject(OTHER, reason), self._identity))
+        return error_answer(ErrorObject(OTHER, reason), self._identity)
 
 
 class Dispatcher:
@@ -120,24 +104,23 @@ class Dispatcher:
             return known
         if len(body) > LARGE:
             return Later(self._large_answer(body, asker), held=len(body))
-        answered = self._parsed(body, partial(_read, body), asker)
-        return answered if isinstance(answered, Later) else answer_bytes(answered)
+        return self._parsed(body, partial(read_request, body), asker)
 
-    async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[str, None]:
+    async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[bytes, None]:
         """The answer to a body that takes long to read: in a thread, while others have their turns here.
 
         The parsed value needs many times the memory of the body, so only one is parsed at a time; a thread cannot be
         interrupted, so the next one waits for its end even where the client has left.
         """
         await self._reading.acquire()
-        reading = in_thread(_read, body)
+        reading = in_thread(read_large_request, body)
         reading.add_done_callback(self._has_read)
         await asyncio.wait([reading])
         answered = self._parsed(body, reading.result, asker)
         if isinstance(answered, Later):
             async with aclosing(answered.answers()) as answers:
                 async for answer in answers:
-                    yield answer.decode("utf-8", "surrogateescape")
+                    yield answer
         else:
             yield answered
 
@@ -147,23 +130,23 @@ class Dispatcher:
         if not reading.cancelled():
             reading.exception()
 
-    def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: Asker) -> str | Later:
+    def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: Asker) -> bytes | Later:
         budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
         try:
             request = parsed()
             if isinstance(request, list):
                 return self._batched(request, budget, asker)
         except PlainError as error:
-            return error_text(self._fault(error), NO_ID)
+            return error_answer(self._fault(error), NO_ID)
         except REFUSALS as error:
             # Whatever is not a request gets the same code.
-            return error_text(self._fault(error)._replace(code=OTHER), NO_ID)
+            return error_answer(self._fault(error)._replace(code=OTHER), NO_ID)
         return self._single(request, budget, body)
 
     def _fault(self, error: PlainError | RuleViolation | DecodeError) -> ErrorObject:
         return error_object(error, int(self._clock()))
 
-    def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> str | Later:
+    def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> bytes | Later:
         """Answer one request; `body` if it came outside of a batch, so that the answer can be cached."""
         identity = NO_ID
         try:
@@ -183,22 +166,22 @@ class Dispatcher:
             return self._refused(error, identity, budget)
         except OperatorError as damage:
             self._damage.tell(damage)
-            return error_text(INTERNAL, identity)
+            return error_answer(INTERNAL, identity)
         except Exception:
             log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
-            return error_text(INTERNAL, identity)
+            return error_answer(INTERNAL, identity)
         if body and method.is_cached:
-            self.cache.keep(body, identity, answer_bytes(opening))
-        return f"{opening}{identity}}}"
+            self.cache.keep(body, identity, opening)
+        return b"%b%b}" % (opening, as_bytes(identity))
 
-    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: RequestBudget) -> str:
+    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: RequestBudget) -> bytes:
         """The error, whose bytes count as those of an answer."""
-        text = error_text(self._fault(error), identity)
+        answer = error_answer(self._fault(error), identity)
         try:
-            budget.take_bytes(len(text))
+            budget.take_bytes(len(answer))
         except PlainError as full:
-            return error_text(self._fault(full), identity)
-        return text
+            return error_answer(self._fault(full), identity)
+        return answer
 
     def method(self, api: str, name: str) -> Method:
         """The method by the names of API and method."""
@@ -212,13 +195,13 @@ class Dispatcher:
             raise Unresolved(layout, {"method": name})
         return method
 
-    def _result(self, method: Method, arguments: list[object], budget: RequestBudget) -> str:
-        """The JSON text of a method's result, from one state."""
+    def _result(self, method: Method, arguments: list[object], budget: RequestBudget) -> bytes:
+        """The JSON of a method's result, from one state."""
         view = ApiView(self.node, budget)
         try:
             text = method.codec.to_json(method.function(view, *arguments))
             budget.take_bytes(len(text))
-            return text
+            return as_bytes(text)
         finally:
             view.close()
 
@@ -234,22 +217,22 @@ class Dispatcher:
 
     async def _answers(
         self, method: Method, arguments: list[object], identity: str, budget: RequestBudget
-    ) -> AsyncGenerator[str, None]:
+    ) -> AsyncGenerator[bytes, None]:
         try:
             async with aclosing(self._values(method, arguments, budget.share)) as values:
                 async for value in values:
                     text = method.codec.to_json(value)
                     if method.answering is Answering.LATER:
                         budget.take_bytes(len(text))
-                    yield result_text(text, identity)
+                    yield b"%b%b}" % (result_opening(as_bytes(text)), as_bytes(identity))
         except REFUSALS as error:
-            yield error_text(self._fault(error), identity)
+            yield error_answer(self._fault(error), identity)
         except OperatorError as damage:
             self._damage.tell(damage)
-            yield error_text(INTERNAL, identity)
+            yield error_answer(INTERNAL, identity)
         except Exception:
             log.exception("%s.%s failed", method.api, method.name)
-            yield error_text(INTERNAL, identity)
+            yield error_answer(INTERNAL, identity)
 
     def _batched(self, requests: list[Json], budget: RequestBudget, asker: Asker) -> Later:
         if not requests:
@@ -259,22 +242,24 @@ class Dispatcher:
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
         return Later(self._batch_answer(requests, budget))
 
-    async def _batch_answer(self, requests: list[Json], budget: RequestBudget) -> AsyncGenerator[str, None]:
+    async def _batch_answer(self, requests: list[Json], budget: RequestBudget) -> AsyncGenerator[bytes, None]:
         """One array of all answers, in the order of the requests, which are answered one after the other."""
-        texts, held = [], 0
+        answers, held = BytesIO(), 0  # it grows in place, and its bytes are handed over without a copy
         try:
             for request in requests:
                 answered = self._single(request, budget)
                 if isinstance(answered, Later):
-                    answered = (await answered.first()).decode("utf-8", "surrogateescape")
-                texts.append(answered)
+                    answered = await answered.first()
+                answers.write(b"," if held else b"[")
+                answers.write(answered)
                 held += len(answered)
                 self.held.change(budget.share, len(answered))
                 budget.require_held(self.held)
                 # A batch may be long: other connections are served between its requests.
                 await asyncio.sleep(0)
-            yield f"[{','.join(texts)}]"
+            answers.write(b"]")
+            yield answers.getvalue()
         except PlainError as error:
-            yield error_text(self._fault(error), NO_ID)
+            yield error_answer(self._fault(error), NO_ID)
         finally:
             self.held.change(budget.share, -held)

@@ -75,21 +75,16 @@ def argument_list(call: Call) -> list[Json]:
     return as_array(call.arguments)
 
 
-def result_opening(result: str) -> str:
-    """The answer with a result, up to its id."""
-    return f'{{"jsonrpc":"2.0","result":{result},"id":'
+def result_opening(result: bytes) -> bytes:
+    """The answer with a result, which is JSON, up to its id."""
+    return b'{"jsonrpc":"2.0","result":%b,"id":' % result
 
 
-def result_text(result: str, identity: str) -> str:
-    """The answer with a result, which is JSON text."""
-    return f"{result_opening(result)}{identity}}}"
-
-
-def error_text(fault: ErrorObject, identity: str) -> str:
+def error_answer(fault: ErrorObject, identity: str) -> bytes:
     """The answer with an error."""
-    return f'{{"jsonrpc":"2.0","error":{fault.text},"id":{identity}}}'
+    return as_bytes(f'{{"jsonrpc":"2.0","error":{fault.text},"id":{identity}}}')
 
 
-def answer_bytes(text: str) -> bytes:
-    """The bytes of an answer; bytes of the chain that are not UTF-8 are sent unchanged."""
+def as_bytes(text: str) -> bytes:
+    """JSON as bytes; bytes of the chain that are not UTF-8 are sent unchanged."""
     return text.encode("utf-8", "surrogateescape")

@@ -27,6 +27,10 @@ MAX_WAITING = 64
 """Pipelined requests of a client; with more, its socket is not read (back-pressure)."""
 
 
+LARGE_ANSWER = 1 << 20
+"""Bytes of an answer that is not copied behind its head."""
+
+
 class Speech(Enum):
     """The protocols of an endpoint."""
 
@@ -62,6 +66,7 @@ class HttpConnection(Connection):
     # -- from the transport
 
     def data_received(self, data: bytes) -> None:
+        self.read_in_turns(len(data))
         if self._is_ending:
             return
         reader = self._reader
@@ -84,6 +89,10 @@ class HttpConnection(Connection):
         else:
             self._take(known._replace(body=body))
             self._account()
+
+    @property
+    def may_read(self) -> bool:
+        return len(self._waiting) < MAX_WAITING
 
     def _account(self) -> None:
         """Count the buffered bytes, and close the connection if the total limit is exceeded."""
@@ -229,7 +238,12 @@ class HttpConnection(Connection):
 
     def _send_answer(self, request: Request, answer: bytes) -> None:
         body = b"" if request.method == b"HEAD" else answer
-        self._send(request, responses.json_head(len(answer), self._header(request)) + body)
+        head = responses.json_head(len(answer), self._header(request))
+        if len(body) < LARGE_ANSWER:
+            self._send(request, head + body)
+        else:
+            self.transport.write(head)
+            self._send(request, body)
 
     def _send(self, request: Request, response: bytes) -> None:
         self.steps += 1

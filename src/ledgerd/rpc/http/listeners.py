@@ -16,9 +16,10 @@ BACKLOG = 1024
 
 
 def resolve(host: str, port: int) -> tuple[str, int]:
-    """The first address of a host; only IPv4, as in the reference (spec 06, section 5.4)."""
+    """The first address of a host: of a name the first of IPv4, as in the reference (spec 06, section 5.4)."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        found = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)
     except OSError as error:
         raise OperatorError(f"{host} has no address to listen on: {error}") from error
     address = found[0][4]
@@ -35,7 +36,7 @@ def listen(host: str, port: int, workers: int) -> list[socket.socket]:
         # Without this check, a port that another program uses would be shared with it.
         _bound(address, is_shared=False).close()
         sockets = [_bound(address, is_shared=True)]
-        address = sockets[0].getsockname()
+        address = sockets[0].getsockname()[:2]
         sockets += [_bound(address, is_shared=True) for _ in range(workers - 1)]
     except OSError as error:
         raise OperatorError(f"cannot listen on {host}:{port}: {error.strerror}") from error
@@ -43,8 +44,12 @@ def listen(host: str, port: int, workers: int) -> list[socket.socket]:
 
 
 def _bound(address: tuple[str, int], *, is_shared: bool) -> socket.socket:
-    plug = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    is_ipv6 = ":" in address[0]
+    plug = socket.socket(socket.AF_INET6 if is_ipv6 else socket.AF_INET, socket.SOCK_STREAM)
     try:
+        if is_ipv6:
+            # `[::]` is for IPv6 alone, so that another endpoint may have the same port of IPv4.
+            plug.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         plug.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if is_shared:
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from io import BytesIO
 from typing import NamedTuple
 
 import httptools
@@ -97,7 +98,7 @@ class RequestReader:
         self._unended_bytes = 0
         self._path = b""
         self._headers: dict[bytes, bytes] = {}
-        self._body: list[bytes] = []
+        self._body: bytes | BytesIO = b""
         self._body_bytes = 0
         self._known_head = b""
         self._known_bytes = -1
@@ -202,7 +203,7 @@ class RequestReader:
         self._head_bytes = self._unended_bytes = self._body_bytes = 0
         self._path = b""
         self._headers = {}
-        self._body = []
+        self._body = b""
 
     def on_url(self, url: bytes) -> None:
         self._path += url
@@ -235,8 +236,17 @@ class RequestReader:
         self._body_bytes += len(body)
         if self._body_bytes > self._max_body:
             self._refuse(413)
-        elif self.place is not ENDED:
-            self._body.append(body)
+        elif self.place is ENDED:
+            return
+        elif isinstance(self._body, BytesIO):
+            self._body.write(body)
+        elif self._body:
+            # It grows in place, and is handed over without a copy: large bodies are in memory once.
+            first, self._body = self._body, BytesIO()
+            self._body.write(first)
+            self._body.write(body)
+        else:
+            self._body = body
 
     def on_message_complete(self) -> None:
         if self.place is ENDED:
@@ -245,7 +255,7 @@ class RequestReader:
         self.steps += 1
         if self._parser.should_upgrade():
             return
-        parts, self._body = self._body, []
-        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        arrived, self._body = self._body, b""
+        body = arrived.getvalue() if isinstance(arrived, BytesIO) else arrived
         keeps_open, says_so = self._parser.should_keep_alive(), b"connection" in self._headers
         self._arrived.append(Request(self._parser.get_method(), self._path, body, keeps_open, says_so, self._headers))

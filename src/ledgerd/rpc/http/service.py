@@ -38,6 +38,12 @@ MOST_IN_A_TURN = 64
 """Requests of one connection that are answered before other connections are served."""
 
 
+READ_TURN_BYTES = 64 * 1024
+"""Received bytes after which others are served first."""
+
+WRITE_BYTES = 64 * 1024
+"""Bytes of answers that a client need not have taken for us to answer on."""
+
 SPARE_PLACES = 64
 """Connections above the limits, which are served `/health` only."""
 
@@ -78,6 +84,8 @@ class Connection(asyncio.Protocol):
         if not self.service.admit(self):
             self.transport.abort()
             return
+        # A write buffer keeps a whole answer until its last byte is taken: only an empty one is counted as nothing.
+        self.transport.set_write_buffer_limits(WRITE_BYTES, 0)
         plug = transport.get_extra_info("socket")
         if plug is not None and plug.family != socket.AF_UNIX:
             # A client that waits for an answer sends nothing: TCP keep-alive detects a lost connection.
@@ -101,6 +109,21 @@ class Connection(asyncio.Protocol):
         self.hold(0)
         self.keep(0)
         self.service.leave(self)
+
+    def read_in_turns(self, size: int) -> None:
+        """After many bytes, read others first: a loop would read up to 8 MB of one connection at once."""
+        if size >= READ_TURN_BYTES and not self.transport.is_closing():
+            self.transport.pause_reading()
+            self.service.loop.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        if self.may_read and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    @property
+    @abstractmethod
+    def may_read(self) -> bool:
+        """Whether nothing that has arrived has to be answered before more is read."""
 
     def go_on_later(self) -> None:
         """Answer more waiting requests after other connections were served."""
@@ -149,7 +172,7 @@ class Connection(asyncio.Protocol):
     def keep_untaken(self) -> None:
         """Count the answers that the client does not take; when too many are kept, whoever has most is closed."""
         if self.is_congested:
-            self.keep(self.transport.get_write_buffer_size())
+            self.keep(max(self._untaken, self.transport.get_write_buffer_size()))
             self.service.relieve()
 
     def keep(self, size: int) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import base64
 import binascii
 import logging
+from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -25,6 +26,8 @@ from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
 
 VERSIONS = frozenset((b"7", b"8", b"13"))
 """The versions whose frames are those of the standard."""
+
+STEP_BYTES = 1 << 20
 
 NOT_TEXT = b"error: string payload expected"
 
@@ -78,6 +81,7 @@ class WebSocketConnection(Connection):
                 self._waiting.append(event)
                 self._waiting_bytes += len(event.data)
         self.go_on()
+        self.read_in_turns(len(data))
 
     def go_on(self) -> None:
         """Handle the frames in order, while the client reads its answers."""
@@ -96,6 +100,10 @@ class WebSocketConnection(Connection):
         if self._account():
             self._end(CloseCode.TRY_AGAIN_LATER, "the node holds too much of what has not arrived whole")
         self._flush()
+
+    @property
+    def may_read(self) -> bool:
+        return not (self.is_congested or self._waiting)
 
     def _account(self) -> bool:
         late = sum(each.held for each in self._late.values())
@@ -242,8 +250,11 @@ class WebSocketConnection(Connection):
 def _is_utf8(message: bytes) -> bool:
     if message.isascii():
         return True
+    decoder = getincrementaldecoder("utf-8")()
     try:
-        message.decode("utf-8")
+        # In steps: a whole text would take four times its bytes.
+        for start in range(0, len(message), STEP_BYTES):
+            decoder.decode(message[start : start + STEP_BYTES], start + STEP_BYTES >= len(message))
     except UnicodeDecodeError:
         return False
     return True

@@ -67,7 +67,7 @@ WEBSERVER = OptionSection(
             "webserver-max-held-bytes",
             SIZE,
             "The most bytes of requests that a process buffers, unfinished and waiting ones; further ones are refused.",
-            default="64000000",
+            default="48000000",
             ours=True,
             field="limits.held_bytes",
         ),
@@ -77,7 +77,7 @@ WEBSERVER = OptionSection(
             "The most bytes of answers that one of the processes holds: of batches that are not whole yet, and of what "
             "clients have not read. Beyond it, batches of whoever holds most are answered with an error, and its "
             "connections are closed; 0 for any size.",
-            default="128000000",
+            default="64000000",
             ours=True,
             field="limits.held_answer_bytes",
         ),
