@@ -15,7 +15,7 @@ FIRST, LAST = 21_000, 32_000
 
 def free_base() -> int:
     """A base from which all of them are free. Processes that run tests side by side begin at different ones."""
-    bases = [*range(FIRST, LAST, SPAN)]
+    bases: list[int] = [*range(FIRST, LAST, SPAN)]
     begin = os.getpid() % len(bases)
     for base in bases[begin:] + bases[:begin]:
         with ExitStack() as plugs:
