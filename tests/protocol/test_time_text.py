@@ -22,6 +22,28 @@ BASE = 1538216607
 """2018-09-29T10:23:27, the time of the first block of the main network."""
 
 
+def outcome(text: str) -> int | str:
+    try:
+        return parse_time_text(text)
+    except TimeTextError as refused:
+        return refused.what
+
+
+DIGITS = st.text("0123456789", min_size=2, max_size=2)
+
+
+@given(
+    year=st.tuples(DIGITS, DIGITS), parts=st.tuples(*[st.one_of(DIGITS, st.sampled_from(["01", "-1", "1T", " 1"]))] * 5)
+)
+def test_a_time_of_the_printed_length_is_read_like_one_of_another_length(
+    year: tuple[str, str], parts: tuple[str, ...]
+) -> None:
+    month, day, *clock = parts
+    text = f"{''.join(year)}-{month}-{day}T{':'.join(clock)}"
+
+    assert outcome(text) == outcome(text + ".0")
+
+
 @pytest.mark.parametrize("text", RECORDED["printed"]["times"])
 def test_a_printed_time_is_read_back(text: str) -> None:
     assert time_text(parse_time_text(text)) == text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import lmdb
 import msgspec
 import pytest
 
@@ -16,9 +16,12 @@ from ledgerd.chain.offline.audit import excess_tokens, excess_votes
 from ledgerd.protocol.identifiers import NO_BLOCK, ChainId
 from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.load import load
+from ledgerd.snapshot.load import fill, load
 from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.sections import BY_NAME
 from ledgerd.state import Store
+from ledgerd.state.disk import MAX_DATABASES
+from ledgerd.state.loading import Limits
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS, Account
 from ledgerd.state.objects.discrepancies import Sum
@@ -32,7 +35,8 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_VOTES,
     SchedulePlace,
 )
-from tests.snapshot.recorded import packed, recorded_file, small_state
+from tests.snapshot.recorded import STATES, packed, recorded_file, small_state
+from tests.state.ids import set_next_id
 
 
 @pytest.fixture
@@ -213,16 +217,41 @@ def test_a_head_block_that_is_not_the_head_is_refused(store: Store) -> None:
         load_state(store, state)
 
 
-def test_what_is_committed_on_the_way_is_the_same(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    load_state(store, small_state())
-    monkeypatch.setattr(import_module("ledgerd.snapshot.load"), "RECORDS_A_COMMIT", 3)
+def contents(folder: Path) -> dict[bytes, list[tuple[bytes, bytes]]]:
+    """Every entry of every sub-database of a closed state."""
+    with lmdb.Environment(str(folder), max_dbs=MAX_DATABASES, readonly=True, lock=False) as environment:
+        with environment.begin() as transaction:
+            names = environment.dbs(transaction)
+        handles = {name: environment.open_db(name, create=False) for name in names}
+        with environment.begin() as transaction:
+            return {name: list(transaction.cursor(handle)) for name, handle in handles.items()}
 
-    with Store.open(tmp_path / "other", STORED_TABLES, cached=10) as other:
-        load_state(other, small_state())
-        for table in STORED_TABLES:
-            assert list(other.scan(table)) == list(store.scan(table))
+
+@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("limits", [Limits(), Limits(rows_a_run=7, items_a_block=3, bytes_a_commit=5000)])
+def test_a_recorded_state_is_the_file_of_its_records_created_one_by_one(
+    tmp_path: Path, name: str, limits: Limits
+) -> None:
+    snapshot = Snapshot.from_bytes(recorded_file(name))
+    records = [
+        (section.table, section.parse(record))
+        for section, record in ((BY_NAME.get(name), record) for name, record in snapshot.records())
+        if section is not None
+    ]
+    with Store.open(tmp_path / "created", STORED_TABLES) as store:
+        for table, entity in records:
+            set_next_id(store, table, entity.id)
+            store.create(table, entity.__copy__())
+        store.commit()
+
+    with Store.open(tmp_path / "loaded", STORED_TABLES) as store, store.loading(limits) as rows:
+        for table, entity in records:
+            rows.add(table, entity)
+
+    assert contents(tmp_path / "loaded") == contents(tmp_path / "created")
+    with Store.open(tmp_path / "filled", STORED_TABLES) as store:
+        fill(store, snapshot)
+    assert contents(tmp_path / "filled") == contents(tmp_path / "created")
 
 
 @pytest.mark.parametrize("section", ["dynamic_global_property", "validator_schedule", "hardfork_property"])
@@ -267,8 +296,9 @@ def test_two_objects_of_one_id_are_refused(store: Store) -> None:
 def test_two_objects_of_one_name_are_refused(store: Store) -> None:
     state = small_state()
     state["account"][2]["name"] = "null"
+    taken = state["account"][2]["id"]
 
-    with pytest.raises(SnapshotError, match=r"a record of account .* uniqueness"):
+    with pytest.raises(SnapshotError, match=rf"a record of account in the snapshot, {taken}, cannot .* uniqueness"):
         load_state(store, state)
 
 

@@ -30,6 +30,8 @@ class Unsigned(Kind):
 
     def parse(self, value: object) -> int:
         """Truncated silently to the width, as the reference does."""
+        if type(value) is int and 0 <= value <= self.mask:
+            return value  # nearly always, and an import does this for each field of each record
         return as_uint64(value) & self.mask
 
     def default(self) -> int:
@@ -42,6 +44,7 @@ class Signed(Kind):
 
     def __init__(self, bits: int, title: str = "") -> None:
         self.bits = bits
+        self.half = 1 << (bits - 1)
         self.letters = SIGNED_LETTERS[bits]
         self.memory = bits // 8
         self.title = title or f"int{bits}"
@@ -52,7 +55,9 @@ class Signed(Kind):
 
     def parse(self, value: object) -> int:
         """Truncated silently to the width, as the reference does."""
-        half = 1 << (self.bits - 1)
+        half = self.half
+        if type(value) is int and -half <= value < half:
+            return value
         return (as_int64(value) + half) % (2 * half) - half
 
     def default(self) -> int:
@@ -68,7 +73,9 @@ class Share(Signed):
 
     def parse(self, value: object) -> int:
         """The bit pattern of an unsigned reading, seen as a signed number."""
-        half = 1 << 63
+        half = self.half
+        if type(value) is int and -half <= value < half:
+            return value
         return (as_uint64(value) + half) % (2 * half) - half
 
 

@@ -14,15 +14,16 @@ from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
 from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.offline.tokens import TokenTally
 from ledgerd.chain.rules.market_records.following import begin_after_import
-from ledgerd.chain.rules.markets.seeds import note_leverage_ends, recount_accounts, recount_oracles
+from ledgerd.chain.rules.markets.seeds import FrozenTally, note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.snapshot.checks import require_anchor, require_counts, require_sums
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS
-from ledgerd.state import NotUnique, StoreMisuse
+from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS, SnapshotSection
+from ledgerd.state import StoreMisuse
+from ledgerd.state.errors import NotUniqueRow
 from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
@@ -34,12 +35,12 @@ from ledgerd.state.objects.validators import (
 from ledgerd.state.tables import Entity, Table
 
 if TYPE_CHECKING:
-    from ledgerd.codec.json_text import Json
+    from collections.abc import Callable, Sequence
+
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.snapshot.read import Snapshot
     from ledgerd.state import Store
-
-RECORDS_A_COMMIT = 20_000
+    from ledgerd.state.loading import Loading
 
 SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
 VOTES, OLD_VOTES = "validator_vote", "witness_vote"
@@ -61,9 +62,9 @@ def load(
         raise SnapshotError(
             f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()}, this node of {network.chain_id.hex()}"
         )
-    tally = TokenTally()
+    tally, frozen = TokenTally(), FrozenTally()
     with json_defaults_of(network):
-        head_block = fill(store, snapshot, tally, with_metadata=with_metadata)
+        head_block = fill(store, snapshot, tally.take, frozen.take, with_metadata=with_metadata)
     _require_whole(store, network)
     require_anchor(snapshot, head_block, store.get(HARDFORK_PROPERTIES, 0).last_hardfork)
     _require_one_head(store, snapshot)
@@ -77,43 +78,54 @@ def load(
     store.commit()
     require_sums(store, tally, residual)
     ledger = Ledger(store, network)
-    _count_markets(ledger)
+    _count_markets(ledger, frozen)
     if with_metadata:
         begin_after_import(ledger)
     store.commit()
-    accept_discrepancies(ledger)
+    accept_discrepancies(ledger, tally.excess)
     return head_block
 
 
 def fill(
-    store: Store, snapshot: Snapshot, tally: TokenTally | None = None, *, with_metadata: bool = False
+    store: Store, snapshot: Snapshot, *counts: Callable[[Entity], None], with_metadata: bool = False
 ) -> Block | None:
-    """Write the records of a snapshot into a store, and count their tokens."""
+    """Write the records of a snapshot into an empty store, and count what is in them on the way."""
+    try:
+        with store.loading() as rows:
+            return _read(rows, snapshot, counts, with_metadata=with_metadata)
+    except NotUniqueRow as error:
+        sections = {each: BY_NAME.get(OLD_SECTIONS.get(each, each)) for each in snapshot.sections}
+        name = next(each for each, section in sections.items() if section and section.table.title == error.table)
+        text = f"a record of {name} in the snapshot, {error.object_id}, cannot be taken: {error}"
+        raise SnapshotError(text) from error
+
+
+def _read(
+    rows: Loading, snapshot: Snapshot, counts: Sequence[Callable[[Entity], None]], *, with_metadata: bool
+) -> Block | None:
     head_block = None
-    tally = tally or TokenTally()
     met: set[str] = set()
-    for count, (name, record) in enumerate(snapshot.records(), 1):
+    for name, record in snapshot.records():
         met.add(name)
-        if count % RECORDS_A_COMMIT == 0:
-            store.commit()
         try:
             if name == HEAD_BLOCK:
                 head_block = codec_of(Block).from_json(record)
             elif (with_metadata or name != METADATA.name) and (name != OLD_VOTES or VOTES not in met):
-                tally.take(_put(store, OLD_SECTIONS.get(name, name), record))
-        except (DecodeError, NotUnique, StoreMisuse) as error:
+                section = _section(name)
+                entity = section.parse(record)
+                rows.add(section.table, entity)
+                for count in counts:
+                    count(entity)
+        except (DecodeError, StoreMisuse) as error:
             raise SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}") from error
     return head_block
 
 
-def _put(store: Store, name: str, record: Json) -> Entity:
-    section = BY_NAME.get(name)
+def _section(name: str) -> SnapshotSection[Any]:
+    section = BY_NAME.get(OLD_SECTIONS.get(name, name))
     if section is None:
         raise SnapshotError(f"the snapshot has a section {name}, which this program does not know: update it")
-    entity = section.parse(record)
-    store.set_next_id(section.table, entity.id)
-    made: Entity = store.create(section.table, entity)
-    return made
+    return section
 
 
 def _require_whole(store: Store, network: ChainParameters) -> None:
@@ -168,7 +180,7 @@ def _trust_the_head(store: Store) -> None:
         head.last_irreversible_block_ref_prefix = 0
 
 
-def _count_markets(ledger: Ledger) -> None:
+def _count_markets(ledger: Ledger, frozen: FrozenTally) -> None:
     """Count markets now, as the first block with markets would do, since it may take long (spec 09, section 4.1).
 
     As in the reference, the flags stay as before this block. If the file has counted the markets of its oracles, that
@@ -177,7 +189,7 @@ def _count_markets(ledger: Ledger) -> None:
     head = ledger.globals
     if not (head.pm_active_markets_seeded and head.pm_oracle_gauges_seeded):
         recount_oracles(ledger)
-    recount_accounts(ledger)
+    recount_accounts(ledger, frozen)
     note_leverage_ends(ledger)
     with ledger.editing(head):
         head.pm_frozen_counters_seeded = False

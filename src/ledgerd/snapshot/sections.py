@@ -183,9 +183,20 @@ class SnapshotSection(Generic[E]):
         """The JSON text of an object."""
         return RecordKind(self.table.record, lambda: self.fields).printer
 
+    @cached_property
+    def _parsers(self) -> list[tuple[str, Callable[[object], Any]]]:
+        return [(field.name, field.kind.parse) for field in self.fields]
+
     def parse(self, value: Json) -> E:
         """The object of parsed JSON; missing fields get the default of the record (spec 11, section 8.5)."""
         given = renamed(as_object(value))
+        try:
+            return self.table.record(*[parse(given[name]) for name, parse in self._parsers])
+        except (KeyError, DecodeError):
+            return self._parse_by_field(given)
+
+    def _parse_by_field(self, given: dict[str, Json]) -> E:
+        """The same where a field is missing or wrong: the error names it."""
         made: dict[str, Any] = {}
         for field in self.fields:
             if field.name not in given:
@@ -201,7 +212,7 @@ class SnapshotSection(Generic[E]):
 
 def renamed(given: dict[str, Json]) -> dict[str, Json]:
     """The members of an object under today's names, those of the properties inside it too."""
-    if OLD_FIELDS.keys().isdisjoint(given) and not any(isinstance(value, dict) for value in given.values()):
+    if OLD_FIELDS.keys().isdisjoint(given) and dict not in map(type, given.values()):
         return given
     return {
         OLD_FIELDS.get(name, name): renamed(value) if isinstance(value, dict) else value

@@ -41,6 +41,16 @@ class NotUnique(RuleViolation):
         return cls("Could not modify object, most likely a uniqueness constraint was violated")
 
 
+class NotUniqueRow(NotUnique):
+    """Two rows that were loaded have one key; the later one is told."""
+
+    def __init__(self, table: str, object_id: int) -> None:
+        super().__init__(NotUnique.on_create().what)
+        self.table = table
+        """Its title."""
+        self.object_id = object_id
+
+
 class StorageError(OperatorError):
     """The state on disk cannot be used or written; the text says what to do about it."""
 

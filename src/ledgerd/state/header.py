@@ -24,6 +24,9 @@ FORMAT = b"ledgerd state 1"
 UNDER_CONVERSION = "under conversion\n"
 """Stands before the former layout while the file is being converted."""
 
+BEING_LOADED = "being loaded\n"
+"""Stands before the layout while the rows of a new state come in, which has no indexes yet."""
+
 Counters = tuple[int, ...]
 """The next id of a table, then the next rank of each of its ordered indexes."""
 
@@ -46,7 +49,10 @@ def check_header(transaction: LmdbTransaction, database: Database, tables: tuple
     found = transaction.get(FORMAT_KEY, db=database)
     if found is None:
         return False
-    if found != FORMAT or transaction.get(LAYOUT_KEY, db=database) != layout(tables).encode():
+    found_layout = transaction.get(LAYOUT_KEY, db=database) or b""
+    if found_layout.startswith(BEING_LOADED.encode()):
+        raise unreadable(f"{folder}: the import that made it was stopped")
+    if found != FORMAT or found_layout != layout(tables).encode():
         raise StoreOutdated(
             f"the state in {folder} was written by another version of this program: start the node, which converts "
             "that of an earlier one; else remove it, then replay the block log or import a snapshot"
@@ -59,12 +65,16 @@ class Header:
 
     def __init__(self, disk: Disk, databases: dict[str, Database], tables: tuple[Table[Any], ...]) -> None:
         self._database = databases[HEADER]
+        self._layout = layout(tables).encode()
         transaction = disk.transaction
         if not check_header(transaction, self._database, tables, str(disk.folder)):
             if not disk.is_new:
                 raise unreadable(f"{disk.folder}: it has no header")
             transaction.put(FORMAT_KEY, FORMAT, db=self._database)
-            transaction.put(LAYOUT_KEY, layout(tables).encode(), db=self._database)
+            transaction.put(LAYOUT_KEY, self._layout, db=self._database)
+        self.is_loading = False
+        """Whether rows of a new state come in past the store: the file says so until all of it is there."""
+        self._said_loading = False
         self.revision = read_revision(transaction, self._database)
         """The committed one."""
         self.values: dict[str, bytes] = {}
@@ -88,8 +98,16 @@ class Header:
         self.values[name] = value
         self._changed.add(name)
 
+    def write_layout(self, transaction: LmdbTransaction) -> None:
+        """Put the layout into the transaction, with the mark while the state is incomplete."""
+        mark = BEING_LOADED.encode() if self.is_loading else b""
+        transaction.put(LAYOUT_KEY, mark + self._layout, db=self._database)
+        self._said_loading = self.is_loading
+
     def write(self, transaction: LmdbTransaction, counters: Mapping[str, Counters], revision: int) -> None:
         """Put what changed into the transaction; the counters are by the titles of their tables."""
+        if self._said_loading or self.is_loading:
+            self.write_layout(transaction)
         for title, each in counters.items():
             if self._counters.get(title) != each:
                 transaction.put(COUNTERS + title.encode(), _encode(each), db=self._database)

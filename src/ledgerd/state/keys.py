@@ -137,6 +137,7 @@ def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
         return lambda key: only(key[0]) if key else b""
 
     first, second = encoders[:2]
+    third = encoders[2] if len(encoders) > 2 else None
 
     def encode(key: tuple[Any, ...]) -> bytes:
         count = len(key)
@@ -144,6 +145,8 @@ def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
             return first(key[0])
         if count == 2:
             return first(key[0]) + second(key[1])
+        if count == 3 and third is not None:
+            return first(key[0]) + second(key[1]) + third(key[2])
         return b"".join([encoder(part) for encoder, part in zip(encoders, key, strict=False)])
 
     return encode

@@ -144,6 +144,20 @@ class OpenIndex(Generic[E]):
         self._written.clear()
         self._pending.clear()  # the order of ids is not flushed: the table itself was written
 
+    def append(self, transaction: LmdbTransaction, items: list[KeyValue]) -> int | None:
+        """Put entries behind all others, without a search; they are sorted. The id of the first whose key another
+        object has.
+        """
+        _, added = transaction.cursor(self._database).putmulti(items, append=True)
+        if added == len(items):
+            return None
+        return next(integer_of(raw) for entry, raw in items if transaction.get(entry, db=self._database) != raw)
+
+    def mark_loaded(self) -> None:
+        """Entries came past the store: what is remembered of them is out of date."""
+        self._version += 1
+        self._fronts.clear()
+
     # -- reading
 
     def id_of(self, key: Key) -> int | None:

@@ -57,6 +57,12 @@ class OpenTable(Generic[E]):
         self.next_id = next_id
         self._next_ranks = list(next_ranks)
 
+    def set_loaded(self, next_id: int, count: int) -> None:
+        """Rows came past the store, so many, and have ranks from 0 on."""
+        self.set_counters(next_id, [count] * len(self._ordered))
+        for index in self.all_indexes:
+            index.mark_loaded()
+
     def _new_rank(self, slot: int) -> int:
         """The rank after all others."""
         rank = self._next_ranks[slot]

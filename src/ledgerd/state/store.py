@@ -19,6 +19,7 @@ from ledgerd.state.editing import Editing
 from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.header import Header, database_names
 from ledgerd.state.journal import JOURNAL, Journal
+from ledgerd.state.loading import Limits, Loading
 from ledgerd.state.lock import lock_writer
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.open_table import OpenTable
@@ -286,16 +287,25 @@ class Store(View):
         """A context in which these objects may be changed; at its end their keys are compared one after the other."""
         return Editing(self._by_record, entities)
 
-    def set_next_id(self, table: Table[Any], object_id: int) -> None:
-        """Give ids from here on, as an import does; only while there are no sessions, and never a lower one."""
-        opened = self._tables[table]
-        if self._stack.sessions or object_id < opened.next_id:
-            raise StoreMisuse(f"the next id of {table.title} cannot be set to {object_id}")
-        opened.next_id = object_id
-
     def set_meta(self, name: str, value: bytes) -> None:
         """Set a named value, outside of all sessions, to be stored with the next commit."""
         self._header.set_value(name, value)
+
+    @contextmanager
+    def loading(self, limits: Limits = Limits()) -> Iterator[Loading]:  # noqa: B008 - immutable
+        """A context in which a new state gets its rows all at once; they are committed at its end.
+
+        After an error in it the store is of no use, and its file is refused.
+        """
+        if self.revision or any(opened.next_id or opened.cache.committed for opened in self._tables.values()):
+            raise StoreMisuse("rows can be loaded into a new state only")
+        loading = Loading(self._disk, self._header, self._tables.values(), limits)
+        try:
+            yield loading
+            loading.finish()
+        finally:
+            loading.close()
+        self.commit()
 
     # -- sessions
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 
-def excess_tokens(ledger: Ledger, view: View | None = None) -> dict[int, int]:
+def excess_tokens(ledger: Ledger) -> dict[int, int]:
     """What there is beyond the supply."""
-    return _unless_zero({0: tally_of(view or ledger.store.passing).excess})
+    return _unless_zero({0: tally_of(ledger.store.passing).excess})
 
 
 def excess_votes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
@@ -48,13 +48,15 @@ def _unless_zero(amounts: Mapping[int, int]) -> dict[int, int]:
     return {of: amount for of, amount in amounts.items() if amount}
 
 
-def accept_discrepancies(ledger: Ledger) -> None:
-    """Take a state of others, all of which is committed, as it is: what differs in it now differed by right."""
+def accept_discrepancies(ledger: Ledger, tokens: int) -> None:
+    """Take a state of others, all of which is committed, as it is: what differs in it now differed by right.
+
+    `tokens` is what there is beyond the supply.
+    """
     with ledger.store.committed() as view:
-        tokens = excess_tokens(ledger, view)
         votes = excess_votes(ledger, view) if ledger.hardfork(5) else {}
         routes = excess_routes(ledger, view)
-    note(ledger, Sum.TOKENS, tokens.get(0, 0))
+    note(ledger, Sum.TOKENS, tokens)
     for validator, excess in votes.items():
         note(ledger, Sum.VOTES, excess, validator)
     for account, excess in routes.items():

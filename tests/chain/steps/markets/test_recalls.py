@@ -28,6 +28,7 @@ from ledgerd.state.objects.markets import DELETED, RESOLVED, PmMarket
 from tests.chain.ledgers import NOW, change, close_all, pass_time, set_median
 from tests.chain.market_scenes import create_liquidity, create_market, market_ledger
 from tests.chain.steps.markets.market_blocks import next_block, of_kind, this_block
+from tests.state.ids import set_next_id
 
 
 def allocate(ledger: Ledger, market: PmMarket, amount: int = 10_000, **fields: Any) -> PmLazyAllocation:
@@ -151,7 +152,7 @@ def test_a_pool_that_is_switched_off_stays_where_it_is(markets: Ledger) -> None:
 
 def test_a_market_of_less_than_ten_seconds_is_left_twice_in_a_block(markets: Ledger) -> None:
     """Quirk: behind another row that moves, the cursor comes by again, and the next step has come already."""
-    markets.store.set_next_id(PM_LAZY_ALLOCATIONS, 2)
+    set_next_id(markets.store, PM_LAZY_ALLOCATIONS, 2)
     first = allocate(markets, idle_market(markets, 9), last_check_time=NOW - 20)
     allocate(markets, idle_market(markets, status=RESOLVED), last_check_time=NOW - 10)
 
@@ -168,7 +169,7 @@ def visits(rows: list[tuple[int, int]], cap: int, monkeypatch: pytest.MonkeyPatc
         ledger = market_ledger(Path(folder))
         market = idle_market(ledger, status=RESOLVED)
         for row_id, time in sorted(rows):
-            ledger.store.set_next_id(PM_LAZY_ALLOCATIONS, row_id)
+            set_next_id(ledger.store, PM_LAZY_ALLOCATIONS, row_id)
             ledger.store.create(PM_LAZY_ALLOCATIONS, PmLazyAllocation(market=row_id, last_check_time=time))
 
         def look_at(ledger: Ledger, row: PmLazyAllocation) -> None:

@@ -21,10 +21,10 @@ from ledgerd.chain.rules.markets.gauges import (
 from ledgerd.chain.rules.markets.leverage_ends import bring_end, expect_end
 from ledgerd.state.objects import bets, disputes, leverage, liquidity
 from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.bets import PM_BETS
+from ledgerd.state.objects.bets import PmBet
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
+from ledgerd.state.objects.liquidity import PmLiquidity
 from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, RESOLVED, TO_BE_PAID
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.protocol.names import AccountName
     from ledgerd.state.objects.markets import PmMarket
+    from ledgerd.state.tables import Entity
     from ledgerd.state.view import View
 
 STAKED = frozenset({bets.ACTIVE, bets.QUEUED, bets.REVEALED})
@@ -51,13 +52,31 @@ def recount_newcomers(ledger: Ledger, parent_time: int) -> None:
         _set_gauges(ledger, oracle, sum(map(_is_active, markets)), _gauges(ledger.store, markets))
 
 
-def recount_accounts(ledger: Ledger) -> None:
-    """Count what each account has in markets, after an import whose rows are committed.
+class FrozenTally:
+    """Counts what accounts have in markets, by the rows that pass by."""
 
-    Rows are read without keeping them in memory; what comes out as it stands is not written again.
+    def __init__(self) -> None:
+        self.frozen: Counter[tuple[AccountName, Frozen]] = Counter()
+
+    def take(self, row: Entity) -> None:
+        """Count a row of any table."""
+        if isinstance(row, PmBet):
+            if row.status in STAKED:
+                self.frozen[row.account, STAKES] += row.amount
+        elif isinstance(row, PmLiquidity):
+            if row.status == liquidity.ACTIVE and row.provider:
+                self.frozen[row.provider, LIQUIDITY] += row.amount
+        elif isinstance(row, PmLeveragePosition) and row.status == leverage.ACTIVE:
+            self.frozen[row.account, COLLATERAL] += row.collateral
+
+
+def recount_accounts(ledger: Ledger, tally: FrozenTally) -> None:
+    """Set what each account has in markets to what was counted in an import, whose rows are committed.
+
+    Accounts are read without keeping them in memory; what stands as it was counted is not written again.
     """
+    frozen = tally.frozen
     with ledger.store.committed() as view:
-        frozen = _frozen(view)
         differing = [
             account.id
             for account in view.scan(ACCOUNTS)
@@ -98,21 +117,6 @@ def note_leverage_ends(ledger: Ledger) -> None:
             expect_end(ledger, market)
             if market.status >= RESOLVED:
                 bring_end(ledger, market)
-
-
-def _frozen(view: View) -> Counter[tuple[AccountName, Frozen]]:
-    """What each account has in markets, by its rows."""
-    frozen: Counter[tuple[AccountName, Frozen]] = Counter()
-    for row in view.scan(PM_LIQUIDITY):
-        if row.status == liquidity.ACTIVE and row.provider:
-            frozen[row.provider, LIQUIDITY] += row.amount
-    for bet in view.scan(PM_BETS):
-        if bet.status in STAKED:
-            frozen[bet.account, STAKES] += bet.amount
-    for position in view.scan(PM_LEVERAGE_POSITIONS):
-        if position.status == leverage.ACTIVE:
-            frozen[position.account, COLLATERAL] += position.collateral
-    return frozen
 
 
 def _is_active(market: PmMarket) -> bool:
