@@ -21,7 +21,7 @@ from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import BY_NAME
 from ledgerd.state import Store
 from ledgerd.state.disk import MAX_DATABASES
-from ledgerd.state.loading import Limits
+from ledgerd.state.loading import LoadingLimits
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS, Account
 from ledgerd.state.objects.discrepancies import Sum
@@ -228,9 +228,9 @@ def contents(folder: Path) -> dict[bytes, list[tuple[bytes, bytes]]]:
 
 
 @pytest.mark.parametrize("name", STATES)
-@pytest.mark.parametrize("limits", [Limits(), Limits(rows_a_run=7, items_a_block=3, bytes_a_commit=5000)])
+@pytest.mark.parametrize("limits", [LoadingLimits(), LoadingLimits(rows_a_run=7, items_a_block=3, bytes_a_commit=5000)])
 def test_a_recorded_state_is_the_file_of_its_records_created_one_by_one(
-    tmp_path: Path, name: str, limits: Limits
+    tmp_path: Path, name: str, limits: LoadingLimits
 ) -> None:
     snapshot = Snapshot.from_bytes(recorded_file(name))
     records = [

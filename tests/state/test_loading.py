@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ledgerd.state import Entity, Space, StateReader, Store, StoreCorrupt, StoreMisuse, Table, unique
 from ledgerd.state.errors import NotUniqueRow
 from ledgerd.state.keys import C_TEXT, MAX_KEY_BYTES
-from ledgerd.state.loading import Limits
+from ledgerd.state.loading import LoadingLimits
 from tests.state.ids import set_next_id
 from tests.state.items import (
     COUNTERS,
@@ -28,7 +28,7 @@ from tests.state.items import (
 )
 
 SMALL = Space(1 << 20, 1 << 16, 1 << 17)
-LIMITS = st.builds(Limits, st.integers(1, 7), st.integers(1, 4), st.integers(1, 300))
+LIMITS = st.builds(LoadingLimits, st.integers(1, 7), st.integers(1, 4), st.integers(1, 300))
 
 ROWS = st.lists(
     st.builds(
@@ -54,23 +54,23 @@ def contents(folder: Path) -> dict[bytes, list[tuple[bytes, bytes]]]:
             return {name: list(transaction.cursor(handle)) for name, handle in handles.items()}
 
 
-PORTIONS = Limits(2, 2, 100)
+PORTIONS = LoadingLimits(2, 2, 100)
 
 
-def with_rows(store: Store, rows: list[Item], limits: Limits = PORTIONS) -> None:
+def with_rows(store: Store, rows: list[Item], limits: LoadingLimits = PORTIONS) -> None:
     with store.loading(limits) as loading:
         for row in rows:
             loading.add(ITEMS, row)
             loading.add(COUNTERS, Counter(row.id, value=row.weight))
 
 
-def load(folder: Path, rows: list[Item], limits: Limits = PORTIONS) -> None:
+def load(folder: Path, rows: list[Item], limits: LoadingLimits = PORTIONS) -> None:
     with Store.open(folder, TABLES, space=SMALL) as store:
         with_rows(store, rows, limits)
 
 
 @given(rows=ROWS, limits=LIMITS)
-def test_a_loaded_file_is_the_one_of_created_rows(rows: list[Item], limits: Limits) -> None:
+def test_a_loaded_file_is_the_one_of_created_rows(rows: list[Item], limits: LoadingLimits) -> None:
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
         with Store.open(one, TABLES, space=SMALL) as store:
             for row in rows:
@@ -111,8 +111,8 @@ def test_what_follows_a_load_goes_on_from_it(tmp_path: Path) -> None:
         assert store.verify() == []
 
 
-@pytest.mark.parametrize("limits", [Limits(), Limits(2, 2, 1), Limits(3, 1, 1 << 20)])
-def test_two_rows_of_one_key_are_refused(tmp_path: Path, limits: Limits) -> None:
+@pytest.mark.parametrize("limits", [LoadingLimits(), LoadingLimits(2, 2, 1), LoadingLimits(3, 1, 1 << 20)])
+def test_two_rows_of_one_key_are_refused(tmp_path: Path, limits: LoadingLimits) -> None:
     rows = items(20)
     rows[17].name = rows[4].name
 
@@ -124,7 +124,7 @@ def test_two_rows_of_one_key_are_refused(tmp_path: Path, limits: Limits) -> None
 
 def test_the_file_of_two_rows_with_one_key_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotUniqueRow):
-        load(tmp_path, [*items(20), Item(20, "item0001")], Limits(2, 2, 1))
+        load(tmp_path, [*items(20), Item(20, "item0001")], LoadingLimits(2, 2, 1))
 
     for opening in (Store.open, StateReader.open):
         with pytest.raises(StoreCorrupt, match="the import that made it was stopped"):
@@ -176,7 +176,7 @@ def test_a_load_leaves_no_file_behind(tmp_path: Path) -> None:
 def test_a_map_that_is_too_small_grows(tmp_path: Path) -> None:
     space = Space(initial=1 << 16, min_free=0, increment=1 << 13)
     with Store.open(tmp_path, TABLES, space=space) as store:
-        with_rows(store, items(3000), Limits(100, 10, 1 << 15))
+        with_rows(store, items(3000), LoadingLimits(100, 10, 1 << 15))
 
         assert [item.id for item in store.scan(ITEM_BY_NAME)] == list(reversed(range(3000)))
         assert store.verify() == []

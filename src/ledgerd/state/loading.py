@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ID_BYTES = 8
 
 
-class Limits(NamedTuple):
+class LoadingLimits(NamedTuple):
     """How much is in memory at once."""
 
     rows_a_run: int = 1 << 15
@@ -44,7 +44,7 @@ class Loading:
         disk: Disk,
         header: Header,
         tables: Iterable[OpenTable[Any]],
-        limits: Limits,
+        limits: LoadingLimits,
     ) -> None:
         header.is_loading = True
         self._disk = disk

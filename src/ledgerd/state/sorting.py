@@ -16,19 +16,19 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[bytes]).decode
 
 
-class Block(NamedTuple):
+class RunBlock(NamedTuple):
     """Where a part of a run is in the file."""
 
     start: int
     size: int
 
 
-class Run(NamedTuple):
+class SortedRun(NamedTuple):
     """Sorted items in a file."""
 
     file: IO[bytes]
     folder: Path
-    blocks: list[Block]
+    blocks: list[RunBlock]
 
     def read(self) -> Iterator[list[bytes]]:
         """The items, a block at a time; nothing may be written to the file any more."""
@@ -50,16 +50,16 @@ class RunFile:
         self._file: IO[bytes] | None = None
         self._end = 0
 
-    def write(self, items: list[bytes]) -> Run:
+    def write(self, items: list[bytes]) -> SortedRun:
         """Keep a sorted run. `StoreFull` when the disk is full."""
         try:
             if self._file is None:
                 self._file = TemporaryFile(dir=self._folder)  # noqa: SIM115 - until `close`
-            run = Run(self._file, self._folder, [])
+            run = SortedRun(self._file, self._folder, [])
             for start in range(0, len(items), self._items_a_block):
                 raw = _encode(items[start : start + self._items_a_block])
                 self._file.write(raw)
-                run.blocks.append(Block(self._end, len(raw)))
+                run.blocks.append(RunBlock(self._end, len(raw)))
                 self._end += len(raw)
         except OSError as error:
             raise failure(self._folder, error) from error
@@ -78,7 +78,7 @@ class Sorter:
         self.items: list[bytes] = []
         """What no run has yet: whoever adds items calls `spill` from time to time."""
         self._file = file
-        self._runs: list[Run] = []
+        self._runs: list[SortedRun] = []
 
     def spill(self) -> None:
         """Move the items from memory into a run."""

@@ -19,7 +19,7 @@ from ledgerd.state.editing import Editing
 from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.header import Header, database_names
 from ledgerd.state.journal import JOURNAL, Journal
-from ledgerd.state.loading import Limits, Loading
+from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.lock import lock_writer
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.open_table import OpenTable
@@ -292,7 +292,7 @@ class Store(View):
         self._header.set_value(name, value)
 
     @contextmanager
-    def loading(self, limits: Limits = Limits()) -> Iterator[Loading]:  # noqa: B008 - immutable
+    def loading(self, limits: LoadingLimits = LoadingLimits()) -> Iterator[Loading]:  # noqa: B008 - immutable
         """A context in which a new state gets its rows all at once; they are committed at its end.
 
         After an error in it the store is of no use, and its file is refused.
