@@ -82,7 +82,7 @@ class Workers:
     @property
     def addresses(self) -> list[tuple[str, int]]:
         """The address of each endpoint."""
-        return [plug.getsockname() for plug, _ in self._slots[0].sockets]
+        return [plug.getsockname()[:2] for plug, _ in self._slots[0].sockets]
 
     @property
     def processes(self) -> list[int]:
