@@ -74,12 +74,17 @@ def parse(
         value, found = _parse_strict(text, unicode_escapes)
         if found:
             return value
-        if max_odd_escapes is not None and text.count(b"\\") > max_odd_escapes:
-            raise JsonError(PARSE_ERROR, f"more than {max_odd_escapes} escapes in what is not ordinary JSON")
+        _check_escapes(text, max_odd_escapes)
         reader = LegacyReader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
         return reader.read()
     except JsonError as error:
         raise error.under("", {"str": text_of(text[:MOST_SHOWN])}) from None
+
+
+def _check_escapes(text: bytes, most: int | None) -> None:
+    """Refuse a text with too many escapes, each of which takes a microsecond."""
+    if most is not None and text.count(b"\\") > most:
+        raise JsonError(PARSE_ERROR, f"more than {most} escapes in what is not ordinary JSON")
 
 
 def _check_depth(text: bytes) -> None:

@@ -104,7 +104,7 @@ def test_a_fault_leaves_the_search_for_cycles_on() -> None:
     assert gc.isenabled()
 
 
-def test_the_requests_of_a_large_batch_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_requests_of_a_large_batch_are_those_of_the_whole() -> None:
     for text in ('[1, "é\U0001f600", {"a":[1]}, null ]', ' [ {"b":"\udcff"}, [] ,"\\n"]\n', "[[0]]"):
         body = text.encode("utf-8", "surrogateescape")
         batch = read_large_request(body)
