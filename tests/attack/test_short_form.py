@@ -14,7 +14,7 @@ import pytest
 from tests.attack.aim import Aim, read_aim
 from tests.attack.attacker import attack, attackers_of
 from tests.attack.catalogue import HOSTILE, KINDS
-from tests.attack.figures import MAIN_MB, Figures, table
+from tests.attack.figures import MAIN_MB, WORKER_MB, Figures, table
 from tests.attack.ground import Chosen, Ground, ground, is_answered
 from tests.attack.honest import Company, Heard, Load, load_of
 from tests.attack.kind import Side
@@ -29,8 +29,6 @@ TRANSACTIONS = 20
 SECONDS = 9.0
 LOG_BYTES = 200_000
 """Of a few rounds of every kind; with a line for each refusal it is many times that."""
-WORKER_BYTES = 600_000_000
-"""Twice the bound of `scripts/attack`, whose node has two workers: here one takes all that clients send."""
 LARGE = ("large-requests", "batches", "client-large-answers")
 """These come one after the other."""
 
@@ -78,7 +76,7 @@ def test_a_few_rounds_of_every_kind_cost_no_slot_no_block_of_memory_and_no_hones
     assert heard.sent == len(company.made)
     assert heard.accepted >= heard.sent * 9 // 10
     assert memory.main < MAIN_MB * 1e6
-    assert memory.worker < WORKER_BYTES
+    assert memory.worker < WORKER_MB * 1e6
     assert field.target.log.stat().st_size - log < LOG_BYTES
 
 

@@ -21,6 +21,7 @@ from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.work import Work
+from tests.attack.measure import private_bytes
 from tests.house.source_tree import ROOT
 from tests.rpc.loopback import Client, Server, clients_of, play, until
 from tests.rpc.sample_api import request
@@ -147,6 +148,53 @@ def test_a_port_that_is_taken_is_reported_and_not_shared() -> None:
 def test_a_host_without_an_address_is_reported() -> None:
     with pytest.raises(OperatorError, match="no address to listen on"):
         resolve("256.0.0.1", 80)
+
+
+def test_workers_serve_ipv6_and_its_port_of_ipv4_stays_free() -> None:
+    async def scene() -> bytes:
+        parts, endpoint = "tests.rpc.sample_api:parts", ClientEndpoint("::1", 0, Speech.BOTH)
+        running = Workers(Switchboard({}), [endpoint], parts, None, count=2, limits=LIMITS, work=Work("webserver"))
+        await running.start()
+        try:
+            host, port = running.addresses[0]
+            with socket.socket() as other:
+                other.bind(("127.0.0.1", port))
+            client = Client(*await asyncio.open_connection(host, port))
+            answer = await client.ask(PROCESS)
+            await client.close()
+            assert int(json.loads(answer)["result"]) in running.processes
+            return answer
+        finally:
+            await running.stop()
+
+    assert play(scene)
+
+
+def test_every_address_of_ipv6_is_listened_on_apart_from_ipv4() -> None:
+    everywhere = listen("::", 0, 1)
+    try:
+        port = everywhere[0].getsockname()[1]
+        ipv4 = listen("0.0.0.0", port, 1)  # noqa: S104 - free for a moment
+        ipv4[0].close()
+    finally:
+        everywhere[0].close()
+
+
+def test_a_worker_gives_the_memory_of_large_requests_back() -> None:
+    large = json.dumps(request("echo", ["1f" + "ab" * 64] * 200_000)).encode()
+
+    async def scene() -> int:
+        async with working(1) as (running, server):
+            [worker] = running.processes
+            client = await server.connect()
+            await worker_of(client)
+            before = private_bytes(worker)
+            for _ in range(2):
+                assert b"webserver-max-names" in await client.ask(large)
+            await worker_of(client)
+            return private_bytes(worker) - before
+
+    assert play(scene) < 16_000_000
 
 
 def test_the_end_of_a_worker_is_logged(caplog: pytest.LogCaptureFixture) -> None:

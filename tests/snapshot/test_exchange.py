@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import struct
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,15 +20,17 @@ from ledgerd.snapshot.fetching import PART, Unavailable
 from ledgerd.snapshot.frames import (
     AccessDenied,
     DataReply,
+    DataRequest,
     Denial,
     InfoReply,
+    InfoRequest,
     NoSnapshot,
     ProtocolFault,
     packed,
 )
 from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.server import SnapshotServer
-from ledgerd.snapshot.serving import AdmissionControl
+from ledgerd.snapshot.server import PIECE_BYTES, SnapshotServer
+from ledgerd.snapshot.serving import LARGEST_PART, AdmissionControl
 
 HOST = "127.0.0.1"
 DATA = bytes(range(251)) * (2 * PART // 251) + bytes(777)
@@ -271,6 +274,43 @@ def test_a_client_of_another_protocol_is_disconnected(tmp_path: Path, words: byt
             assert await reader.read() == b""
         writer.close()
         assert (await ask(peer)).number == 40
+        await server.stop()
+
+    in_time(main)
+
+
+def test_of_a_part_that_is_not_taken_one_piece_is_in_memory(tmp_path: Path) -> None:
+    async def main() -> None:
+        server, peer = await serving(shelf_of(tmp_path, data=bytes(LARGEST_PART)))
+        reader, writer = await asyncio.open_connection(*peer)
+        writer.write(packed(InfoRequest()))
+        await reader.readexactly(72)
+        tracemalloc.start()
+        try:
+            writer.write(packed(DataRequest(40, 0, LARGEST_PART)))
+            await reader.readexactly(PIECE_BYTES)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        writer.close()
+        await server.stop()
+        assert most < LARGEST_PART // 2
+
+    in_time(main)
+
+
+def test_the_bytes_of_a_large_part_are_those_of_one_frame(tmp_path: Path) -> None:
+    data = bytes(range(251)) * (3 * PIECE_BYTES // 251)
+
+    async def main() -> None:
+        server, peer = await serving(shelf_of(tmp_path, data=data))
+        reader, writer = await asyncio.open_connection(*peer)
+        writer.write(packed(InfoRequest()))
+        await reader.readexactly(72)
+        writer.write(packed(DataRequest(40, 251, LARGEST_PART)))
+        whole = packed(DataReply(251, data[251:], is_last=True))
+        assert await reader.readexactly(len(whole)) == whole
+        writer.close()
         await server.stop()
 
     in_time(main)

@@ -27,6 +27,7 @@ _BRACKET = re.compile(rb"[{}\[\]]")
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _MANY_DIGITS = b"0" * 19
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_WHITE = re.compile(r"[ \t\n\r]*")
 _SPACES = frozenset(b" \t\n\r")
 
 
@@ -73,12 +74,17 @@ def parse(
         value, found = _parse_strict(text, unicode_escapes)
         if found:
             return value
-        if max_odd_escapes is not None and text.count(b"\\") > max_odd_escapes:
-            raise JsonError(PARSE_ERROR, f"more than {max_odd_escapes} escapes in what is not ordinary JSON")
+        _check_escapes(text, max_odd_escapes)
         reader = LegacyReader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
         return reader.read()
     except JsonError as error:
         raise error.under("", {"str": text_of(text[:MOST_SHOWN])}) from None
+
+
+def _check_escapes(text: bytes, most: int | None) -> None:
+    """Refuse a text with too many escapes, each of which takes a microsecond."""
+    if most is not None and text.count(b"\\") > most:
+        raise JsonError(PARSE_ERROR, f"more than {most} escapes in what is not ordinary JSON")
 
 
 def _check_depth(text: bytes) -> None:
@@ -107,6 +113,39 @@ def _parse_strict(text: bytes, unicode_escapes: bool) -> tuple[Json, bool]:
     if (text.count(b"[") >= MAX_OPEN or text.count(b"{") >= MAX_OPEN) and _nesting(value) > MAX_NESTING:
         raise too_deep()
     return value, True
+
+
+def places_of_elements(text: bytes) -> list[tuple[int, int]] | None:
+    """Where the elements of an array begin and end, each to be parsed by itself; None for any text that is not an array
+    in standard JSON which both grammars read alike.
+    """
+    if b"\\" in text and _SURROGATE.search(text):
+        return None
+    _check_depth(text)
+    whole = text_of(text)
+    places, place, shift, start = [], _past_spaces(whole, 0), 0, 0
+    mark, place = whole[place : place + 1], place + 1
+    is_ascii = text.isascii()
+    if mark != "[":
+        return None
+    try:
+        while mark in ("[", ","):
+            start = _past_spaces(whole, place)
+            _, end = _STRICT.raw_decode(whole, start)
+            before = start + shift
+            if not is_ascii:
+                shift += len(whole[start:end].encode("utf-8", "surrogateescape")) - (end - start)
+            places.append((before, end + shift))
+            place = _past_spaces(whole, end)
+            mark, place = whole[place : place + 1], place + 1
+    except (ValueError, RecursionError):
+        return None
+    return places if mark == "]" and _past_spaces(whole, place) == len(whole) else None
+
+
+def _past_spaces(text: str, place: int) -> int:
+    found = _WHITE.match(text, place)
+    return found.end() if found else place
 
 
 def _nesting(value: Json) -> int:

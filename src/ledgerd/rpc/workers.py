@@ -82,7 +82,7 @@ class Workers:
     @property
     def addresses(self) -> list[tuple[str, int]]:
         """The address of each endpoint."""
-        return [plug.getsockname() for plug, _ in self._slots[0].sockets]
+        return [plug.getsockname()[:2] for plug, _ in self._slots[0].sockets]
 
     @property
     def processes(self) -> list[int]:
@@ -141,9 +141,7 @@ class Workers:
             listeners = tuple(ListeningSocket(plug.fileno(), each.speech, each.host) for plug, each in slot.sockets)
             order = WorkerArguments(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
             inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
-            slot.process = child = Child.start(
-                COMMAND, stdin=PIPE, inherited=inherited, environment=RETURNS_MEMORY
-            )
+            slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited, environment=RETURNS_MEMORY)
             failing.callback(child.kill)
             child.tell(msgspec.json.encode(order))
             ours.setblocking(False)

@@ -104,7 +104,7 @@ class DataReply(msgspec.Struct, frozen=True):
     is_last: bool
 
     def payload(self) -> bytes:
-        return _OFFSET.pack(self.offset) + pack_varint(len(self.part)) + self.part + bytes([self.is_last])
+        return _part_opening(self.offset, len(self.part)) + self.part + bytes([self.is_last])
 
     @classmethod
     def parse(cls, payload: bytes) -> DataReply:
@@ -171,6 +171,16 @@ def packed(message: SnapshotMessage) -> bytes:
     """A message as its frame."""
     payload = message.payload()
     return HEADER.pack(len(payload), message.TYPE) + payload
+
+
+def part_head(offset: int, size: int) -> bytes:
+    """The frame of a `DataReply` up to its bytes of the file; they follow, and a byte for whether they are the last."""
+    opening = _part_opening(offset, size)
+    return HEADER.pack(len(opening) + size + 1, DataReply.TYPE) + opening
+
+
+def _part_opening(offset: int, size: int) -> bytes:
+    return _OFFSET.pack(offset) + pack_varint(size)
 
 
 class MessageReader:

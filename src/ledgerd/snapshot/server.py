@@ -11,11 +11,11 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.frames import (
     LARGEST_REQUEST,
     AccessDenied,
-    DataReply,
     MessageReader,
     ProtocolFault,
     SnapshotMessage,
     packed,
+    part_head,
 )
 from ledgerd.snapshot.served_file import ServedSnapshot
 from ledgerd.snapshot.serving import AdmissionControl, Answer, FileRange, Refusals, ServerSession
@@ -25,6 +25,8 @@ from ledgerd.supervision.threads import in_thread
 log = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 16
+PIECE_BYTES = 1 << 18
+"""Bytes of the file that a connection has in memory; the next ones are read when the client has taken these."""
 MOST_SOCKETS = 64
 """Connections at once, with those that only get a refusal."""
 FAREWELL_SECONDS = 2.0
@@ -120,14 +122,12 @@ class SnapshotServer:
         """Send an answer; `False` when it is the last."""
         message = answer.message
         if isinstance(message, FileRange):
-            message = None if file is None else await in_thread(_read, file, message)
-        if message is None:
+            if file is None or not await _send_part(writer, session, message, file):
+                return False
+        elif message is None:
             return False
-        writer.write(packed(message))
-        async with asyncio.timeout_at(session.deadline):
-            await writer.drain()
-        if isinstance(message, DataReply):
-            session.sent(len(message.part))
+        else:
+            await _write(writer, session, packed(message))
         return not answer.ends
 
 
@@ -135,11 +135,30 @@ def _tell_fault(problem: BaseException) -> None:
     log.error("a snapshot connection was closed after an error of this program", exc_info=problem)
 
 
-def _read(file: BinaryIO, part: FileRange) -> DataReply | None:
-    """The bytes of a part; empty if the file has become shorter."""
-    file.seek(part.offset)
-    read = file.read(part.size)
-    return DataReply(part.offset, read, part.is_last) if len(read) == part.size else None
+async def _write(writer: asyncio.StreamWriter, session: ServerSession, data: bytes) -> None:
+    """Send, as fast as the client takes it."""
+    writer.write(data)
+    async with asyncio.timeout_at(session.deadline):
+        await writer.drain()
+
+
+async def _send_part(writer: asyncio.StreamWriter, session: ServerSession, part: FileRange, file: BinaryIO) -> bool:
+    """Send a part of the file, of which one piece is in memory at a time; `False` if the file has become shorter."""
+    end = part.offset + part.size
+    writer.write(part_head(part.offset, part.size))
+    for offset in range(part.offset, end, PIECE_BYTES):
+        piece = await in_thread(_read, file, offset, min(PIECE_BYTES, end - offset))
+        if len(piece) < min(PIECE_BYTES, end - offset):
+            return False
+        await _write(writer, session, piece)
+        session.sent(len(piece))
+    await _write(writer, session, bytes([part.is_last]))
+    return True
+
+
+def _read(file: BinaryIO, offset: int, size: int) -> bytes:
+    file.seek(offset)
+    return file.read(size)
 
 
 async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: ServerSession) -> SnapshotMessage | None:

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.codec.json_text import Json
-from ledgerd.rpc.call.dispatch import LARGE, Dispatcher, Later
+from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.reading import LARGE
 from tests.rpc.sample_api import Main, dispatcher, request
 
 PATIENCE = 20.0

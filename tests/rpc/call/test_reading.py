@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import tracemalloc
@@ -11,14 +12,17 @@ import pytest
 
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.rpc.call import reading
+from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.reading import (
     MOST_ODD_ESCAPES,
     MOST_VALUES,
     MOST_WIDE_BYTES,
+    LargeBatch,
     read_large_request,
     read_request,
 )
+from tests.rpc.sample_api import dispatcher, request
 
 SMILE = "\U0001f600".encode()
 MEGABYTE = 1_000_000
@@ -98,3 +102,38 @@ def test_a_fault_leaves_the_search_for_cycles_on() -> None:
         read_large_request(b"{")
 
     assert gc.isenabled()
+
+
+def test_the_requests_of_a_large_batch_are_those_of_the_whole() -> None:
+    for text in ('[1, "é\U0001f600", {"a":[1]}, null ]', ' [ {"b":"\udcff"}, [] ,"\\n"]\n', "[[0]]"):
+        body = text.encode("utf-8", "surrogateescape")
+        batch = read_large_request(body)
+
+        assert isinstance(batch, LargeBatch)
+        assert len(batch) == len(list(batch))
+        assert list(batch) == read_request(body)
+
+
+@pytest.mark.parametrize("text", ["[]", "[1,]", "[1 2]", "[1,2]3", '["\\ud83d\\ude00"]'])
+def test_a_batch_that_is_not_ordinary_json_is_read_as_a_whole(text: str) -> None:
+    assert read_large_request(text.encode()) == read_request(text.encode())
+
+
+def test_large_batches_that_are_answered_together_are_read_request_by_request() -> None:
+    serving = dispatcher()
+    call = json.dumps(request("echo", ["viz"] * 900))
+    body = f"[{','.join([call] * 100)}]".encode()
+
+    async def scene() -> int:
+        batches = [serving.answer(body) for _ in range(8)]
+        assert all(isinstance(each, Later) for each in batches)
+        await asyncio.gather(*(each.first() for each in batches if isinstance(each, Later)))
+        return tracemalloc.get_traced_memory()[1]
+
+    tracemalloc.start()
+    try:
+        most = asyncio.run(scene())
+    finally:
+        tracemalloc.stop()
+
+    assert most < 20 * len(body)

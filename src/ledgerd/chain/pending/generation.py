@@ -95,9 +95,7 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
     return tuple(selection.chosen)
 
 
-def _within_share(
-    transactions: Iterable[Transaction], share: int, later: list[Transaction]
-) -> Iterator[Transaction]:
+def _within_share(transactions: Iterable[Transaction], share: int, later: list[Transaction]) -> Iterator[Transaction]:
     """All in their order, but what contains proposals only within its share of bytes; the rest of it is for later."""
     size = 0
     for transaction in transactions:

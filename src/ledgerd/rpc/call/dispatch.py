@@ -36,7 +36,7 @@ from ledgerd.rpc.call.envelope import (
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
 from ledgerd.rpc.call.held_answers import HeldAnswers
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.call.reading import LARGE, read_large_request, read_request
+from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.supervision.threads import in_thread
 
@@ -117,6 +117,7 @@ class Dispatcher:
         reading.add_done_callback(self._has_read)
         await asyncio.wait([reading])
         answered = self._parsed(body, reading.result, asker)
+        del reading, body  # what was read is not needed while an answer is waited for
         if isinstance(answered, Later):
             async with aclosing(answered.answers()) as answers:
                 async for answer in answers:
@@ -124,17 +125,17 @@ class Dispatcher:
         else:
             yield answered
 
-    def _has_read(self, reading: asyncio.Future[Json]) -> None:
+    def _has_read(self, reading: asyncio.Future[Json | LargeBatch]) -> None:
         """Let the next large body be parsed; a fault of this one is told to its client, if that is still there."""
         self._reading.release()
         if not reading.cancelled():
             reading.exception()
 
-    def _parsed(self, body: bytes, parsed: Callable[[], Json], asker: Asker) -> bytes | Later:
+    def _parsed(self, body: bytes, parsed: Callable[[], Json | LargeBatch], asker: Asker) -> bytes | Later:
         budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
         try:
             request = parsed()
-            if isinstance(request, list):
+            if isinstance(request, list | LargeBatch):
                 return self._batched(request, budget, asker)
         except PlainError as error:
             return error_answer(self._fault(error), NO_ID)
@@ -234,7 +235,7 @@ class Dispatcher:
             log.exception("%s.%s failed", method.api, method.name)
             yield error_answer(INTERNAL, identity)
 
-    def _batched(self, requests: list[Json], budget: RequestBudget, asker: Asker) -> Later:
+    def _batched(self, requests: list[Json] | LargeBatch, budget: RequestBudget, asker: Asker) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
         if 0 < self._limits.batch < len(requests):
@@ -242,7 +243,9 @@ class Dispatcher:
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
         return Later(self._batch_answer(requests, budget))
 
-    async def _batch_answer(self, requests: list[Json], budget: RequestBudget) -> AsyncGenerator[bytes, None]:
+    async def _batch_answer(
+        self, requests: list[Json] | LargeBatch, budget: RequestBudget
+    ) -> AsyncGenerator[bytes, None]:
         """One array of all answers, in the order of the requests, which are answered one after the other."""
         answers, held = BytesIO(), 0  # it grows in place, and its bytes are handed over without a copy
         try:

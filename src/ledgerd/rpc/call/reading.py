@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ledgerd.codec.json_text import Json
-from ledgerd.codec.legacy_json import parse
+from ledgerd.codec.legacy_json import parse, places_of_elements
 from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 
 LARGE = 256 * 1024
@@ -26,6 +26,7 @@ MOST_VALUES = 1_000_000
 MOST_WIDE_BYTES = 16_000_000
 """The largest body with a character beyond U+FFFF: of a text that has one, each character takes four bytes."""
 
+_ARRAY = re.compile(rb"[ \t\n\r]*\[")
 _STEP = 1 << 22
 _WIDE = re.compile(rb"[\xf0-\xff]")
 
@@ -35,7 +36,24 @@ def read_request(body: bytes) -> Json:
     return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES, max_odd_escapes=MOST_ODD_ESCAPES)
 
 
-def read_large_request(body: bytes) -> Json:
+class LargeBatch:
+    """The requests of a large batch, each of which is read when its turn comes: read together, many batches that are
+    answered at the same time would take many times their bytes.
+    """
+
+    def __init__(self, body: bytes, places: list[tuple[int, int]]) -> None:
+        self._body = body
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Json]:
+        for start, end in self._places:
+            yield read_request(self._body[start:end])
+
+
+def read_large_request(body: bytes) -> Json | LargeBatch:
     """The JSON of a large body: refused before it is read if that would take too much memory."""
     if sum(body.count(mark) for mark in (b",", b"[", b"{", b":")) > MOST_VALUES:
         raise PlainError(f"A request holds at most {MOST_VALUES} values", INVALID_REQUEST)
@@ -44,7 +62,8 @@ def read_large_request(body: bytes) -> Json:
             f"A request with characters beyond U+FFFF has at most {MOST_WIDE_BYTES} bytes", INVALID_REQUEST
         )
     with _uncollected():
-        return read_request(body)
+        places = places_of_elements(body) if _ARRAY.match(body) else None
+        return LargeBatch(body, places) if places else read_request(body)
 
 
 def _is_wide(body: bytes) -> bool:
