@@ -97,6 +97,8 @@ class Ledger:
         self.cursor = BlockCursor()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
+        self.noted: list[Any] = []
+        """What followers note of these operations, to be written at the end of the block, all at once."""
         self.is_producing = False
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
         self.is_reporting = True
@@ -173,12 +175,12 @@ class Ledger:
         Ties in ordered indexes come back by the reference's rules, because here its undo is part of the
         consensus (spec 02, section 2.3, rule 4).
         """
-        reported = len(self.operations)
+        reported, noted = len(self.operations), len(self.noted)
         with self.store.begin(replays_ties=True) as session:
             try:
                 yield
             except BaseException:
-                del self.operations[reported:]
+                del self.operations[reported:], self.noted[noted:]
                 raise
             session.squash()
 

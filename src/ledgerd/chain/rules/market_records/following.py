@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.chain.rules.market_records.klines import kline_followers
+from ledgerd.chain.rules.market_records.klines import kline_followers, move_points, write_points
 from ledgerd.chain.rules.market_records.labels import count_labels
-from ledgerd.chain.rules.market_records.metadata import KEPT_DAYS, follows_new_markets, remove_old_records
+from ledgerd.chain.rules.market_records.metadata import (
+    KEPT_DAYS,
+    are_records_old,
+    follows_new_markets,
+    remove_old_records,
+)
 from ledgerd.chain.rules.market_records.open_books import begin_records, count_open_bets
 from ledgerd.protocol.operations.markets import PmCreateMarket
-from ledgerd.state.objects.market_records import PM_LABEL_COUNTS, PM_MARKET_META
+from ledgerd.state.objects.market_records import PM_LABEL_COUNTS, PM_MARKET_META, POINTS_MOVED_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +44,12 @@ def market_records(kept_days: int = KEPT_DAYS, *, skips_virtual: bool = False) -
     operations[PmCreateMarket] = follows_new_markets(kept_days)
 
     def after_block(ledger: Ledger) -> None:
+        write_points(ledger)
         count_open_bets(ledger)
-        if kept_days:
+        is_due = kept_days > 0 and are_records_old(ledger)
+        if is_due or ledger.head_number % POINTS_MOVED_AFTER == 0:
+            move_points(ledger)
+        if is_due:
             remove_old_records(ledger)
 
     return Following(operations, after_block)

@@ -1,4 +1,8 @@
-"""Price points: what was bet on a market, and on each of its outcomes, after each change (spec 11, section 3.5)."""
+"""Price points: what was bet on a market, and on each of its outcomes, after each change (spec 11, section 3.5).
+
+A block writes all its points as one row. Every few blocks these rows are moved to the chunks of their markets: a market
+with many bets is written once for all of them, and a block of bets on hundreds of markets writes next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,11 @@ from ledgerd.state.objects.market_records import (
     KLINE_BY_MARKET,
     NEWEST,
     PM_KLINE_CHUNKS,
+    PM_RECENT_POINTS,
     POINTS_A_CHUNK,
     PmKlineChunk,
-    point_layout,
+    PmRecentPoints,
+    noted_layout,
 )
 from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS
 
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
 
 BINARY = 0
 
-layout_of = cache(point_layout)
+noted_layout_of = cache(noted_layout)
 
 
 def _named(_ledger: Ledger, operation: Any) -> int | None:  # noqa: ANN401 - of all kinds that name their market
@@ -74,32 +80,59 @@ def _follower(reason: int, market_of: Callable[[Ledger, Any], int | None]) -> Fo
         market_id = market_of(ledger, operation)
         market = None if market_id is None else ledger.store.find(PM_MARKETS, market_id)
         if market is not None:
-            _append(ledger, market, reason)
+            ledger.noted.append(_point(ledger, market, reason))
 
     return follow
 
 
-def _append(ledger: Ledger, market: PmMarket, reason: int) -> None:
-    weights = _weights(ledger, market)
-    point = layout_of(len(weights)).pack(ledger.cursor.block, ledger.now, reason, market.bets_sum, *weights)
-    chunk = ledger.store.lookup(KLINE_BY_MARKET, market.id, NEWEST)
-    if chunk is not None and len(chunk.points) < POINTS_A_CHUNK * len(point):
-        with ledger.editing(chunk):
-            chunk.points += point
-        return
-    first = 0
-    if chunk is not None:
-        first = chunk.end
-        with ledger.editing(chunk):
-            chunk.number = first
-    ledger.store.create(
-        PM_KLINE_CHUNKS, PmKlineChunk(market=market.id, first=first, outcomes=len(weights), points=point)
+def _point(ledger: Ledger, market: PmMarket, reason: int) -> bytes:
+    weights = (market.a_bets_sum, market.b_bets_sum) if market.market_type == BINARY else _weights(ledger, market)
+    count = len(weights)
+    return noted_layout_of(count).pack(
+        market.id, count, ledger.cursor.block, ledger.now, reason, market.bets_sum, *weights
     )
 
 
 def _weights(ledger: Ledger, market: PmMarket) -> list[int]:
     """What was bet on each outcome."""
-    if market.market_type == BINARY:
-        return [market.a_bets_sum, market.b_bets_sum]
     outcomes = (ledger.store.lookup(OUTCOME_BY_MARKET, market.id, index) for index in range(market.outcome_count))
     return [0 if outcome is None else outcome.bets_sum for outcome in outcomes]
+
+
+def write_points(ledger: Ledger) -> None:
+    """At the end of a block: store its points."""
+    points = b"".join([note for note in ledger.noted if type(note) is bytes])
+    if points:
+        ledger.store.create(PM_RECENT_POINTS, PmRecentPoints(block=ledger.head_number, points=points))
+
+
+def move_points(ledger: Ledger) -> None:
+    """Move the points of the last blocks to the chunks of their markets."""
+    recent = list(ledger.store.scan(PM_RECENT_POINTS))
+    points: dict[tuple[int, int], list[bytes]] = {}
+    for block in recent:
+        for market, outcomes, point in block:
+            points.setdefault((market, outcomes), []).append(point)
+        ledger.store.remove(block)
+    for (market, outcomes), added in points.items():
+        _append(ledger, market, outcomes, added)
+
+
+def _append(ledger: Ledger, market: int, outcomes: int, points: list[bytes]) -> None:
+    chunk = ledger.store.lookup(KLINE_BY_MARKET, market, NEWEST)
+    if chunk is not None:
+        room = POINTS_A_CHUNK - len(chunk.points) // chunk.point_size
+        if room > 0:
+            with ledger.editing(chunk):
+                chunk.points += b"".join(points[:room])
+            points = points[room:]
+    while points:
+        first = 0
+        if chunk is not None:
+            first = chunk.end
+            with ledger.editing(chunk):
+                chunk.number = first
+        added, points = b"".join(points[:POINTS_A_CHUNK]), points[POINTS_A_CHUNK:]
+        chunk = ledger.store.create(
+            PM_KLINE_CHUNKS, PmKlineChunk(market=market, first=first, outcomes=outcomes, points=added)
+        )

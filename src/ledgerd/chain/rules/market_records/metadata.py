@@ -60,14 +60,17 @@ def note_metadata(ledger: Ledger, market: int, text: str, result_expiration: int
     count_labels(ledger, meta, 1)
 
 
+def are_records_old(ledger: Ledger) -> bool:
+    """Whether something has been kept long enough."""
+    earliest = ledger.store.front(META_BY_EXPIRY, 1, _expiry_of)
+    return bool(earliest) and earliest[0] <= ledger.now
+
+
 def remove_old_records(ledger: Ledger) -> None:
     """At the end of a block, remove some of what has been kept long enough (spec 11, section 3.6).
 
     Points first, in their order; metadata when no point of its market is left.
     """
-    earliest = ledger.store.front(META_BY_EXPIRY, 1, _expiry_of)
-    if not earliest or earliest[0] > ledger.now:
-        return
     budget = REMOVED_A_BLOCK
     for meta in ledger.store.scan(META_BY_EXPIRY, upper=(ledger.now,)):
         for chunk in ledger.store.scan(KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):
