@@ -37,6 +37,7 @@ from ledgerd.state.objects.market_records import (
     PM_LABEL_COUNTS,
     PM_MARKET_META,
     PM_OPEN_BOOKS,
+    PM_PLACED_MARKETS,
     PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
@@ -131,6 +132,7 @@ STORED_TABLES: tuple[Table[Any], ...] = (
     PM_KLINE_CHUNKS,
     PM_LABEL_COUNTS,
     PM_OPEN_BOOKS,
+    PM_PLACED_MARKETS,
     PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )

@@ -231,3 +231,34 @@ class PmRecordsSince(Entity):
 
 
 PM_RECORDS_SINCE = Table(PmRecordsSince, number=109)
+
+
+_PLACE = struct.Struct("<HHIq")
+
+
+class PlacedMarket(NamedTuple):
+    """The market of an operation that does not name it, and where in its block this stands."""
+
+    transaction_in_block: int
+    operation_in_transaction: int
+    virtual_operation: int
+    market: int
+
+    @property
+    def packed(self) -> bytes:
+        """All of it, as it is stored."""
+        return _PLACE.pack(*self)
+
+
+class PmPlacedMarkets(Entity):
+    """Such operations of one block."""
+
+    block: UInt32 = 0
+    places: bytes = b""
+
+    def __iter__(self) -> Iterator[PlacedMarket]:
+        return (PlacedMarket(*each) for each in _PLACE.iter_unpack(self.places))
+
+
+PM_PLACED_MARKETS = Table(PmPlacedMarkets, number=111)
+PLACED_BY_BLOCK = unique(PM_PLACED_MARKETS, "by_placed_block", lambda placed: (placed.block,), (UINT32,))

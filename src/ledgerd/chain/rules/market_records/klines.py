@@ -6,8 +6,7 @@ with many bets is written once for all of them, and a block of bets on hundreds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +27,14 @@ from ledgerd.state.objects.market_records import (
 from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Follower, Followers, Ledger
+    from ledgerd.chain.ledger.ledger import Ledger, Noter, Noters
     from ledgerd.protocol.operations import Operation
     from ledgerd.state.objects.markets import PmMarket
 
 BINARY = 0
 
 noted_layout_of = cache(noted_layout)
+_pack_binary = noted_layout(2).pack
 
 
 def _named(_ledger: Ledger, operation: Any) -> int | None:  # noqa: ANN401 - of all kinds that name their market
@@ -64,33 +64,34 @@ REASONS: tuple[tuple[type[Operation], Callable[[Ledger, Any], int | None]], ...]
 VIRTUAL = (PmLeverageLiquidate, PmBatchSettle, PmLeverageResolve)
 
 
-def kline_followers(*, skips_virtual: bool = False) -> Followers:
-    """Add a point after each of these operations; the virtual ones may be left out."""
+def kline_noters(*, skips_virtual: bool = False) -> Noters:
+    """Note a point after each of these operations; the virtual ones may be left out."""
     return {
-        kind: _follower(reason, market_of)
+        kind: _noter(reason, market_of)
         for reason, (kind, market_of) in enumerate(REASONS)
         if not (skips_virtual and kind in VIRTUAL)
     }
 
 
-def _follower(reason: int, market_of: Callable[[Ledger, Any], int | None]) -> Follower:
-    @contextmanager
-    def follow(ledger: Ledger, operation: Operation) -> Iterator[None]:
-        yield
+def _noter(reason: int, market_of: Callable[[Ledger, Any], int | None]) -> Noter:
+    def note(ledger: Ledger, operation: Operation) -> None:
         market_id = market_of(ledger, operation)
         market = None if market_id is None else ledger.store.find(PM_MARKETS, market_id)
         if market is not None:
             ledger.noted.append(_point(ledger, market, reason))
 
-    return follow
+    return note
 
 
 def _point(ledger: Ledger, market: PmMarket, reason: int) -> bytes:
-    weights = (market.a_bets_sum, market.b_bets_sum) if market.market_type == BINARY else _weights(ledger, market)
+    block, now = ledger.cursor.block, ledger.now
+    if market.market_type == BINARY:
+        return _pack_binary(
+            market.id, 2, block, now, reason, market.bets_sum, market.a_bets_sum, market.b_bets_sum
+        )
+    weights = _weights(ledger, market)
     count = len(weights)
-    return noted_layout_of(count).pack(
-        market.id, count, ledger.cursor.block, ledger.now, reason, market.bets_sum, *weights
-    )
+    return noted_layout_of(count).pack(market.id, count, block, now, reason, market.bets_sum, *weights)
 
 
 def _weights(ledger: Ledger, market: PmMarket) -> list[int]:
