@@ -41,7 +41,7 @@ from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Followers
+    from ledgerd.chain.ledger.ledger import Followers, Noters
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.parameters import ChainParameters
@@ -257,12 +257,15 @@ class Chain(ChainView):
 
     # -- out
 
-    def follow(self, followers: Followers, after_block: Callable[[Ledger], None] | None = None) -> None:
+    def follow(
+        self, followers: Followers, noters: Noters | None = None, after_block: Callable[[Ledger], None] | None = None
+    ) -> None:
         """Register followers: they keep tables of their own, in step with the operations that they depend on.
 
         What is done after each block is undone with it.
         """
         self._ledger.followers.update(followers)
+        self._ledger.noters.update(noters or {})
         if after_block is not None:
             self._ledger.block_followers.append(after_block)
 

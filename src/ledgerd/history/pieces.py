@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 from zlib import crc32
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
+from ledgerd.chain.log.histories import OperationPlace
 from ledgerd.codec import codec_of
 from ledgerd.codec.varint import pack_varint
 from ledgerd.history.errors import HistoryDamaged
@@ -136,6 +137,14 @@ class Piece:
             return f'{{"trx_id":"{_NOBODY}","block":{block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
         number, identifier = _TRANSACTION.unpack_from(self.raw, _HEAD.size + owner * _TRANSACTION.size)
         return f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{number},"op_in_trx":'
+
+    def position(self, row: OperationRow, block: int) -> OperationPlace:
+        """Where an operation stands."""
+        _, owner, number, place, *_ = row
+        transaction = AFTER_TRANSACTIONS
+        if owner != NO_OWNER:
+            transaction = _TRANSACTION.unpack_from(self.raw, _HEAD.size + owner * _TRANSACTION.size)[0]
+        return OperationPlace(block, transaction, number, self.virtual(place)[0] if place & VIRTUAL else 0)
 
     def timestamp(self, row: OperationRow) -> int:
         """When an operation happened."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.log.histories import Direction, Wanted
+from ledgerd.chain.log.histories import Direction, OperationPlace, Wanted
 from ledgerd.history.directions import concerned
 from ledgerd.history.pieces import OperationRow, Piece
 from ledgerd.protocol.names import AccountName
@@ -25,9 +25,9 @@ class Selection:
         tags, wanted = self._tags, self._wanted
         return (tags is None or row[0] in tags) and wanted.since <= piece.timestamp(row) < wanted.until
 
-    def takes(self, operation: Operation) -> bool:
-        """Whether an operation passes, by its decoded fields."""
+    def takes(self, operation: Operation, place: OperationPlace) -> bool:
+        """Whether an operation passes, by its decoded fields and its place."""
         wanted = self._wanted
         if self._asks_accounts and self._accounts.isdisjoint(concerned(operation, wanted.direction)):
             return False
-        return wanted.picks is None or wanted.picks(operation)
+        return wanted.picks is None or wanted.picks(operation, place)

@@ -159,7 +159,7 @@ class EmbeddedView(HistoryView):
             chosen = [(number, row) for number, row in own if selection.may_take(piece, row)]
             if chosen and selection.needs_operations:
                 [bytes_] = self._bytes([(block, piece, [row for _, row in chosen])])
-                chosen = [each for each in chosen if selection.takes(bytes_.operation(piece, each[1]))]
+                chosen = [each for each in chosen if selection.takes(bytes_.operation(piece, each[1]), piece.position(each[1], block))]
             if chosen:
                 numbers += [number for number, _ in chosen]
                 parts.append((block, piece, [row for _, row in chosen]))
@@ -173,7 +173,7 @@ class EmbeddedView(HistoryView):
         kept = []
         for block, piece, rows in chosen:
             own = next(bytes_)
-            taken = [row for row in rows if selection.takes(own.operation(piece, row))]
+            taken = [row for row in rows if selection.takes(own.operation(piece, row), piece.position(row, block))]
             if taken:
                 kept.append((block, piece, taken))
         return kept

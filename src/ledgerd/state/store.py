@@ -249,9 +249,10 @@ class Store(View):
             return
         for object_id in undo.created:
             yield None, self.find(table, object_id)
+        present = self._tables[table].cache.present
         for object_id, before in undo.modified.items():
             if object_id not in undo.removed:
-                yield before, self.find(table, object_id)
+                yield before, present(object_id)
         for object_id, last in undo.removed.items():
             yield undo.modified.get(object_id, last), None
 

@@ -38,6 +38,11 @@ tables; no rule depends on it. Pending transactions are not followed.
 
 Followers = Mapping[type[Operation], Follower]
 
+Noter = Callable[["Ledger", Any], None]
+"""The same for what needs to see an operation only after it was carried out: a bet costs little more with it."""
+
+Noters = Mapping[type[Operation], Noter]
+
 
 class BlockCursor:
     """The place in the block that is being applied: it numbers the operations that are reported."""
@@ -97,12 +102,16 @@ class Ledger:
         self.cursor = BlockCursor()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
+        self.noted: list[Any] = []
+        """What followers note of these operations, to be written at the end of the block, all at once."""
         self.is_producing = False
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
         self.is_reporting = True
         """Whether operations are reported at all; those of pending transactions are not."""
         self.followers: dict[type[Operation], Follower] = {}
         """What is kept beside the ledger, by the operations that it depends on."""
+        self.noters: dict[type[Operation], Noter] = {}
+        """What notes operations once they have been carried out."""
         self.block_followers: list[Callable[[Ledger], None]] = []
         """What is done to those tables at the end of each block, inside its session."""
 
@@ -173,12 +182,12 @@ class Ledger:
         Ties in ordered indexes come back by the reference's rules, because here its undo is part of the
         consensus (spec 02, section 2.3, rule 4).
         """
-        reported = len(self.operations)
+        reported, noted = len(self.operations), len(self.noted)
         with self.store.begin(replays_ties=True) as session:
             try:
                 yield
             except BaseException:
-                del self.operations[reported:]
+                del self.operations[reported:], self.noted[noted:]
                 raise
             session.squash()
 
@@ -205,7 +214,11 @@ class Ledger:
         """Report a virtual operation; they are numbered from one within a transaction."""
         self.cursor.virtual_operation += 1
         self.report(operation, self.cursor.virtual_operation)
-        follower = self.followers.get(type(operation)) if self.is_reporting else None
-        if follower is not None and isinstance(operation, VirtualOperation):
+        if not self.is_reporting or not isinstance(operation, VirtualOperation):
+            return  # one of a proposal still has to be carried out
+        follower, noter = self.followers.get(type(operation)), self.noters.get(type(operation))
+        if follower is not None:
             with follower(self, operation):
-                pass  # it has been carried out already; one of a proposal still has to be
+                pass
+        if noter is not None:
+            noter(self, operation)

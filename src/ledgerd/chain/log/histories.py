@@ -64,6 +64,15 @@ class Direction(IntEnum):
     """The account does it, or it takes something away from it."""
 
 
+class OperationPlace(NamedTuple):
+    """Where on the chain an operation stands."""
+
+    block: int
+    transaction_in_block: int
+    operation_in_transaction: int
+    virtual_operation: int
+
+
 class Wanted(msgspec.Struct, frozen=True):
     """Which operations are looked for. Whatever is not said, any will do."""
 
@@ -76,8 +85,8 @@ class Wanted(msgspec.Struct, frozen=True):
     since: int = 0
     until: int = LATEST + 1
     """Their times: from the first one on, and before the second."""
-    picks: Callable[[Operation], bool] | None = None
-    """What else must hold of the operation itself."""
+    picks: Callable[[Operation, OperationPlace], bool] | None = None
+    """What else must hold of the operation itself, by what it says and where it stands."""
 
 
 class SequenceRange(NamedTuple):

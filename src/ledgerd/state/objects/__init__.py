@@ -37,6 +37,8 @@ from ledgerd.state.objects.market_records import (
     PM_LABEL_COUNTS,
     PM_MARKET_META,
     PM_OPEN_BOOKS,
+    PM_PLACED_MARKETS,
+    PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
 from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
@@ -130,6 +132,8 @@ STORED_TABLES: tuple[Table[Any], ...] = (
     PM_KLINE_CHUNKS,
     PM_LABEL_COUNTS,
     PM_OPEN_BOOKS,
+    PM_PLACED_MARKETS,
+    PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
 """What a node stores: those, and what is ours."""

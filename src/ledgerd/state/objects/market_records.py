@@ -135,9 +135,13 @@ class PmKlineChunk(Entity):
         return self.first + len(self.points) // self.point_size
 
     def __iter__(self) -> Iterator[KlinePoint]:
-        layout = point_layout(self.outcomes)
-        for block, timestamp, reason, bets_sum, *weights in layout.iter_unpack(self.points):
-            yield KlinePoint(block, timestamp, reason, bets_sum, weights)
+        return points_of(self.outcomes, self.points)
+
+
+def points_of(outcomes: int, packed: bytes) -> Iterator[KlinePoint]:
+    """Points of a market with so many outcomes, from their bytes."""
+    for block, timestamp, reason, bets_sum, *weights in point_layout(outcomes).iter_unpack(packed):
+        yield KlinePoint(block, timestamp, reason, bets_sum, weights)
 
 
 def point_layout(outcomes: int) -> struct.Struct:
@@ -149,6 +153,34 @@ PM_KLINE_CHUNKS = Table(PmKlineChunk, number=106)
 KLINE_BY_MARKET = unique(
     PM_KLINE_CHUNKS, "by_market_number", lambda chunk: (chunk.market, chunk.number), (OBJECT_ID, UINT32)
 )
+
+_OF_MARKET = struct.Struct("<qB")
+
+
+class PmRecentPoints(Entity):
+    """The points of one block, of all markets, before they are moved to the chunks of these: one write for all."""
+
+    block: UInt32 = 0
+    points: bytes = b""
+    """Each behind its market and the number of outcomes of this."""
+
+    def __iter__(self) -> Iterator[tuple[int, int, bytes]]:
+        place, points = 0, self.points
+        while place < len(points):
+            market, outcomes = _OF_MARKET.unpack_from(points, place)
+            first = place + _OF_MARKET.size
+            place = first + _HEAD.size + 8 * outcomes
+            yield market, outcomes, points[first:place]
+
+
+def noted_layout(outcomes: int) -> struct.Struct:
+    """The bytes of a point among those of a block."""
+    return struct.Struct(f"{_OF_MARKET.format}{_HEAD.format[1:]}{outcomes}q")
+
+
+PM_RECENT_POINTS = Table(PmRecentPoints, number=110)
+POINTS_MOVED_AFTER = 16
+"""Blocks: so many hold their points themselves at most."""
 
 CATEGORY = 0
 SUBCATEGORY = 1
@@ -199,3 +231,34 @@ class PmRecordsSince(Entity):
 
 
 PM_RECORDS_SINCE = Table(PmRecordsSince, number=109)
+
+
+_PLACE = struct.Struct("<HHIq")
+
+
+class PlacedMarket(NamedTuple):
+    """The market of an operation that does not name it, and where in its block this stands."""
+
+    transaction_in_block: int
+    operation_in_transaction: int
+    virtual_operation: int
+    market: int
+
+    @property
+    def packed(self) -> bytes:
+        """All of it, as it is stored."""
+        return _PLACE.pack(*self)
+
+
+class PmPlacedMarkets(Entity):
+    """Such operations of one block."""
+
+    block: UInt32 = 0
+    places: bytes = b""
+
+    def __iter__(self) -> Iterator[PlacedMarket]:
+        return (PlacedMarket(*each) for each in _PLACE.iter_unpack(self.places))
+
+
+PM_PLACED_MARKETS = Table(PmPlacedMarkets, number=111)
+PLACED_BY_BLOCK = unique(PM_PLACED_MARKETS, "by_placed_block", lambda placed: (placed.block,), (UINT32,))

@@ -1,9 +1,12 @@
-"""Price points: what was bet on a market, and on each of its outcomes, after each change (spec 11, section 3.5)."""
+"""Price points: what was bet on a market, and on each of its outcomes, after each change (spec 11, section 3.5).
+
+A block writes all its points as one row. Every few blocks these rows are moved to the chunks of their markets: a market
+with many bets is written once for all of them, and a block of bets on hundreds of markets writes next to nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +18,23 @@ from ledgerd.state.objects.market_records import (
     KLINE_BY_MARKET,
     NEWEST,
     PM_KLINE_CHUNKS,
+    PM_RECENT_POINTS,
     POINTS_A_CHUNK,
     PmKlineChunk,
-    point_layout,
+    PmRecentPoints,
+    noted_layout,
 )
 from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Follower, Followers, Ledger
+    from ledgerd.chain.ledger.ledger import Ledger, Noter, Noters
     from ledgerd.protocol.operations import Operation
     from ledgerd.state.objects.markets import PmMarket
 
 BINARY = 0
 
-layout_of = cache(point_layout)
+noted_layout_of = cache(noted_layout)
+_pack_binary = noted_layout(2).pack
 
 
 def _named(_ledger: Ledger, operation: Any) -> int | None:  # noqa: ANN401 - of all kinds that name their market
@@ -58,48 +64,76 @@ REASONS: tuple[tuple[type[Operation], Callable[[Ledger, Any], int | None]], ...]
 VIRTUAL = (PmLeverageLiquidate, PmBatchSettle, PmLeverageResolve)
 
 
-def kline_followers(*, skips_virtual: bool = False) -> Followers:
-    """Add a point after each of these operations; the virtual ones may be left out."""
+def kline_noters(*, skips_virtual: bool = False) -> Noters:
+    """Note a point after each of these operations; the virtual ones may be left out."""
     return {
-        kind: _follower(reason, market_of)
+        kind: _noter(reason, market_of)
         for reason, (kind, market_of) in enumerate(REASONS)
         if not (skips_virtual and kind in VIRTUAL)
     }
 
 
-def _follower(reason: int, market_of: Callable[[Ledger, Any], int | None]) -> Follower:
-    @contextmanager
-    def follow(ledger: Ledger, operation: Operation) -> Iterator[None]:
-        yield
+def _noter(reason: int, market_of: Callable[[Ledger, Any], int | None]) -> Noter:
+    def note(ledger: Ledger, operation: Operation) -> None:
         market_id = market_of(ledger, operation)
         market = None if market_id is None else ledger.store.find(PM_MARKETS, market_id)
         if market is not None:
-            _append(ledger, market, reason)
+            ledger.noted.append(_point(ledger, market, reason))
 
-    return follow
+    return note
 
 
-def _append(ledger: Ledger, market: PmMarket, reason: int) -> None:
+def _point(ledger: Ledger, market: PmMarket, reason: int) -> bytes:
+    block, now = ledger.cursor.block, ledger.now
+    if market.market_type == BINARY:
+        return _pack_binary(
+            market.id, 2, block, now, reason, market.bets_sum, market.a_bets_sum, market.b_bets_sum
+        )
     weights = _weights(ledger, market)
-    point = layout_of(len(weights)).pack(ledger.cursor.block, ledger.now, reason, market.bets_sum, *weights)
-    chunk = ledger.store.lookup(KLINE_BY_MARKET, market.id, NEWEST)
-    if chunk is not None and len(chunk.points) < POINTS_A_CHUNK * len(point):
-        with ledger.editing(chunk):
-            chunk.points += point
-        return
-    first = 0
-    if chunk is not None:
-        first = chunk.end
-        with ledger.editing(chunk):
-            chunk.number = first
-    ledger.store.create(
-        PM_KLINE_CHUNKS, PmKlineChunk(market=market.id, first=first, outcomes=len(weights), points=point)
-    )
+    count = len(weights)
+    return noted_layout_of(count).pack(market.id, count, block, now, reason, market.bets_sum, *weights)
 
 
 def _weights(ledger: Ledger, market: PmMarket) -> list[int]:
     """What was bet on each outcome."""
-    if market.market_type == BINARY:
-        return [market.a_bets_sum, market.b_bets_sum]
     outcomes = (ledger.store.lookup(OUTCOME_BY_MARKET, market.id, index) for index in range(market.outcome_count))
     return [0 if outcome is None else outcome.bets_sum for outcome in outcomes]
+
+
+def write_points(ledger: Ledger) -> None:
+    """At the end of a block: store its points."""
+    points = b"".join([note for note in ledger.noted if type(note) is bytes])
+    if points:
+        ledger.store.create(PM_RECENT_POINTS, PmRecentPoints(block=ledger.head_number, points=points))
+
+
+def move_points(ledger: Ledger) -> None:
+    """Move the points of the last blocks to the chunks of their markets."""
+    recent = list(ledger.store.scan(PM_RECENT_POINTS))
+    points: dict[tuple[int, int], list[bytes]] = {}
+    for block in recent:
+        for market, outcomes, point in block:
+            points.setdefault((market, outcomes), []).append(point)
+        ledger.store.remove(block)
+    for (market, outcomes), added in points.items():
+        _append(ledger, market, outcomes, added)
+
+
+def _append(ledger: Ledger, market: int, outcomes: int, points: list[bytes]) -> None:
+    chunk = ledger.store.lookup(KLINE_BY_MARKET, market, NEWEST)
+    if chunk is not None:
+        room = POINTS_A_CHUNK - len(chunk.points) // chunk.point_size
+        if room > 0:
+            with ledger.editing(chunk):
+                chunk.points += b"".join(points[:room])
+            points = points[room:]
+    while points:
+        first = 0
+        if chunk is not None:
+            first = chunk.end
+            with ledger.editing(chunk):
+                chunk.number = first
+        added, points = b"".join(points[:POINTS_A_CHUNK]), points[POINTS_A_CHUNK:]
+        chunk = ledger.store.create(
+            PM_KLINE_CHUNKS, PmKlineChunk(market=market, first=first, outcomes=outcomes, points=added)
+        )

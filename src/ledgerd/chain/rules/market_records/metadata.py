@@ -5,8 +5,6 @@ It is changed inside the blocks that it depends on, and so undone with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.market_records.labels import count_labels
@@ -22,7 +20,7 @@ from ledgerd.state.objects.market_records import (
 from ledgerd.state.objects.markets import PM_MARKETS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Follower, Ledger
+    from ledgerd.chain.ledger.ledger import Ledger, Noter
     from ledgerd.protocol.operations.markets import PmCreateMarket
 
 KEPT_DAYS = 5
@@ -35,17 +33,15 @@ REMOVED_A_BLOCK = 200
 _UINT32 = 0xFFFFFFFF
 
 
-def follows_new_markets(kept_days: int) -> Follower:
+def new_market_noter(kept_days: int) -> Noter:
     """Keep the metadata of each new market for so many days after its disputes."""
 
-    @contextmanager
-    def follow(ledger: Ledger, operation: PmCreateMarket) -> Iterator[None]:
-        yield
+    def note(ledger: Ledger, operation: PmCreateMarket) -> None:
         market = ledger.store.find(PM_MARKETS, ledger.store.next_id(PM_MARKETS) - 1)
         if market is not None and market.creator == operation.creator:
             note_metadata(ledger, market.id, operation.metadata, market.result_expiration, kept_days)
 
-    return follow
+    return note
 
 
 def note_metadata(ledger: Ledger, market: int, text: str, result_expiration: int, kept_days: int) -> None:
@@ -60,14 +56,17 @@ def note_metadata(ledger: Ledger, market: int, text: str, result_expiration: int
     count_labels(ledger, meta, 1)
 
 
+def are_records_old(ledger: Ledger) -> bool:
+    """Whether something has been kept long enough."""
+    earliest = ledger.store.front(META_BY_EXPIRY, 1, _expiry_of)
+    return bool(earliest) and earliest[0] <= ledger.now
+
+
 def remove_old_records(ledger: Ledger) -> None:
     """At the end of a block, remove some of what has been kept long enough (spec 11, section 3.6).
 
     Points first, in their order; metadata when no point of its market is left.
     """
-    earliest = ledger.store.front(META_BY_EXPIRY, 1, _expiry_of)
-    if not earliest or earliest[0] > ledger.now:
-        return
     budget = REMOVED_A_BLOCK
     for meta in ledger.store.scan(META_BY_EXPIRY, upper=(ledger.now,)):
         for chunk in ledger.store.scan(KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):

@@ -33,16 +33,13 @@ def count_open_bets(ledger: Ledger) -> None:
         return
     changes: dict[AccountName, int] = {}
     for before, after in store.last_changes(PM_MARKETS):
-        was, now = _open_bets(before), _open_bets(after)
+        was = before.bets_sum if before is not None and before.status == ACTIVE else 0
+        now = after.bets_sum if after is not None and after.status == ACTIVE else 0
         if was != now:
             oracle = (after or before or PmMarket()).oracle
             changes[oracle] = changes.get(oracle, 0) + now - was
     if changes:
         _take_in(ledger, changes)
-
-
-def _open_bets(market: PmMarket | None) -> int:
-    return market.bets_sum if market is not None and market.status == ACTIVE else 0
 
 
 def begin_records(ledger: Ledger, block: int) -> None:

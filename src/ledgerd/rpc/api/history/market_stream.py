@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.chain.log.histories import History, HistoryView, RecordedOperation, Wanted
+from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, RecordedOperation, Wanted
+from ledgerd.chain.rules.market_records.places import NAMED_ROWS
 from ledgerd.codec.numbers import Int64, UInt32
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of, tag_of
+from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.rpc.api.history.stream import HistoryStream
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.commitments import PM_COMMITS
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
 
 if TYPE_CHECKING:
     from ledgerd.rpc.call.view import OpenView
-    from ledgerd.state.tables import Table
     from ledgerd.state.view import View
 
-OF_A_ROW: dict[str, Table[Any]] = {
-    "commit_id": PM_COMMITS,
-    "bet_id": PM_BETS,
-    "liquidity_id": PM_LIQUIDITY,
-    "position_id": PM_LEVERAGE_POSITIONS,
-}
+MARKET_ID = "market_id"
+OF_A_ROW = {kind: (field, table) for kind, field, table in NAMED_ROWS}
 """What operations name that do not name their market. Such a row goes with its market, long after it was paid out."""
 
-MARKET_ID = "market_id"
-NAMING = tuple(each for each in OPERATIONS if {MARKET_ID, *OF_A_ROW} & set(each.__struct_fields__))
-MARKET_TAGS = frozenset(tag_of(each) for each in NAMING if name_of(each).startswith("pm_"))
+CONCERNING = tuple(each for each in OPERATIONS if MARKET_ID in each.__struct_fields__ or each in OF_A_ROW)
+MARKET_TAGS = frozenset(tag_of(each) for each in (*CONCERNING, PmCreateMarket) if name_of(each).startswith("pm_"))
 
 
 class MarketMessage(msgspec.Struct, frozen=True):
@@ -49,18 +42,21 @@ class MarketMessage(msgspec.Struct, frozen=True):
     prices: tuple[Kline, ...] | None
 
 
-def market_of(state: View, operation: Operation) -> int | None:
-    """The market that an operation concerns; none where the row that it names is gone."""
+def _placed(row: PmPlacedMarkets) -> dict[tuple[int, int, int], int]:
+    return {tuple(numbers): market for *numbers, market in row}  # type: ignore[misc] - three of them
+
+
+def market_of(state: View, operation: Operation, place: OperationPlace) -> int | None:
+    """The market that an operation concerns; none where that was not noted, and the row that it names is gone."""
     named: int | None = getattr(operation, MARKET_ID, None)
     if named is not None:
         return named
-    for field, table in OF_A_ROW.items():
-        row_id = getattr(operation, field, None)
-        row = None if row_id is None else state.find(table, row_id)
-        if row is not None:
-            market: int = row.market
-            return market
-    return None
+    noted = (state.derived(_placed, PLACED_BY_BLOCK, place.block) or {}).get(place[1:])
+    if noted is not None or type(operation) not in OF_A_ROW:
+        return noted
+    field, table = OF_A_ROW[type(operation)]
+    row = state.find(table, getattr(operation, field))
+    return None if row is None else row.market
 
 
 class MarketStream(HistoryStream):
@@ -83,8 +79,8 @@ class MarketStream(HistoryStream):
         with self._reading() as self._state:
             return super().opening(name)
 
-    def _picks(self, operation: Operation) -> bool:
-        return self._state is not None and market_of(self._state, operation) == self._market
+    def _picks(self, operation: Operation, place: OperationPlace) -> bool:
+        return self._state is not None and market_of(self._state, operation, place) == self._market
 
     def _last(self, view: HistoryView) -> int:
         """The history is written ahead of the state, whose price points belong to the same message."""

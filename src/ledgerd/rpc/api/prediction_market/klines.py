@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -12,8 +12,20 @@ from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_told_limit
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.market_records import KLINE_BY_MARKET, PM_KLINE_CHUNKS, PmKlineChunk
-from ledgerd.state.view import View
+from ledgerd.state.objects.market_records import (
+    KLINE_BY_MARKET,
+    PM_KLINE_CHUNKS,
+    PM_RECENT_POINTS,
+    KlinePoint,
+    PmKlineChunk,
+    PmRecentPoints,
+    points_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ledgerd.state.view import View
 
 
 class Kline(msgspec.Struct, frozen=True):
@@ -29,23 +41,55 @@ class Kline(msgspec.Struct, frozen=True):
 Klines = Annotated[str, Printed(tuple[Kline, ...])]
 
 
-def printed_points(chunk: PmKlineChunk) -> tuple[str, ...]:
-    """The points of a chunk in JSON."""
+def _printed(first: int, points: Iterable[KlinePoint]) -> tuple[str, ...]:
+    """Points in JSON, the first of them with this number."""
     return tuple(
         f'{{"seq":{seq},"timestamp":{point.timestamp},"reason":{point.reason},'
         f'"bets_sum":{integer_text(point.bets_sum)},"weights":[{",".join(map(integer_text, point.weights))}]}}'
-        for seq, point in enumerate(chunk, chunk.first)
+        for seq, point in enumerate(points, first)
     )
 
 
 def _located(chunk: PmKlineChunk) -> tuple[int, tuple[str, ...]]:
     """The number of a chunk's first point, and all of them printed."""
-    return chunk.first, printed_points(chunk)
+    return chunk.first, _printed(chunk.first, chunk)
+
+
+def _by_market(block: PmRecentPoints) -> dict[int, tuple[KlinePoint, ...]]:
+    """The points of a block."""
+    found: dict[int, list[KlinePoint]] = {}
+    for market, outcomes, packed in block:
+        found.setdefault(market, []).extend(points_of(outcomes, packed))
+    return {market: tuple(points) for market, points in found.items()}
+
+
+def _recent(state: View, market: int) -> list[KlinePoint]:
+    """The points of the last blocks, which are in no chunk yet."""
+    found: list[KlinePoint] = []
+    for object_id in state.scan_ids(PM_RECENT_POINTS):
+        found += (state.derived(_by_market, PM_RECENT_POINTS.by_id, object_id) or {}).get(market, ())
+    return found
+
+
+def _newest_end(state: View, market: int) -> int:
+    """How many points a market has had until the last blocks."""
+    newest = state.first(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
+    return 0 if newest is None else newest.end
 
 
 def points_between(state: View, market: int, first: int, end: int) -> list[str]:
     """The points of a market by their numbers, printed; those that were removed are left out."""
-    found: list[str] = []
+    moved = _newest_end(state, market)
+    return _points_between(state, market, first, end, moved, _recent(state, market))
+
+
+def _points_between(
+    state: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]
+) -> list[str]:
+    begin = max(moved, first)
+    found = list(_printed(begin, recent[begin - moved : max(0, end - moved)]))
+    if first >= moved:
+        return found
     for object_id in state.scan_ids(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
         located = state.derived(_located, PM_KLINE_CHUNKS.by_id, object_id)
         if located is None:
@@ -59,9 +103,14 @@ def points_between(state: View, market: int, first: int, end: int) -> list[str]:
 
 def points_of_blocks(state: View, market: int, first: int, last: int) -> list[str]:
     """The points that a range of blocks has made, printed."""
-    found: list[str] = []
+    moved, recent = _newest_end(state, market), _recent(state, market)
+    found = [
+        text
+        for point, text in zip(recent, _printed(moved, recent), strict=True)
+        if first <= point.block <= last
+    ]
     for chunk in state.scan(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
-        texts = printed_points(chunk)
+        texts = _printed(chunk.first, chunk)
         found[:0] = [text for point, text in zip(chunk, texts, strict=True) if first <= point.block <= last]
         if next(iter(chunk)).block < first:
             break
@@ -75,10 +124,9 @@ def get_market_kline(view: ApiView, market: Int64, from_: UInt32 = 0, limit: UIn
     The reason of a point: 0 bet, 1 cancelled bet, 2 liquidation, 3 settled batch, 4 bet with a loan, 5 end of a loan.
     """
     require_told_limit(limit)
-    newest = view.state.first(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
-    count = 0 if newest is None else newest.end
-    end = count - from_
+    moved, recent = _newest_end(view.state, market), _recent(view.state, market)
+    end = moved + len(recent) - from_
     if end <= 0:
         return "[]"
-    points = points_between(view.state, market, max(0, end - limit), end)
+    points = _points_between(view.state, market, max(0, end - limit), end, moved, recent)
     return f"[{','.join(points)}]"

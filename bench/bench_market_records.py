@@ -1,0 +1,124 @@
+"""What keeping records of markets costs the chain's thread: the same blocks into two nodes by turns, one that keeps them.
+
+Processor time, medians of five turns. A turn is sixteen blocks, so that what is done every sixteen blocks is in each.
+Blocks of 500 bets are applied and committed as live ones are, with all checks; the other figure is a replay of a
+recorded chain.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+from bench.bench_chain import network, packed_blocks, replay_seconds, users, verdict
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.rules.market_records.following import market_records
+from ledgerd.codec import codec_of
+from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.bets import PmPlaceBet
+from ledgerd.state.objects.market_records import POINTS_MOVED_AFTER
+from tests.chain.crowded_markets import open_markets
+from tests.chain.networks import Network
+from tests.chain.recorded_chains import open_chain
+from tests.recorded import recorded_blocks
+
+TURNS = 5
+BETS = 500
+PERCENT = 5.0
+STAKE = 1_000
+RECORDED = "open-pm"
+
+
+def send_bets(net: Network, names: list[AccountName], markets: int, round_: int) -> None:
+    """Five hundred bets of a hundred users."""
+    for number in range(BETS):
+        name = names[number % len(names)]
+        stake = tokens(STAKE + number + round_)
+        net.send(PmPlaceBet(name, number % markets, round_ % 2, -1, stake, 0, 0, ()), key=net.keys[name])
+
+
+def bench_block(markets: int) -> None:
+    """Full blocks into a node that keeps records and one that does not."""
+    with network() as source, tempfile.TemporaryDirectory() as folder:
+        names = users(source)
+        while source.chain.last_hardfork < 15:
+            source.produce()
+        before = packed_blocks(source, 1)
+        nodes = [Network(Path(folder) / name) for name in ("off", "on")]
+        nodes[1].chain.follow(*market_records())
+        for node in nodes:
+            node.follow(codec_of(Block).decode(packed) for packed in before)
+        for net in (source, *nodes):
+            open_markets(net, 2, markets)
+        spent: list[list[float]] = [[0.0] * (TURNS + 1) for _ in nodes]
+        for turn in range(TURNS + 1):  # the first one is not counted
+            for round_ in range(turn * POINTS_MOVED_AFTER, (turn + 1) * POINTS_MOVED_AFTER):
+                send_bets(source, names, markets, round_)
+                (made,) = source.produce()
+                assert len(made.transactions) == BETS
+                for node, seconds in zip(nodes, spent, strict=True):
+                    seconds[turn] += push_seconds(node, made.packed)
+        blocks = [[each / POINTS_MOVED_AFTER for each in seconds[1:]] for seconds in spent]
+        show(f"a block of {BETS} bets on {markets} markets", blocks)
+        for node in nodes:
+            node.chain.close()
+
+
+def push_seconds(node: Network, packed: bytes) -> float:
+    """How long a node takes to apply a block and to make it durable."""
+    block = codec_of(Block).decode(packed)
+    began = process_time()
+    node.chain.push_block(block).or_raise()
+    return process_time() - began
+
+
+def show(title: str, spent: list[list[float]]) -> None:
+    """Both medians, and how much the second is above the first."""
+    off, on = map(median, spent)
+    percent = (on / off - 1) * 100
+    print(f"  {title}: {off * 1e3:7.1f} ms off, {on * 1e3:7.1f} ms on, {percent:+5.1f} % ({verdict(percent, PERCENT)} %)")
+
+
+def replayed(*, keeps: bool) -> float:
+    """A recorded chain from the first block to the last, with all checks that its recording allows."""
+    with tempfile.TemporaryDirectory() as folder, open_chain(RECORDED, Path(folder)) as chain:
+        if keeps:
+            chain.follow(*market_records())
+        return replay_seconds(pusher(chain), chain.commit, list(recorded_blocks(RECORDED)))
+
+
+def pusher(chain: Chain) -> Callable[[Block], None]:
+    """Applies a block."""
+
+    def push(block: Block) -> None:
+        chain.push_block(block, Skip.TRANSACTION_DUPES, commit=False).or_raise()
+
+    return push
+
+
+def bench_recorded() -> None:
+    """A recorded chain of markets."""
+    replayed(keeps=True)
+    spent: list[list[float]] = [[], []]
+    for _ in range(TURNS):
+        for keeps, seconds in zip((False, True), spent, strict=True):
+            seconds.append(replayed(keeps=keeps))
+    show(f"a replay of {RECORDED}", spent)
+
+
+def main() -> None:
+    """Print every figure."""
+    for markets in (100, BETS):
+        bench_block(markets)
+    bench_recorded()
+
+
+if __name__ == "__main__":
+    main()
