@@ -6,7 +6,6 @@ Knows sub-databases and bytes; no objects.
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 from collections.abc import Callable, Iterable
 from copy import copy
@@ -17,6 +16,7 @@ import lmdb
 from lmdb import _Database
 
 from ledgerd.state.errors import StorageError, StoreFull, unreadable
+from ledgerd.state.pages import is_whole
 
 DATA_FILE = "data.mdb"
 MAX_DATABASES = 512
@@ -178,19 +178,22 @@ class Disk:
     def _check_length(self) -> None:
         """Find a truncated file now: reading a page beyond its end would kill the process (SIGBUS).
 
-        A sound file may lack its last pages, when the last commit freed them before they were written. So a short
-        file is extended with zeros, and all of it is read.
+        A sound file may lack its last pages, when the last commit freed them before they were written. So every page
+        in use is looked for, and the file is extended with zeros. It is looked for without LMDB: where that expects the
+        next page of an index and finds zeros, it ends the process.
         """
         path = self.folder / DATA_FILE
-        used = self._used()
-        if path.stat().st_size >= used:
+        used, length = self._used(), path.stat().st_size
+        if length >= used:
             return
         try:
-            os.truncate(path, used)
-            read_through(self.environment)
-        except (lmdb.Error, OSError) as error:
+            with path.open("r+b") as file:
+                if not is_whole(file, length, self.environment.stat()["psize"]):
+                    raise unreadable(f"{self.folder}: pages of it are missing")
+                file.truncate(used)
+        except (StorageError, OSError) as error:
             self.environment.close()
-            raise unreadable(f"{self.folder}: {error}") from error
+            raise failure(self.folder, error) if isinstance(error, OSError) else error from None
 
     def close(self) -> None:
         """Abandon what is not committed, and close the file."""
@@ -209,12 +212,3 @@ def put_all(
         transaction.delete(key, db=database)
     for key, value in added:
         transaction.put(key, value, db=database)
-
-
-def read_through(environment: lmdb.Environment) -> None:
-    """Read every entry of every sub-database."""
-    with environment.begin() as transaction:
-        for name in environment.dbs(transaction):
-            database = environment.open_db(name, txn=transaction, create=False)
-            for key, value in transaction.cursor(database):
-                _ = len(key) + len(value)
