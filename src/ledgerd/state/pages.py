@@ -80,7 +80,7 @@ class _Pages:
     def _has_value(self, number: int) -> bool:
         if number >= self._count:
             return False
-        count = _COUNT.unpack_from(self._read(number), _HEADER.size - _COUNT.size)[0]
+        count: int = _COUNT.unpack_from(self._read(number), _HEADER.size - _COUNT.size)[0]
         return 0 < count <= self._count - number
 
 
