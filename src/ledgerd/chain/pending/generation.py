@@ -82,17 +82,17 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
     ledger.cursor.time = when
     try:
         with ledger.store.begin():
-            selection = Selection(ledger, when, skip, pending.deadline(GENERATION_SECONDS))
+            filling = BlockFilling(ledger, when, skip, pending.deadline(GENERATION_SECONDS))
             later: list[Transaction] = []
             share = ledger.globals.maximum_block_size // PROPOSALS_SHARE
-            selection.take(_within_share(pending.transactions, share, later))
-            selection.take(later)
+            filling.take(_within_share(pending.transactions, share, later))
+            filling.take(later)
     finally:
         ledger.is_reporting = True
-    refused = selection.refused
+    refused = filling.refused
     if refused:
         log.warning("left %d waiting transactions out of a block, the first is %s", len(refused), refused[0])
-    return tuple(selection.chosen)
+    return tuple(filling.chosen)
 
 
 def _within_share(transactions: Iterable[Transaction], share: int, later: list[Transaction]) -> Iterator[Transaction]:
@@ -107,7 +107,7 @@ def _within_share(transactions: Iterable[Transaction], share: int, later: list[T
         yield transaction
 
 
-class Selection:
+class BlockFilling:
     """The transactions of a block that is being made.
 
     A few that do not fit are passed over; after too many of them the block counts as full.
