@@ -14,6 +14,7 @@ from ledgerd.node.datadir.opening import Opening, files_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.unknown_hardforks import HardforkWarning
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending
@@ -63,6 +64,7 @@ class ChainPart(Part):
         log.info("Starting chain with shared_file_size: %d bytes", options.shared_file_size)
         log.info("Opening shared memory from %s", self.files.folder)
         await self.run(self._begin)
+        await self.attach(HardforkWarning().follow)
 
     def _begin(self) -> None:
         opening = Opening(self._configuration, self.files, self.network, self._open)
