@@ -80,6 +80,7 @@ GROUPS = (
         """
         node/config/options/application node/config/options/chain node/config/options/history
         node/config/options/invocation node/config/options/p2p node/config/options/prediction_market
+        node/config/options/testnet_plugin
         node/config/options/snapshot
         node/config/options/validator node/config/options/validator_guard node/config/options/webserver
         """,

@@ -14,7 +14,6 @@ from ledgerd.chain.migrations.hardforks import UnknownHardfork
 from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes, unknown_hardfork_votes
 from ledgerd.node.unknown_hardforks import SAY_AGAIN_EVERY, HardforkWarning
 from ledgerd.protocol.versions import version_number
-from tests.chain.ledgers import change, create_validator, fresh_ledger
 from tests.chain.recorded_chains import advance, network_of, until_hardfork_13
 
 NAME = "open-main15"
@@ -73,18 +72,3 @@ def test_the_same_votes_are_told_again_after_an_hour_and_their_end_once(caplog: 
         "know; with 17 votes it will stop there: update it"
     )
     assert ended == "no validator votes for an unknown hardfork any more"
-
-
-def test_agreement_is_told_as_such(tmp_path: Path) -> None:
-    ledger = fresh_ledger(tmp_path)
-    create_validator(ledger, "bob")
-    assert unknown_hardfork_votes(ledger.store, ledger.network) is None
-
-    change(ledger, ledger.hardforks, next_hardfork=version_number(9, 1), next_hardfork_time=1_900_000_000)
-    found = unknown_hardfork_votes(ledger.store, ledger.network)
-
-    assert found is not None
-    assert str(found) == (
-        "hardfork version 9.1.0 of 2030-03-17T17:46:40 UTC is agreed on; "
-        "this program does not know it and will stop there: update it"
-    )
