@@ -124,7 +124,9 @@ def test_a_module_is_run_by_the_interpreter_that_runs_us(tmp_path: Path) -> None
 def test_what_the_environment_has_wins_over_what_a_child_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MALLOC_ARENA_MAX", "7")
     monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)
-    program = "import os; arenas, limit = (os.environ.get(f'MALLOC_{name}') for name in ('ARENA_MAX', 'MMAP_THRESHOLD_'))"
+    program = (
+        "import os; arenas, limit = (os.environ.get(f'MALLOC_{name}') for name in ('ARENA_MAX', 'MMAP_THRESHOLD_'))"
+    )
 
     async def scene() -> None:
         tells = f"{program}; raise SystemExit(3 if (arenas, limit) == ('7', '131072') else 4)"

@@ -19,7 +19,7 @@ from tests.rpc.api.recorded_past import asked, history_dispatcher
 NAME, HEAD = "open-pm2", 463
 FIRST_NEW_TAG = 66
 
-NEW_NAMES = [name_of(kind) for kind in OPERATIONS[FIRST_NEW_TAG:]]
+NEW_NAMES: list[Json] = [name_of(kind) for kind in OPERATIONS[FIRST_NEW_TAG:]]
 """The operations of hardforks 14 and 15."""
 
 
