@@ -65,9 +65,15 @@ CHANGED = {
 }
 """The newest version of the reference, which answers these methods in another form than those before it."""
 
-OF_MARKETS = ("open-pm/api-2027", "open-big/api-207")
-MARKETS = "prediction_market_api."
-"""Only these chains have markets, and only for those they are looked through."""
+LATER = ("open-pm/api-2027", "open-big/api-207")
+"""Where answers are looked for of the methods that came with hardforks 14 and 15, and of no others."""
+
+OF_LATER = (
+    "prediction_market_api.",
+    "database_api.get_agent_permissions",
+    "database_api.get_key_history",
+)
+"""With what the names of those begin."""
 
 PROBE = "open-1/probe-2718"
 """Where transactions are looked for."""
@@ -131,7 +137,7 @@ def best_exchanges() -> dict[str, Exchange]:
     for name in RECORDED:
         for exchange in exchanges(name):
             called = called_by(exchange)
-            if (name == NEWER) != (called in CHANGED) or (name in OF_MARKETS) != called.startswith(MARKETS):
+            if (name == NEWER) != (called in CHANGED) or (name in LATER) != called.startswith(OF_LATER):
                 continue
             if called and called != BROADCAST and (called not in best or order(exchange) < order(best[called])):
                 best[called] = exchange

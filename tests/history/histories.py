@@ -19,7 +19,7 @@ from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Space
-from tests.recorded import ALL_CHAINS, FOLDER
+from tests.recorded import ANSWERED, FOLDER
 
 HISTORY_FOLDER = "history"
 SMALL = Space(initial=1 << 22, min_free=0, increment=1 << 21)
@@ -61,7 +61,7 @@ def closed_view(folder: Path) -> Iterator[HistoryView]:
 def recorded_histories(chain: str) -> dict[Question, str]:
     """What the reference answered to `get_account_history`: account, from and limit, then the whole answer."""
     answers = {}
-    packed = (FOLDER / chain / f"account-histories-{ALL_CHAINS[chain]}.jsonl.xz").read_bytes()
+    packed = (FOLDER / chain / f"account-histories-{ANSWERED[chain]}.jsonl.xz").read_bytes()
     for line in lzma.decompress(packed).decode("utf-8", "surrogateescape").splitlines():
         fact = json.loads(line)
         account, start, limit = fact["request"]["params"][2]

@@ -12,10 +12,12 @@ from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts import AccountMetadata
+from ledgerd.protocol.operations.bets import PmTransferPosition
 from ledgerd.protocol.operations.custom import Custom
 from ledgerd.protocol.operations.escrow import EscrowDispute
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.virtual import AccountSale, FillVestingWithdraw, ReceiveAward, ValidatorReward
+from ledgerd.protocol.operations.virtual_markets import PmDisputeOpened, PmLeverageLiquidate, PmMarketAccepted
 from tests.strategies import values_of
 
 A, B, C, NONE = (AccountName(name) for name in ("alice", "bob", "carol", ""))
@@ -36,6 +38,10 @@ A, B, C, NONE = (AccountName(name) for name in ("alice", "bob", "carol", ""))
         (AccountMetadata(A, "{}"), {A}, set()),
         (ReceiveAward(A, B, 1, "", shares(1)), set(), {B}),
         (ValidatorReward(A, shares(1)), set(), {A}),
+        (PmTransferPosition(A, 1, B, 5, "", ()), {A}, {B}),
+        (PmMarketAccepted(A, B, 1, 0, tokens(0), self_oracle=False), {A}, {B}),
+        (PmDisputeOpened(A, B, 1, 0), {B}, {A}),
+        (PmLeverageLiquidate(A, 1, 1, tokens(1), tokens(1), tokens(0), 0), set(), {A}),
     ],
 )
 def test_an_operation_goes_from_some_to_others(

@@ -12,12 +12,12 @@ from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from tests.chain.recorded_chains import advance, open_chain
 from tests.history.histories import followed, recorded_histories, shown_operations, view_of
-from tests.recorded import CHAINS, recorded_answers
+from tests.recorded import ANSWERED, recorded_answers
 
 RESULT = '{"jsonrpc":"2.0","result":'
 
 
-@pytest.fixture(scope="module", params=CHAINS)
+@pytest.fixture(scope="module", params=ANSWERED)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -26,13 +26,13 @@ def name(request: pytest.FixtureRequest) -> str:
 def view(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryView]:
     folder = tmp_path_factory.mktemp(name)
     with open_chain(name, folder) as chain, followed(chain, folder) as store:
-        advance(chain, name, CHAINS[name])
+        advance(chain, name, ANSWERED[name])
         with view_of(store, folder) as view:
             yield view
 
 
 def test_the_operations_of_every_block_are_the_recorded_ones(name: str, view: HistoryView) -> None:
-    answers = recorded_answers(name, CHAINS[name])["get_ops_in_block"]
+    answers = recorded_answers(name, ANSWERED[name])["get_ops_in_block"]
     for (number, only_virtual), text in answers.items():
         assert shown_operations(view, number, only_virtual=only_virtual) == text, f"{name}, block {number}"
 
@@ -56,7 +56,7 @@ def test_the_history_of_every_account_is_the_recorded_one(name: str, view: Histo
 
 def test_every_transaction_is_found_where_it_stands(name: str, view: HistoryView) -> None:
     found = 0
-    for (number, only_virtual), text in recorded_answers(name, CHAINS[name])["get_ops_in_block"].items():
+    for (number, only_virtual), text in recorded_answers(name, ANSWERED[name])["get_ops_in_block"].items():
         if only_virtual:
             continue
         for applied in json.loads(text):

@@ -24,7 +24,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets", "market_records")),
     "node": (
-        ("build", "time_source"),
+        ("build", "time_source", "unknown_hardforks"),
         ("config",),
         ("datadir",),
         ("workers",),

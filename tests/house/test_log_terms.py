@@ -28,6 +28,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "node/parts/guard.py": ("producer/guard.py",),
     "node/parts/peers.py": ("p2p/report.py",),
     "node/parts/replaying.py": ("node/parts/replaying.py",),
+    "node/unknown_hardforks.py": ("chain/rules/validators/unknown_hardforks.py",),
     "p2p/network_state.py": ("p2p/network_state.py",),
     "p2p/shared/notices.py": (),  # why a peer is charged or closed: REASONS
     "p2p/sync/intake.py": ("p2p/sync/report.py",),

@@ -80,6 +80,7 @@ GROUPS = (
         """
         node/config/options/application node/config/options/chain node/config/options/history
         node/config/options/invocation node/config/options/p2p node/config/options/prediction_market
+        node/config/options/testnet_plugin
         node/config/options/snapshot
         node/config/options/validator node/config/options/validator_guard node/config/options/webserver
         """,
@@ -270,14 +271,16 @@ GROUPS = (
             "rpc/api/test_recorded_errors.py",
             "rpc/api/test_small_ledgers.py",
             "rpc/api/test_unrecorded.py",
+            "rpc/api/test_agent_answers.py",
+            "rpc/api/test_former_keys.py",
         ),
         """
         rpc/api/account_by_key rpc/api/account_record rpc/api/block_info rpc/api/committee_api
         rpc/api/custom_protocol_api rpc/api/database_api/account_sales rpc/api/database_api/accounts
-        rpc/api/database_api/authorities rpc/api/database_api/blocks rpc/api/database_api/escrow
-        rpc/api/database_api/globals rpc/api/database_api/proposals rpc/api/database_api/recovery
-        rpc/api/database_api/vesting rpc/api/invite_api rpc/api/paid_subscription_api rpc/api/properties
-        rpc/api/raw_block rpc/api/validator_api
+        rpc/api/database_api/agents rpc/api/database_api/authorities rpc/api/database_api/blocks
+        rpc/api/database_api/escrow rpc/api/database_api/globals rpc/api/database_api/key_history
+        rpc/api/database_api/proposals rpc/api/database_api/recovery rpc/api/database_api/vesting
+        rpc/api/invite_api rpc/api/paid_subscription_api rpc/api/properties rpc/api/raw_block rpc/api/validator_api
         """,
     ),
     Group(

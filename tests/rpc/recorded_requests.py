@@ -30,10 +30,14 @@ class Exchange(NamedTuple):
     answer: str
 
 
+OLDER, NEWER = "open-1/errors-2718", "open-pm/errors-2027"
+"""The same requests to a node of 3.2.0 and to one of 4.1.0."""
+
+
 @cache
-def recorded_exchanges() -> tuple[Exchange, ...]:
+def recorded_exchanges(file: str = OLDER) -> tuple[Exchange, ...]:
     """All of them, in the order in which they were sent."""
-    lines = lzma.decompress((FOLDER / "open-1/errors-2718.jsonl.xz").read_bytes()).splitlines()
+    lines = lzma.decompress((FOLDER / f"{file}.jsonl.xz").read_bytes()).splitlines()
     return tuple(Exchange(number, **json.loads(line)) for number, line in enumerate(lines))
 
 

@@ -28,6 +28,7 @@ from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, trim
 from ledgerd.chain.log.opening import kept_of, open_log
 from ledgerd.chain.log.standing import LOG_KEPT, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
+from ledgerd.chain.migrations.hardforks import apply_next_hardfork
 from ledgerd.chain.pending.generation import generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
 from ledgerd.chain.rules.validators.emergency import repair_schedule
@@ -245,6 +246,19 @@ class Chain(ChainView):
                 if block is not None:
                     self._trunk.apply(block, VERIFIED_BEFORE)
             self._commit()
+
+    def force_hardforks(self, last: int) -> tuple[int, ...]:
+        """Apply every hardfork up to this one at once, without votes and outside any block; for networks of tests.
+
+        What it changes is undone with the head block if that is undone (spec 11, section 9.6).
+        """
+        forced = tuple(range(self.last_hardfork + 1, last + 1))
+        with self._pending.set_aside(Skip.NOTHING):
+            for _ in forced:
+                apply_next_hardfork(self._ledger)
+            self._commit()
+            self._store.commit()
+        return forced
 
     def commit(self) -> None:
         """Make durable what has happened since the last commit, and send its events."""

@@ -16,6 +16,7 @@ from ledgerd.protocol.operations.virtual import (
     PaidSubscriptionAction,
     StakeholderReward,
 )
+from ledgerd.protocol.operations.virtual_markets import PmDisputeOpened, PmMarketAccepted
 
 GIVERS: dict[type[Operation], str] = {
     RecoverAccount: "account_to_recover",
@@ -25,6 +26,8 @@ GIVERS: dict[type[Operation], str] = {
     ContentBenefactorReward: "author",
     Bid: "bidder",
     StakeholderReward: "validator",
+    PmMarketAccepted: "oracle",
+    PmDisputeOpened: "disputer",
 }
 """The field of the acting account, for virtual operations, which nobody signs."""
 

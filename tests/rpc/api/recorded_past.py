@@ -28,14 +28,14 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
 from tests.chain.recorded_chains import advance, network_of, open_chain
 from tests.history.histories import HISTORY_FOLDER, followed
-from tests.recorded import CHAINS
+from tests.recorded import ANSWERED
 
 
 @contextmanager
 def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
     """What answers about the past of a recorded chain, as a worker does."""
     with open_chain(name, folder) as chain, followed(chain, folder):
-        advance(chain, name, CHAINS[name])
+        advance(chain, name, ANSWERED[name])
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,14 @@ from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.call.view import Node, OpenView
 from ledgerd.rpc.describe.openrpc import recorded_examples
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
 from tests.additions import answer_with_additions
 from tests.chain.ledgers import close_all
 from tests.chain.recorded_chains import network_of, open_chain
-from tests.recorded import FOLDER
+from tests.recorded import CHAINS, FOLDER
 
 
 class NoMain:
@@ -63,16 +63,26 @@ def follow(chain: Chain, recorder: BlockRecorder) -> None:
 @contextmanager
 def dispatcher_over(name: str, folder: Path) -> Iterator[Dispatcher]:
     """What answers from a chain's folder, as a worker does."""
+    with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader:
+        yield from _dispatching(name, folder, reader.snapshot)
+
+
+@contextmanager
+def dispatcher_within(chain: Chain, name: str, folder: Path) -> Iterator[Dispatcher]:
+    """What answers from a chain that is open, with the changes of the transactions that wait for a block."""
+    yield from _dispatching(name, folder, lambda: nullcontext(chain.parts.ledger.store))
+
+
+def _dispatching(name: str, folder: Path, reading: OpenView) -> Iterator[Dispatcher]:
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
-    with StateReader.open(state, STORED_TABLES) as reader:
-        services: dict[type, object] = {
-            BlockArchive: BlockArchive(log),
-            BlockRecords: BlockRecords(folder),
-            Storage: Storage(state),
-        }
-        node = Node(network_of(name), reader.snapshot, NoMain(), services)
-        yield Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
+    services: dict[type, object] = {
+        BlockArchive: BlockArchive(log),
+        BlockRecords: BlockRecords(folder),
+        Storage: Storage(state),
+    }
+    node = Node(network_of(name), reading, NoMain(), services)
+    yield Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
     log.close()
 
 
@@ -107,7 +117,8 @@ def recorded_api_answers(name: str, *files: str) -> Iterator[tuple[dict[str, Any
             fact = json.loads(line)
             api, method, _ = fact["request"]["params"]
             if api in known:
-                yield fact["request"], answer_with_additions(method, fact["answer"])
+                answer = fact["answer"]
+                yield fact["request"], answer_with_additions(method, answer) if name in CHAINS else answer
 
 
 def examples_that_differ(dispatcher: Dispatcher, chain: str, height: int) -> list[str]:

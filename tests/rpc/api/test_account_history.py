@@ -8,14 +8,14 @@ import pytest
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.call.dispatch import Dispatcher
 from tests.history.histories import recorded_histories
-from tests.recorded import CHAINS
+from tests.recorded import ANSWERED
 from tests.rpc.api.recorded_past import asked, history_dispatcher, without_places
 from tests.rpc.api.serving import examples_that_differ
 
 ACCOUNT = "viz"
 
 
-@pytest.fixture(scope="module", params=CHAINS)
+@pytest.fixture(scope="module", params=ANSWERED)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -53,7 +53,7 @@ def test_recorded_requests_get_the_recorded_answers(name: str, dispatcher: Dispa
 
 
 def test_the_examples_get_their_results(name: str, dispatcher: Dispatcher) -> None:
-    assert examples_that_differ(dispatcher, name, CHAINS[name]) == []
+    assert examples_that_differ(dispatcher, name, ANSWERED[name]) == []
 
 
 def test_a_page_has_one_entry_more_than_its_limit(dispatcher: Dispatcher) -> None:

@@ -83,6 +83,26 @@ def test_sales_are_counted_from_the_second_candidate_on_as_in_the_reference(tmp_
         assert names("get_subaccounts_on_sale", 1, 2) == ["first", "second"]
 
 
+def test_sales_with_a_prefix_stand_in_the_order_of_names_and_are_counted_plainly(tmp_path: Path) -> None:
+    ledger = fresh_ledger(tmp_path)
+    for name, start in (("bob", NOW), ("bert", NOW), ("bea", NOW + 1), ("ann", NOW), ("b", NOW)):
+        on_sale(ledger, name, start)
+    with answers_of(ledger, tmp_path) as ask:
+
+        def names(method: str, *arguments: object) -> list[str]:
+            return [each["account"] for each in ask("database_api", method, *arguments)["result"]]
+
+        assert names("get_accounts_on_sale", 0, 10, "b") == ["b", "bert", "bob"]
+        assert names("get_accounts_on_sale", 1, 1, "b") == ["bert"]
+        assert names("get_accounts_on_sale", 0, 10, "B") == []
+        assert names("get_accounts_on_sale", 0, 10, "b" * 40) == []
+        assert names("get_accounts_on_auction", 0, 10, "be") == ["bea", "bert"]
+        assert names("get_subaccounts_on_sale", 1, 10, "be") == ["bert"]
+        assert names("get_accounts_on_sale", 0, 10, "") == names("get_accounts_on_sale", 0, 10)
+        refused = ask("database_api", "get_accounts_on_sale", 0, 1001, "b")["error"]["message"]
+        assert refused == "Assert Exception (10)\nlimit <= 1000: \n"
+
+
 def test_votes_of_an_account_stand_in_the_order_of_text(tmp_path: Path) -> None:
     ledger = fresh_ledger(tmp_path)
     voter = create_account(ledger, "alice", validators_voted_for=3)

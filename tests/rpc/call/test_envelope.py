@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ledgerd.rpc.call.dispatch import Later
-from tests.rpc.recorded_requests import ENVELOPES, Exchange, comparable, recorded_exchanges
+from tests.rpc.recorded_requests import ENVELOPES, NEWER, OLDER, Exchange, comparable, recorded_exchanges
 from tests.rpc.sample_api import dispatcher
 
 VERSION = {"jsonrpc": "2.0", "result": "3.2.0"}
@@ -89,6 +89,26 @@ def test_every_recorded_envelope_gets_its_answer(exchange: Exchange) -> None:
 @pytest.mark.parametrize("number", DIFFERENCES)
 def test_every_difference_is_one(number: int) -> None:
     assert comparable(recorded_exchanges()[number].answer) != DIFFERENCES[number]
+
+
+def test_4_1_0_says_the_same_but_for_its_version_and_what_it_had_in_its_cache() -> None:
+    """Where 3.2.0 had an error in its cache, 4.1.0 had the version, and gave it whatever the envelope was."""
+    older, newer = recorded_exchanges(OLDER), recorded_exchanges(NEWER)
+    from_the_cache = {*range(18, 39), 1610, 1614, 1616, *range(1618, 1627)}
+
+    for number in ENVELOPES:
+        assert newer[number].body == older[number].body
+        assert newer[number].status == older[number].status
+        if number in from_the_cache:
+            assert json.loads(newer[number].answer)["result"] == "4.1.0"
+        else:
+            said = older[number].answer.replace('"3.2.0"', '"4.1.0"')
+            assert comparable_or_not(newer[number].answer) == comparable_or_not(said)
+
+
+def comparable_or_not(answer: str) -> Any:
+    """A page is not JSON."""
+    return comparable(answer) if answer.startswith(("{", "[")) else answer
 
 
 def test_the_keys_of_an_answer_stand_in_the_order_of_the_reference() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.versions import version_number
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -19,9 +22,8 @@ from ledgerd.rpc.http.routes import LONGEST_SILENCE, PartsDown, routes_of
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.topics import packed_topic
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.reader import StateReader
-from tests.chain.ledgers import close_all, fresh_ledger
+from tests.chain.ledgers import change, close_all, fresh_ledger
 from tests.rpc.loopback import http_request, play, serving
 from tests.rpc.sample_api import Main
 
@@ -48,18 +50,22 @@ def down() -> PartsDown:
     return PartsDown()
 
 
-@pytest.fixture
-def routes(tmp_path: Path, clock: Clock, down: PartsDown) -> Iterator[PageRoutes]:
-    """The pages of a node whose head is block 1234."""
-    ledger = fresh_ledger(tmp_path)
-    properties = ledger.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
-    with ledger.editing(properties):
-        properties.head_block_number = 1234
-        properties.time = HEAD_TIME
+@contextmanager
+def pages(folder: Path, clock: Clock, down: PartsDown, vote: int = 0) -> Iterator[PageRoutes]:
+    """The pages of a node whose head is block 1234, and whose validator votes for a hardfork."""
+    ledger = fresh_ledger(folder)
+    change(ledger, ledger.globals, head_block_number=1234, time=HEAD_TIME)
+    change(ledger, ledger.validator(COMMITTEE_ACCOUNT), hardfork_version_vote=vote, hardfork_time_vote=HEAD_TIME)
     ledger.store.commit()
     close_all()
-    with StateReader.open(tmp_path / "state", STORED_TABLES) as reader:
+    with StateReader.open(folder / "state", STORED_TABLES) as reader:
         yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock, down)
+
+
+@pytest.fixture
+def routes(tmp_path: Path, clock: Clock, down: PartsDown) -> Iterator[PageRoutes]:
+    with pages(tmp_path, clock, down) as routes:
+        yield routes
 
 
 @pytest.fixture
@@ -96,6 +102,16 @@ def test_a_node_whose_head_is_new_is_ready(routes: PageRoutes, clock: Clock) -> 
     page = routes[b"/ready"]()
 
     assert (page.status, json.loads(page.body)) == (200, {"ready": True, "head_block_number": 1234})
+
+
+def test_a_node_that_is_ready_warns_of_votes_for_an_unknown_hardfork(
+    tmp_path: Path, clock: Clock, down: PartsDown
+) -> None:
+    with pages(tmp_path, clock, down, vote=version_number(9, 1)) as routes:
+        page = routes[b"/ready"]()
+
+    assert page.status == 200
+    assert json.loads(page.body)["warning"].startswith("1 of 1 validators vote for hardfork version 9.1.0 of 2030-")
 
 
 def test_a_node_whose_head_is_old_is_not_ready(routes: PageRoutes, clock: Clock) -> None:

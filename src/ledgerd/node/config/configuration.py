@@ -19,11 +19,17 @@ from ledgerd.node.config.given import ConfigurationError, gather
 from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 from ledgerd.node.config.logging.sections import Logging, read_logging
 from ledgerd.node.config.options import SECTIONS
-from ledgerd.node.config.options.application import ACCOUNT_HISTORY, PREDICTION_MARKET_API, Application
+from ledgerd.node.config.options.application import (
+    ACCOUNT_HISTORY,
+    PREDICTION_MARKET_API,
+    TESTNET_PLUGIN,
+    Application,
+)
 from ledgerd.node.config.options.chain import ChainOptions
 from ledgerd.node.config.options.history import CustomProtocolOptions
 from ledgerd.node.config.options.invocation import INVOCATION, Invocation
 from ledgerd.node.config.options.prediction_market import MarketRecordOptions
+from ledgerd.node.config.options.testnet_plugin import TestnetOptions
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
 from ledgerd.node.config.reading import OptionReader, Setting
 from ledgerd.node.config.text import default_file
@@ -49,6 +55,7 @@ class Configuration(msgspec.Struct, frozen=True):
     history: HistorySettings
     custom_protocol: CustomProtocolOptions
     prediction_market: MarketRecordOptions
+    testnet: TestnetOptions
     logging: Logging | None
     """None if the file has no logging section."""
     file: Path
@@ -131,6 +138,7 @@ def _tell_others(records: dict[str, Any]) -> None:
         "snapshot": {"knows_pm_meta": PREDICTION_MARKET_API in plugins},
         "p2p": {"has_emergency_key": EMERGENCY_VALIDATOR in producer.names},
         "validator_guard": {"allows_stale": producer.allows_stale},
+        "testnet": {"is_on": TESTNET_PLUGIN in plugins},
     }
     for name, values in told.items():
         records[name] = replace(records[name], **values)

@@ -38,6 +38,7 @@ _APIS = (
     "network_broadcast_api database_api",
     "json_rpc webserver",
     "committee_api invite_api validator_api paid_subscription_api custom_protocol_api",
+    "prediction_market_api",
     "account_by_key block_info raw_block",
     "operation_history account_history",
 )

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ledgerd.chain.chain import Chain
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.config.options.application import MAINNET
 from ledgerd.node.datadir.followers import follow_for_plugins
 from ledgerd.node.datadir.opening import Opening, files_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.unknown_hardforks import HardforkWarning
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending
@@ -63,11 +65,23 @@ class ChainPart(Part):
         log.info("Starting chain with shared_file_size: %d bytes", options.shared_file_size)
         log.info("Opening shared memory from %s", self.files.folder)
         await self.run(self._begin)
+        await self.attach(self._force_hardforks)
+        await self.attach(HardforkWarning().follow)
 
     def _begin(self) -> None:
         opening = Opening(self._configuration, self.files, self.network, self._open)
         self._chain = opening.open()
         self.origin = opening.origin
+
+    def _force_hardforks(self, chain: Chain) -> None:
+        """Apply the hardforks of `testnet-hardfork`, where that plugin runs (spec 11, section 9.6)."""
+        last = self._configuration.testnet.forced_hardfork
+        if last <= chain.last_hardfork:
+            return
+        if self._configuration.application.chain == MAINNET:
+            raise OperatorError("testnet-hardfork is for networks of tests: remove it, or choose another chain")
+        forced = chain.force_hardforks(last)
+        log.warning("hardforks %d to %d are applied without votes at block #%d", forced[0], last, chain.head_number)
 
     def take_new(self) -> None:
         """Replace this state by the one that was built beside it, and open that; on the chain's thread."""

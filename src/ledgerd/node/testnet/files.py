@@ -15,7 +15,7 @@ NAME = "VIZLOCAL"
 PLUGINS = (
     "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_guard validator_api "
     "committee_api invite_api paid_subscription_api custom_protocol_api account_by_key raw_block operation_history "
-    "account_history"
+    "account_history prediction_market_api"
 )
 
 

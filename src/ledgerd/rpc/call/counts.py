@@ -44,10 +44,10 @@ def between(least: int, most: int) -> Count:
     return Count(least, most, f"n_args >= {least} && n_args <= {most}: Expected #min-#max arguments, got ${{n}}")
 
 
-def one_or_two() -> Count:
-    """One argument or two, in the words of the one method that checks this itself."""
-    condition = "args.args->size() == 1 || args.args->size() == 2"
-    return Count(1, 2, f"{condition}: Expected 1-2 arguments, was ${{n}}")
+def either(least: int, most: int) -> Count:
+    """One of two numbers that follow each other, in the words of the methods that check this themselves."""
+    condition = f"args.args->size() == {least} || args.args->size() == {most}"
+    return Count(least, most, f"{condition}: Expected {least}-{most} arguments, was ${{n}}")
 
 
 def broadcast(condition: str, least: int, most: int | None, expected: str = "at least 1 argument") -> Count:

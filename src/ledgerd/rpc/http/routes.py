@@ -7,6 +7,7 @@ from functools import cache
 from html import escape
 from importlib.metadata import version
 
+from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.call.declarations import Api
@@ -93,7 +94,16 @@ class Pages:
         if self._down.reasons:
             reason = "; ".join(f"{part} is down: {why}" for part, why in sorted(self._down.reasons.items()))
             return json_page(503, ready=False, head_block_number=head.head_block_number, reason=reason)
+        warning = self._warning()
+        if warning:
+            return json_page(ready=True, head_block_number=head.head_block_number, warning=warning)
         return json_page(ready=True, head_block_number=head.head_block_number)
+
+    def _warning(self) -> str:
+        """What the operator has to see to while the node still answers."""
+        with self._node.reading() as state:
+            votes = unknown_hardfork_votes(state, self._node.network)
+        return "" if votes is None else str(votes)
 
     def openrpc(self) -> Page:
         """The OpenRPC document."""

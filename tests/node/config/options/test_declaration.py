@@ -40,10 +40,11 @@ OF_THE_REFERENCE = """
     allow-snapshot-serving-only-trusted snapshot-serve-allow-ip disable-snapshot-anti-spam snapshot-serve-endpoint
     trusted-snapshot-peer sync-snapshot-from-trusted-peer enable-stalled-sync-detection stalled-sync-timeout-minutes
     test-trusted-seeds snapshot-pm-legacy-residual snapshot-include-pm-meta pmm-ttl-days
+    testnet-hardfork block-archive-dir block-archive-range auto-resync-on-wedge
     history-whitelist-ops history-blacklist-ops history-start-block history-count-blocks history-purge-interval
     track-account-range custom-protocol-store-size
 """
-"""Spec 06, section 5."""
+"""Spec 06, section 5, and spec 11, sections 8.2 and 9."""
 
 OF_THE_COMMAND_LINE = """
     data-dir config replay-blockchain force-replay-blockchain replay-if-corrupted resync-blockchain replay-from-snapshot

@@ -13,6 +13,7 @@ from ledgerd.node.config.options.invocation import INVOCATION
 from ledgerd.node.config.options.p2p import P2P
 from ledgerd.node.config.options.prediction_market import PREDICTION_MARKET
 from ledgerd.node.config.options.snapshot import SNAPSHOT
+from ledgerd.node.config.options.testnet_plugin import TESTNET_PLUGIN
 from ledgerd.node.config.options.validator import VALIDATOR
 from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
 from ledgerd.node.config.options.webserver import WEBSERVER
@@ -29,6 +30,7 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "history": HISTORY,
     "custom_protocol": CUSTOM_PROTOCOL,
     "prediction_market": PREDICTION_MARKET,
+    "testnet": TESTNET_PLUGIN,
 }
 """By the name that each has in `Configuration`."""
 

@@ -10,7 +10,8 @@ from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
 from ledgerd.node.config.values.values import choice_of, name_among
 
-NETWORKS = ("mainnet", "testnet")
+MAINNET = "mainnet"
+NETWORKS = (MAINNET, "testnet")
 
 ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
 """The plugins that keep histories; the first depends on the second."""
@@ -18,9 +19,16 @@ ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
 PREDICTION_MARKET_API = "prediction_market_api"
 """The plugin that keeps metadata and price points of markets."""
 
+TESTNET_PLUGIN = "testnet_plugin"
+"""The plugin that applies hardforks without votes."""
+
+BLOCK_ARCHIVE = "block_archive"
+"""A plugin of the reference that may be named, and does nothing here yet."""
+
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "account_by_key": ("json_rpc",),
     ACCOUNT_HISTORY: ("json_rpc", "chain", OPERATION_HISTORY),
+    BLOCK_ARCHIVE: ("chain",),
     "block_info": ("chain",),
     "chain": ("json_rpc",),
     "committee_api": ("json_rpc", "chain"),
@@ -35,6 +43,7 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     PREDICTION_MARKET_API: ("json_rpc", "chain"),
     "raw_block": ("json_rpc", "chain"),
     "snapshot": ("chain",),
+    TESTNET_PLUGIN: ("chain",),
     "validator": ("chain", "p2p", "snapshot"),
     "validator_api": ("json_rpc", "chain"),
     "validator_guard": ("chain", "p2p"),
@@ -77,6 +86,8 @@ def _complete(record: Application, surroundings: Surroundings) -> Application:
         surroundings.remark(
             f"this program was built for low memory, and runs without the plugins {', '.join(left_out)}"
         )
+    if BLOCK_ARCHIVE in record.plugins:
+        surroundings.remark(f"the plugin {BLOCK_ARCHIVE} does nothing yet")
     kept = tuple(name for name in record.plugins if name not in left_out)
     return Application(in_order_of_start(kept), chain)
 

@@ -8,7 +8,7 @@ import msgspec
 
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
 from ledgerd.node.config.values.json_values import CHECKPOINT, Checkpoint
-from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64
+from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64, uint32
 
 MICROSECONDS = 1_000_000
 
@@ -37,6 +37,7 @@ def _complete(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
 
 
 _NEVER_WAITS = "readers of the state never wait for its writer"
+_NO_ARCHIVE = "no release writes the archive yet; one to come does"
 
 CHAIN = OptionSection(
     "chain",
@@ -140,6 +141,20 @@ CHAIN = OptionSection(
             "Tell plugins of transactions that are in no block yet.",
             default="false",
             without_meaning="the histories record operations of blocks only",
+        ),
+        Option(
+            "block-archive-dir",
+            PATH,
+            "The directory of the archive of irreversible blocks, relative to the data directory.",
+            default="block-archive",
+            without_meaning=_NO_ARCHIVE,
+        ),
+        Option(
+            "block-archive-range",
+            uint32(least=100),
+            "Blocks in each file of the archive.",
+            default="10000",
+            without_meaning=_NO_ARCHIVE,
         ),
     ),
     complete=_complete,

@@ -107,6 +107,13 @@ P2P = OptionSection(
             default="true",
             without_meaning=_NEVER_READ,
         ),
+        Option(
+            "auto-resync-on-wedge",
+            BOOL,
+            "Begin anew from the network when the node is stuck far behind it.",
+            default="false",
+            without_meaning="no release does so yet; one to come does",
+        ),
     ),
     prefixes=("p2p-", "dlt-"),
 )

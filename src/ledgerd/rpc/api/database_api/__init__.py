@@ -3,17 +3,31 @@
 from ledgerd.rpc.api.database_api import (
     account_sales,
     accounts,
+    agents,
     authorities,
     blocks,
     escrow,
     globals,  # noqa: A004 - the name of the family on every floor
+    key_history,
     proposals,
     recovery,
     vesting,
 )
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 
-FAMILIES = (blocks, globals, accounts, recovery, escrow, vesting, authorities, proposals, account_sales)
+FAMILIES = (
+    blocks,
+    globals,
+    accounts,
+    recovery,
+    escrow,
+    vesting,
+    authorities,
+    proposals,
+    account_sales,
+    agents,
+    key_history,
+)
 """The modules that declare the methods when they are imported."""
 
 __all__ = ["DATABASE_API", "FAMILIES"]

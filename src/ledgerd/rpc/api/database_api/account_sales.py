@@ -1,22 +1,30 @@
-"""Accounts and subaccounts that can be bought (spec 05, sections 9.26 to 9.28)."""
+"""Accounts and subaccounts that can be bought (spec 05, sections 9.26 to 9.28; spec 10, section 10.4).
+
+Without a prefix, a list is in the order in which the accounts came to be for sale, and with one in that of their names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.amounts import Tokens
 from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import text_order
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import require_limit
-from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.counts import either
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_ON_SALE, ACCOUNT_BY_SUBACCOUNT_ON_SALE, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+
+if TYPE_CHECKING:
+    from ledgerd.state.tables import Index
 
 MOST_SALES = 1000
 
@@ -43,29 +51,57 @@ class SubaccountOnSale(msgspec.Struct, frozen=True):
     subaccount_offer_price: Tokens
 
 
-@DATABASE_API.method(args=exactly(2), examples=[[0, 10]])
-def get_accounts_on_sale(view: ApiView, offset: UInt32, limit: UInt32) -> tuple[AccountOnSale, ...]:
-    """Accounts whose sale has begun."""
+@DATABASE_API.method(args=either(2, 3), examples=[[0, 10]])
+def get_accounts_on_sale(
+    view: ApiView, offset: UInt32, limit: UInt32, name_prefix: str = ""
+) -> tuple[AccountOnSale, ...]:
+    """Accounts whose sale has begun; with a prefix, those whose names begin with it."""
     now = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).time
-    return _on_sale(view, offset, limit, lambda account: account.account_on_sale_start_time <= now)
+    return _on_sale(view, offset, limit, name_prefix, lambda account: account.account_on_sale_start_time <= now)
 
 
-@DATABASE_API.method(args=exactly(2), examples=[[0, 10]])
-def get_accounts_on_auction(view: ApiView, offset: UInt32, limit: UInt32) -> tuple[AccountOnSale, ...]:
-    """Accounts on auction: their sale has not begun, and anybody may bid."""
+@DATABASE_API.method(args=either(2, 3), examples=[[0, 10]])
+def get_accounts_on_auction(
+    view: ApiView, offset: UInt32, limit: UInt32, name_prefix: str = ""
+) -> tuple[AccountOnSale, ...]:
+    """Accounts on auction: their sale has not begun, and anybody may bid; with a prefix, those named so."""
     now = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).time
     return _on_sale(
-        view, offset, limit, lambda account: account.account_on_sale_start_time >= now and not account.target_buyer
+        view,
+        offset,
+        limit,
+        name_prefix,
+        lambda account: account.account_on_sale_start_time >= now and not account.target_buyer,
     )
 
 
-def _on_sale(view: ApiView, offset: int, limit: int, is_wanted: Callable[[Account], bool]) -> tuple[AccountOnSale, ...]:
+def _on_sale(
+    view: ApiView, offset: int, limit: int, prefix: str, is_wanted: Callable[[Account], bool]
+) -> tuple[AccountOnSale, ...]:
+    require_limit(limit, MOST_SALES)
+    if prefix:
+        named = _named(view, ACCOUNT_BY_ON_SALE, prefix)
+        return tuple(map(_record, islice(filter(is_wanted, named), offset, offset + limit)))
+    return _in_order_of_sale(view, offset, limit, is_wanted)
+
+
+def _named(view: ApiView, for_sale: Index[Account], prefix: str) -> list[Account]:
+    """The accounts for sale whose names begin so, in the order of names.
+
+    The reference looks through all accounts named so, and stops after 100,000; this looks at those for sale alone.
+    """
+    accounts = view.state.scan(for_sale, lower=(True,), upper=(True,))
+    return sorted((each for each in accounts if each.name.startswith(prefix)), key=lambda each: text_order(each.name))
+
+
+def _in_order_of_sale(
+    view: ApiView, offset: int, limit: int, is_wanted: Callable[[Account], bool]
+) -> tuple[AccountOnSale, ...]:
     """A page of the accounts that satisfy a condition.
 
     The offset is counted as in the reference, which tests the account after each one that it passes: so the first
     account is counted even if it does not satisfy the condition.
     """
-    require_limit(limit, MOST_SALES)
     candidates = view.state.scan(ACCOUNT_BY_ON_SALE, lower=(True,), upper=(True,))
     current = next(candidates, None)
     while offset and current is not None:
@@ -94,10 +130,16 @@ def _record(account: Account) -> AccountOnSale:
     )
 
 
-@DATABASE_API.method(args=exactly(2), examples=[[0, 10]])
-def get_subaccounts_on_sale(view: ApiView, offset: UInt32, limit: UInt32) -> tuple[SubaccountOnSale, ...]:
-    """Accounts that sell the right to create subaccounts."""
+@DATABASE_API.method(args=either(2, 3), examples=[[0, 10]])
+def get_subaccounts_on_sale(
+    view: ApiView, offset: UInt32, limit: UInt32, name_prefix: str = ""
+) -> tuple[SubaccountOnSale, ...]:
+    """Accounts that sell the right to create subaccounts; with a prefix, those whose names begin with it."""
     require_limit(limit, MOST_SALES)
-    accounts = view.state.scan(ACCOUNT_BY_SUBACCOUNT_ON_SALE, lower=(True,), upper=(True,))
+    accounts: Iterable[Account]
+    if name_prefix:
+        accounts = _named(view, ACCOUNT_BY_SUBACCOUNT_ON_SALE, name_prefix)
+    else:
+        accounts = view.state.scan(ACCOUNT_BY_SUBACCOUNT_ON_SALE, lower=(True,), upper=(True,))
     page = islice(accounts, offset, offset + limit)
     return tuple(SubaccountOnSale(each.name, each.subaccount_seller, each.subaccount_offer_price) for each in page)

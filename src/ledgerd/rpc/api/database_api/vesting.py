@@ -13,7 +13,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import EnumKind, require_limit
-from ledgerd.rpc.call.counts import between, one_or_two
+from ledgerd.rpc.call.counts import between, either
 from ledgerd.rpc.call.errors import Filled
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
@@ -69,7 +69,7 @@ class WithdrawRoute(msgspec.Struct, frozen=True):
     auto_vest: bool
 
 
-@DATABASE_API.method(args=one_or_two(), examples=[["alice", "all"]])
+@DATABASE_API.method(args=either(1, 2), examples=[["alice", "all"]])
 def get_withdraw_routes(view: ApiView, account: AccountName, type: Routes) -> tuple[WithdrawRoute, ...]:  # noqa: A002
     """The routes from an account, to it, or both: those from it first. The type must be given."""
     state = view.state

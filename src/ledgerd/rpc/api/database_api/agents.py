@@ -1,0 +1,54 @@
+"""Agents of an account: keys that may sign some operations for it (spec 10, section 10.1)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.chain.rules.accounts.agents import agents_of
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.agents import SEPARATOR
+from ledgerd.protocol.times import Time
+from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.objects.agents import AgentPermission
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+
+
+class AgentRecord(msgspec.Struct, frozen=True):
+    """An agent: what a key may sign for an account. An expired one is listed until it is removed.
+
+    The form follows the reference's documentation and is unproven: its declaration could not be had.
+    """
+
+    account: AccountName
+    agent_name: AccountName
+    agent_key: PublicKey
+    operations: tuple[str, ...]
+    expiration: Time
+    addons: tuple[str, ...]
+    expired: bool
+
+
+@DATABASE_API.method(args=exactly(1), examples=[["alice"]])
+def get_agent_permissions(view: ApiView, account: AccountName) -> tuple[AgentRecord, ...]:
+    """The agents of an account in the order of their names, expired ones too. The form is unproven."""
+    now = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).time
+    return tuple(_record(each, now) for each in agents_of(view.state, account))
+
+
+def _record(agent: AgentPermission, now: int) -> AgentRecord:
+    return AgentRecord(
+        agent.account,
+        agent.agent_name,
+        agent.agent_key,
+        _texts(agent.operations),
+        agent.expiration,
+        _texts(agent.addons),
+        not agent.is_live(now),
+    )
+
+
+def _texts(joined: str) -> tuple[str, ...]:
+    return tuple(filter(None, joined.split(SEPARATOR)))
