@@ -7,7 +7,7 @@ snapshot answers as the writer's store would.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from operator import itemgetter
 from typing import Any, Generic
@@ -17,7 +17,7 @@ from ledgerd.state.ranges import KeyValue, Range, entries
 from ledgerd.state.reader import CommitView
 from ledgerd.state.records import RecordForm, Row
 from ledgerd.state.tables import E, Index, Key, Table
-from ledgerd.state.view import TableOrIndex, index_of, span
+from ledgerd.state.view import T, TableOrIndex, index_of, span
 
 MOST_ROWS = 200_000
 """An overlay with more rows than this keeps none of the others, and is not used until it is cleared."""
@@ -164,6 +164,12 @@ class SnapshotWithOverlay(CommitView):
         walk = Range(*span(index, lower, upper), reverse)
         found = self._entries(index, overlay, walk, position)
         return (self.get(index.table, integer_of(own_id)) for _, own_id in found)
+
+    def peek_all(self, index: Index[E], read: Callable[[bytes], T], *, lower: Key = (), upper: Key = ()) -> Iterator[T]:
+        if index.table not in self._overlays:
+            return super().peek_all(index, read, lower=lower, upper=upper)
+        encode = index.table.codec.encode
+        return (read(encode(each)) for each in self.scan(index, lower=lower, upper=upper))
 
     def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
         if table not in self._overlays:

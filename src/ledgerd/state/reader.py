@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -32,6 +33,8 @@ RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 3
 memory is allocated by that. Where the system cannot do so, a reader maps the file again when it has grown."""
 
 SPARE_TRANSACTIONS = 16
+
+PEEKED_TOGETHER = 1_024
 
 MOST_DERIVED = 16_384
 """Objects whose derived values are remembered, for each function; the oldest are dropped first."""
@@ -139,6 +142,14 @@ class CommitView(View):
             return map(integer_of, keys)
         database = self._databases[index.table.title if is_by_id else index.title]
         return map(integer_of, map(itemgetter(0 if is_by_id else 1), entries(self._transaction, database, walk)))
+
+    def peek_all(self, index: Index[E], read: Callable[[bytes], T], *, lower: Key = (), upper: Key = ()) -> Iterator[T]:
+        found = entries(self._transaction, self._databases[index.title], Range(*span(index, lower, upper)))
+        start, cursor = self._form(index.table).start, self._transaction.cursor(self._databases[index.table.title])
+        own_ids = map(itemgetter(1), found)
+        while some := list(islice(own_ids, PEEKED_TOGETHER)):
+            for _, raw in cursor.getmulti(some):
+                yield read(raw[start:] if start else raw)
 
     def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
         start = self._form(table).start

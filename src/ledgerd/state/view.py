@@ -82,6 +82,11 @@ class View(ABC):
         entity = self.find(table, object_id)
         return None if entity is None else read(table.codec.encode(entity))
 
+    def peek_all(self, index: Index[E], read: Callable[[bytes], T], *, lower: Key = (), upper: Key = ()) -> Iterator[T]:
+        """The same of all objects of a scan, in its order."""
+        encode = index.table.codec.encode
+        return (read(encode(each)) for each in self.scan(index, lower=lower, upper=upper))
+
     def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
         """All objects of a table as their ids and their bytes, as for `peek`."""
         return ((each.id, table.codec.encode(each)) for each in self.scan(table))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from typing import NamedTuple
+
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt32, UInt64
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
@@ -35,6 +38,25 @@ class PmBet(Entity):
     resolved_amount: ShareAmount = 0
     created_time: Time = 0
     entry_liquidity: ShareAmount = 0
+
+
+class BetWeight(NamedTuple):
+    """What sums of a market's bets are made of."""
+
+    side: int
+    outcome_index: int
+    amount: int
+    weight: int
+    status: int
+
+
+_WEIGHT = struct.Struct("<bhqq17xB28x")
+"""Behind the account: four fields stand between the weight and the status, and four behind this."""
+
+
+def bet_weight(raw: bytes) -> BetWeight:
+    """The same from the bytes of a bet: a market may have many more bets than one answer shows."""
+    return BetWeight._make(_WEIGHT.unpack_from(raw, len(raw) - _WEIGHT.size))
 
 
 PM_BETS = Table(PmBet, number=35)

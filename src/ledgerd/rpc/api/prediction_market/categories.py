@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
@@ -18,6 +18,7 @@ from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import MarketMetadata, listed, market_piece, metadata_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
+from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.api.prediction_market.shared.risk import hidden_markets
 from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP, MOST_SORTED, SORTED, VOLUME, markets_of
 from ledgerd.rpc.call.counts import exactly, from_to
@@ -53,6 +54,10 @@ HOT_TAGS = 20
 ANY_STATUS = -1
 COMMA = ord(",")
 LAST = (1 << 63) - 1
+LEAST_STATUS, LARGEST_STATUS = -128, 127
+A_TURN = 4_096
+ONE_BYTE = 127
+"""The longest text whose length is stored in one byte."""
 
 
 class CategoryRow(PmMarketMeta):
@@ -169,9 +174,9 @@ def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
     """The metadata of the markets that are asked for, by their ids."""
     if wanted.is_plain and len(_c_text(wanted.category)) < CUT_BYTES:
         return _of_category(view.state, wanted)
-    is_wanted = _condition(view, wanted)
     if _size_of(view.state, wanted.category) > MOST_LOOKED_UP:
-        return (each for each, raw in view.state.scan_bytes(PM_MARKET_META) if is_wanted(raw))
+        return _gone_through(view, wanted)
+    is_wanted = _condition(view, wanted)
     ids = _of_category(view.state, wanted)
     return (each for each in ids if view.state.peek(PM_MARKET_META, each, is_wanted))
 
@@ -191,25 +196,74 @@ def _size_of(state: View, category: str) -> int:
 
 def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
     """Whether metadata, as its bytes, is of a market that is asked for (spec 11, section 6.4)."""
-    state, category = view.state, _c_text(wanted.category)
+    stands = _standing(view, wanted.status)
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
-    stands = None
-    if wanted.status != ANY_STATUS:
-        stands = frozenset(state.scan_ids(MARKET_BY_STATUS, lower=(wanted.status,), upper=(wanted.status,)))
-    subcategory, jurisdiction = text_bytes(wanted.subcategory), text_bytes(wanted.jurisdiction)
-    tag, hides_children = text_bytes(wanted.tag).lower(), wanted.hide_children
-
-    exact, cut = pack_varint(len(category)) + category, category + b"\0"
-    has_tag = part_test(tag)
+    fits = _text_condition(wanted)
 
     def is_wanted(raw: bytes) -> bool:
-        # Most are decided by what can be seen without taking the texts apart.
-        if not raw.startswith(exact, CATEGORY_AT) and not (
-            cut in raw and meta_text(raw, META_CATEGORY).partition(b"\0")[0] == category
-        ):
-            return False
         market = meta_market(raw)
-        if market in hidden or (stands is not None and market not in stands):
+        return market not in hidden and (market in stands.listed) == stands.is_wanted and fits(raw)
+
+    return is_wanted
+
+
+class _Standing(NamedTuple):
+    """The markets of a status, or those of any other if they are fewer."""
+
+    listed: Container[int]
+    is_wanted: bool
+
+
+def _standing(view: ApiView, status: int) -> _Standing:
+    if status == ANY_STATUS:
+        return _Standing(frozenset(), is_wanted=False)
+    return of_this_head(view, ("standing", status), lambda: _fewer(view.state, status))
+
+
+def _fewer(state: View, status: int) -> _Standing:
+    """Both are read by turns until one of them ends."""
+    own = state.scan_ids(MARKET_BY_STATUS, lower=(status,), upper=(status,))
+    before = state.scan_ids(MARKET_BY_STATUS, upper=(status - 1,)) if status > LEAST_STATUS else ()
+    behind = state.scan_ids(MARKET_BY_STATUS, lower=(status + 1,)) if status < LARGEST_STATUS else ()
+    sides = ((own, list[int](), True), (chain(before, behind), list[int](), False))
+    while True:
+        for ids, listed, is_wanted in sides:
+            count = len(listed)
+            listed += islice(ids, A_TURN)
+            if len(listed) < count + A_TURN:
+                return _Standing(frozenset(listed), is_wanted=is_wanted)
+
+
+def _gone_through(view: ApiView, wanted: _Wanted) -> list[int]:
+    """The same from all metadata. Most is decided by what can be seen without taking the texts apart."""
+    stands = _standing(view, wanted.status)
+    hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
+    fits, listed, is_wanted = _text_condition(wanted), stands.listed, stands.is_wanted
+    is_not_whole = bool(hidden) or wanted.status != ANY_STATUS
+    found = []
+    for each, raw in view.state.scan_bytes(PM_MARKET_META):
+        if fits(raw):
+            if is_not_whole:
+                market = meta_market(raw)
+                if market in hidden or (market in listed) != is_wanted:
+                    continue
+            found.append(each)
+    return found
+
+
+def _text_condition(wanted: _Wanted) -> Callable[[bytes], bool]:
+    """Whether metadata, as its bytes, says what is asked for."""
+    category, subcategory = _c_text(wanted.category), text_bytes(wanted.subcategory)
+    jurisdiction, tag = text_bytes(wanted.jurisdiction), text_bytes(wanted.tag).lower()
+    exact, cut = pack_varint(len(category)) + category, category + b"\0"
+    behind, hides_children, has_tag = CATEGORY_AT + len(exact), wanted.hide_children, part_test(tag)
+    known: dict[bytes, bool] = {}
+
+    def fits(raw: bytes) -> bool:
+        if tag and tag not in raw and tag not in raw.lower():
+            return False
+        is_exact = raw.startswith(exact, CATEGORY_AT)
+        if not is_exact and not (cut in raw and meta_text(raw, META_CATEGORY).partition(b"\0")[0] == category):
             return False
         if hides_children and is_child(raw):
             return False
@@ -217,9 +271,20 @@ def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
             return False
         if subcategory and meta_text(raw, META_SUBCATEGORY) != subcategory:
             return False
-        return not tag or has_tag(meta_text(raw, META_TAGS).lower())
+        if not tag:
+            return True
+        if is_exact and raw[behind] <= ONE_BYTE:
+            place = behind + raw[behind] + 1  # behind the subcategory are the tags
+            length = raw[place]
+            if length <= ONE_BYTE:
+                tags = raw[place + 1 : place + 1 + length]
+                answer = known.get(tags)
+                if answer is None:
+                    answer = known[tags] = has_tag(tags.lower())
+                return answer
+        return has_tag(meta_text(raw, META_TAGS).lower())
 
-    return is_wanted
+    return fits
 
 
 def part_test(token: bytes) -> Callable[[bytes], bool]:
@@ -245,10 +310,10 @@ def contains(joined: bytes, token: bytes) -> bool:
 
 def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
     """By what was bet, the most first, or by the end of betting; those whose market is gone come last."""
-    state, markets = view.state, dict(markets_of(view.state, list(ids)))
+    state, markets = view.state, dict(zip(ids, markets_of(view.state, ids), strict=True))
 
     def key(meta_id: int) -> int:
-        sums = state.peek(PM_MARKETS, markets[meta_id], market_sums) if meta_id in markets else None
+        sums = state.peek(PM_MARKETS, markets[meta_id], market_sums)
         if sort == VOLUME:
             return 0 if sums is None else -sums.bets_sum
         return LAST if sums is None else sums.betting_expiration

@@ -13,12 +13,12 @@ from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_tex
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
-from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, markets_of, sorted_ids
+from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, sorted_ids
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.market_records import META_BY_EVENT, PM_MARKET_META
+from ledgerd.state.objects.market_records import META_BY_EVENT, meta_market
 from ledgerd.state.objects.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
@@ -79,9 +79,9 @@ def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iter
     if show_risky:
         return found() if end <= NEAR else id_list(view, ("expiring", status), found)
 
-    def covered() -> Iterator[int]:
-        wanted = set(_covered(view, status))
-        return (market for market in found() if market in wanted)
+    def covered() -> Iterable[int]:
+        hidden = hidden_markets(view)
+        return [market for market in found() if market not in hidden]
 
     return id_list(view, ("expiring and covered", status), covered)
 
@@ -162,18 +162,14 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
         return "[]"
     wanted = text_bytes(event).partition(b"\0")[0]
 
-    def found() -> Iterator[int]:
+    def found() -> Iterable[int]:
+        if len(wanted) < CUT_BYTES:
+            listed = view.state.peek_all(META_BY_EVENT, meta_market, lower=(event,), upper=(event,))
+        else:  # the index knows how long texts begin
+            metas = view.state.scan(META_BY_EVENT, lower=(event,), upper=(event,))
+            listed = (each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted)
         there = frozenset(view.state.scan_ids(PM_MARKETS))
-        shown = there if show_risky else there - hidden_markets(view)
-        ids = list(view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,)))
-        for each, market in markets_of(view.state, ids):
-            if market in shown and (len(wanted) < CUT_BYTES or _is_of_event(view, each, wanted)):
-                yield market
+        hidden = frozenset[int]() if show_risky else hidden_markets(view)
+        return [each for each in listed if each in there and each not in hidden]
 
     return cards_text(view, page(id_list(view, ("event", event, show_risky), found), from_, limit))
-
-
-def _is_of_event(view: ApiView, meta_id: int, wanted: bytes) -> bool:
-    """The index knows how long texts begin."""
-    meta = view.state.find(PM_MARKET_META, meta_id)
-    return meta is not None and text_bytes(meta.event).partition(b"\0")[0] == wanted

@@ -23,7 +23,7 @@ from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.bets import ACTIVE as ACTIVE_BET
-from ledgerd.state.objects.bets import BET_BY_ACCOUNT, BET_BY_MARKET, PM_BETS, PmBet
+from ledgerd.state.objects.bets import BET_BY_ACCOUNT, BET_BY_MARKET, PM_BETS, PmBet, bet_weight
 from ledgerd.state.objects.bets import RESOLVED as RESOLVED_BET
 from ledgerd.state.objects.commitments import COMMIT_BY_ACCOUNT, COMMITTED, PmCommit
 from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
@@ -117,11 +117,13 @@ def _sum_sides(view: ApiView, market: PmMarket) -> dict[int, Side]:
     """Bets that stand, and those that have won, by their side."""
     amounts: dict[int, int] = {}
     weights: dict[int, int] = {}
-    for bet in view.state.scan(BET_BY_MARKET, lower=(market.id,), upper=(market.id,)):
-        if bet.status in {ACTIVE_BET, RESOLVED_BET}:
-            side = _side_of(bet, market)
-            amounts[side] = amounts.get(side, 0) + bet.amount
-            weights[side] = weights.get(side, 0) + bet.weight
+    bets = view.state.peek_all(BET_BY_MARKET, bet_weight, lower=(market.id,), upper=(market.id,))
+    is_binary = market.market_type == BINARY
+    for binary_side, outcome, amount, weight, status in bets:
+        if status in {ACTIVE_BET, RESOLVED_BET}:
+            side = binary_side if is_binary else outcome
+            amounts[side] = amounts.get(side, 0) + amount
+            weights[side] = weights.get(side, 0) + weight
     return {side: Side(amount, weights[side]) for side, amount in amounts.items()}
 
 

@@ -10,7 +10,7 @@ from ledgerd.state.objects.market_records import PM_MARKET_META, meta_market
 from ledgerd.state.objects.markets import PM_MARKETS, MarketSums, market_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
 
     from ledgerd.rpc.call.view import ApiView
     from ledgerd.state.tables import Index, Key
@@ -40,16 +40,15 @@ def sorted_ids(view: ApiView, index: Index[Any], key: Key, order: str) -> Ids | 
     return ids or None
 
 
-def markets_of(state: View, metas: list[int]) -> Iterator[tuple[int, int]]:
-    """The markets that metadata is of, each with the id of its metadata, in the order of these."""
-    if len(metas) > MOST_LOOKED_UP:
-        wanted = frozenset(metas)
-        yield from ((each, meta_market(raw)) for each, raw in state.scan_bytes(PM_MARKET_META) if each in wanted)
-        return
-    for each in metas:
-        market = state.peek(PM_MARKET_META, each, meta_market)
-        if market is not None:
-            yield each, market
+def markets_of(state: View, metas: Sequence[int]) -> list[int]:
+    """The markets that metadata is of, by ids in ascending order; all of them must be there."""
+    if len(metas) <= MOST_LOOKED_UP:
+        return [state.peek(PM_MARKET_META, each, meta_market) or 0 for each in metas]
+    rows = state.scan_bytes(PM_MARKET_META)
+    if len(metas) == state.count(PM_MARKET_META):
+        return [meta_market(raw) for _, raw in rows]
+    wanted = frozenset(metas)
+    return [meta_market(raw) for each, raw in rows if each in wanted]
 
 
 def in_order(view: ApiView, markets: list[int], order: str) -> list[int]:
