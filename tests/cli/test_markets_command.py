@@ -9,11 +9,13 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.cli import main
+from ledgerd.node.datadir.market_rebuild import REBUILD_FOLDER
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS, PM_MARKET_META, PM_RECORDS_SINCE
 from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
 from tests.recorded import recorded_log
+from tests.snapshot.recorded import recorded_file
 
 NAME, HEIGHT, SWITCHED_ON = "open-pm2", 160, 100
 PLUGIN = "plugin = prediction_market_api\n"
@@ -63,3 +65,21 @@ def test_without_the_plugin_there_is_nothing_to_rebuild(tmp_path: Path, capsys: 
     configure(tmp_path / "data", "")
     assert main(["markets", "rebuild", "--data-dir", str(tmp_path / "data")]) == 1
     assert "add prediction_market_api to the plugins" in capsys.readouterr().err
+
+
+def test_a_chain_that_began_with_a_snapshot_is_told_from_which_block_its_records_are_complete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    configure(data, PLUGIN)
+    snapshot = tmp_path / "begin.vizjson"
+    snapshot.write_bytes(recorded_file("open-2-120"))
+    assert main(["snapshot", "import", "--data-dir", str(data), str(snapshot)]) == 0
+
+    assert main(["markets", "rebuild", "--data-dir", str(data)]) == 1
+
+    told = capsys.readouterr().err
+    assert "began with a snapshot" in told
+    assert "complete from block 121 on" in told
+    assert not (data / REBUILD_FOLDER).exists()
+    assert kept(data)[2] == ["PmRecordsSince(id=0, block=121)"]

@@ -159,7 +159,11 @@ class EmbeddedView(HistoryView):
             chosen = [(number, row) for number, row in own if selection.may_take(piece, row)]
             if chosen and selection.needs_operations:
                 [bytes_] = self._bytes([(block, piece, [row for _, row in chosen])])
-                chosen = [each for each in chosen if selection.takes(bytes_.operation(piece, each[1]), piece.position(each[1], block))]
+                chosen = [
+                    each
+                    for each in chosen
+                    if selection.takes(bytes_.operation(piece, each[1]), piece.position(each[1], block))
+                ]
             if chosen:
                 numbers += [number for number, _ in chosen]
                 parts.append((block, piece, [row for _, row in chosen]))

@@ -19,6 +19,7 @@ from ledgerd.history.rebuild import ChainSource
 from ledgerd.node.datadir.followers import follow_for_plugins
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.objects.market_records import PM_RECORDS_SINCE
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -35,6 +36,13 @@ def replay_beside(
     Raises:
         OperatorError: The block log does not begin with the first block.
     """
+    if chain.head_number and chain.block_at(1) is None:
+        since = chain.parts.store.find(PM_RECORDS_SINCE, 0)
+        kept = "none are kept yet" if since is None else f"those that are kept are complete from block {since.block} on"
+        raise OperatorError(
+            "metadata and price points of markets cannot be made from the first block on: this chain began with a "
+            f"snapshot, and its block log has no older blocks; {kept}"
+        )
     folder = data_dir / REBUILD_FOLDER
     with Chain.open(folder, chain.network, clock=time.monotonic) as replayed:
         follow_for_plugins(replayed, configuration)

@@ -37,22 +37,20 @@ class PmMarketMeta(Entity):
     expiry: Time = 0
 
 
-_MARKET = struct.Struct("<8xq")
-CATEGORY_AT = _MARKET.size
-"""Where the length of the category stands in the bytes of metadata."""
-_BEHIND_CHILD = 5
-"""From the flag to the end, itself included."""
+_ID = struct.Struct("<q")
+MARKET_AT = 8
+"""Where the market stands in the bytes of metadata, as `unpack_market` reads it."""
+unpack_market = _ID.unpack_from
+CATEGORY_AT = 16
+"""Where the length of the category stands."""
+FLAG_OF_CHILD = -5
+"""Whether its market is shown below another one: where that stands, counted from the end."""
 
 
 def meta_market(raw: bytes) -> int:
     """The market, from the bytes of its metadata."""
-    market: int = _MARKET.unpack_from(raw)[0]
+    market: int = unpack_market(raw, MARKET_AT)[0]
     return market
-
-
-def is_child(raw: bytes) -> bool:
-    """Whether its market is shown below another one."""
-    return raw[-_BEHIND_CHILD] != 0
 
 
 META_CATEGORY, META_SUBCATEGORY, META_TAGS, META_BANNED = range(4)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +20,8 @@ from ledgerd.state.objects.market_records import (
     PM_LABEL_COUNTS,
     PM_MARKET_META,
     PM_OPEN_BOOKS,
+    PM_PLACED_MARKETS,
+    PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS
@@ -25,9 +30,15 @@ from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain
 from tests.recorded import recorded_blocks
 
 NAME = "open-pm2"
+HEIGHT = 463
+BLOCKS_A_COMMIT = 25
+ROOT = Path(__file__).parents[4]
 FORKED = "open-main15"
 """A chain of many validators, whose last blocks may be undone."""
-TABLES: tuple[Table[Any], ...] = (PM_MARKET_META, PM_KLINE_CHUNKS, PM_LABEL_COUNTS, PM_OPEN_BOOKS, PM_RECORDS_SINCE)
+TABLES: tuple[Table[Any], ...] = (
+    *(PM_MARKET_META, PM_KLINE_CHUNKS, PM_RECENT_POINTS, PM_LABEL_COUNTS, PM_OPEN_BOOKS),
+    *(PM_PLACED_MARKETS, PM_RECORDS_SINCE),
+)
 
 
 @contextmanager
@@ -73,6 +84,34 @@ def test_what_is_not_committed_is_lost_with_its_blocks(tmp_path: Path) -> None:
         assert chain.head_number == 100
         advance(chain, NAME, 150)
         assert kept(chain) == straight
+
+
+def test_a_process_that_is_killed_leaves_what_a_replay_to_its_block_keeps(tmp_path: Path) -> None:
+    """Killed three times, each as soon as it tells of the next blocks: most come between two commits."""
+    folder, reached = tmp_path / "killed", 0
+    folder.mkdir()
+    for _ in range(3):
+        words = [
+            sys.executable,
+            "-m",
+            "tests.chain.rules.market_records.victim",
+            NAME,
+            str(folder),
+            str(BLOCKS_A_COMMIT),
+        ]
+        with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as victim:  # noqa: S603 - ourselves
+            assert victim.stdout is not None
+            told = [int(victim.stdout.readline()) for _ in range(2 * BLOCKS_A_COMMIT + 5)]
+            victim.kill()
+        assert victim.returncode == -signal.SIGKILL
+        with followed(folder) as chain:
+            assert max(reached, told[-1] - BLOCKS_A_COMMIT) <= chain.head_number
+            reached = chain.head_number
+            with followed(tmp_path / f"straight-{reached}") as straight:
+                advance(straight, NAME, reached)
+                assert kept(straight) == kept(chain)
+                assert all(kept(chain)[:2])
+    assert reached < HEIGHT
 
 
 def test_the_open_books_of_oracles_are_what_their_open_markets_say(tmp_path: Path) -> None:

@@ -10,14 +10,19 @@ from typing import Any, NamedTuple
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.histories import OperationPlace, Wanted
 from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.base import tag_of
 from ledgerd.rpc.api.history import stream as history_stream
-from ledgerd.rpc.api.history.market_stream import MarketStream
+from ledgerd.rpc.api.history.market_stream import OF_A_ROW, MarketStream, market_of
 from ledgerd.rpc.api.prediction_market.klines import points_between
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS
+from ledgerd.state.objects.markets import PM_MARKETS
+from ledgerd.state.overlay import Overlay
 from ledgerd.state.reader import StateReader
 from tests.chain.recorded_chains import advance, open_chain
 from tests.history.histories import HISTORY_FOLDER, followed
@@ -101,3 +106,36 @@ def test_the_state_is_not_overtaken(past: Past) -> None:
     stream = past.stream(busiest(past))
     assert stream.opening("name").startswith('{"subscription":"name","next_block":1,')
     assert past.told(busiest(past), HEIGHT + 1) == []
+
+
+def test_a_market_is_told_of_its_own_opening(past: Past) -> None:
+    market = busiest(past)
+    opened = [
+        body
+        for message in past.told(market)
+        for name, body in (each["op"] for each in message["operations"])
+        if name == "pm_create_market"
+    ]
+    with past.reader.snapshot() as state:
+        row = state.get(PM_MARKETS, market)
+    assert [(each["creator"], each["oracle"], each["url"]) for each in opened] == [(row.creator, row.oracle, row.url)]
+
+
+def test_what_names_only_a_row_is_told_also_when_that_is_gone(past: Past) -> None:
+    found: list[tuple[Operation, OperationPlace]] = []
+
+    def picks(operation: Operation, place: OperationPlace) -> bool:
+        found.append((operation, place))
+        return False
+
+    tags = frozenset(map(tag_of, OF_A_ROW))
+    with past.reader.snapshot() as state, past.history.reading() as view:
+        view.find_operations(1, HEIGHT, Wanted(tags=tags, picks=picks), 1 << 31)
+        overlay = Overlay(STORED_TABLES)
+        named = [market_of(state, *each) for each in found]
+        for _, table in OF_A_ROW.values():
+            overlay.apply([(table.number, each, None) for each in state.scan_ids(table)])
+        emptied = overlay.over(state)
+        assert [market_of(emptied, *each) for each in found] == named
+        assert len({type(operation) for operation, _ in found}) > 2
+        assert {market_of(emptied, operation, place._replace(block=0)) for operation, place in found} == {None}

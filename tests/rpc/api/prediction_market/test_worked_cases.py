@@ -17,13 +17,13 @@ from ledgerd.rpc.api.prediction_market.categories import contains, part_test
 from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
 from ledgerd.state.keys import text_bytes
 from ledgerd.state.objects.market_records import (
+    FLAG_OF_CHILD,
     NEWEST,
     PM_KLINE_CHUNKS,
     PM_MARKET_META,
     POINTS_A_CHUNK,
     PmKlineChunk,
     PmMarketMeta,
-    is_child,
     meta_market,
     meta_text,
     point_layout,
@@ -183,7 +183,7 @@ def test_what_lists_read_from_the_bytes_of_metadata_is_what_is_in_it(meta: PmMar
     raw = PM_MARKET_META.codec.encode(meta)
     texts = [meta.category, meta.subcategory, meta.tags, meta.banned_jurisdictions]
     assert [meta_text(raw, place) for place in range(4)] == list(map(text_bytes, texts))
-    assert (meta_market(raw), is_child(raw)) == (meta.market, meta.child)
+    assert (meta_market(raw), raw[FLAG_OF_CHILD]) == (meta.market, meta.child)
 
 
 @given(st.text("ab", max_size=300), st.integers(-1, 3), st.integers(0, 2**32 - 1), st.integers(-(2**62), 2**62))

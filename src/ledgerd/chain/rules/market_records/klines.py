@@ -86,9 +86,7 @@ def _noter(reason: int, market_of: Callable[[Ledger, Any], int | None]) -> Noter
 def _point(ledger: Ledger, market: PmMarket, reason: int) -> bytes:
     block, now = ledger.cursor.block, ledger.now
     if market.market_type == BINARY:
-        return _pack_binary(
-            market.id, 2, block, now, reason, market.bets_sum, market.a_bets_sum, market.b_bets_sum
-        )
+        return _pack_binary(market.id, 2, block, now, reason, market.bets_sum, market.a_bets_sum, market.b_bets_sum)
     weights = _weights(ledger, market)
     count = len(weights)
     return noted_layout_of(count).pack(market.id, count, block, now, reason, market.bets_sum, *weights)

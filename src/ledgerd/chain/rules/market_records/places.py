@@ -1,5 +1,6 @@
 """Which market an operation concerned that does not name it: noted when it happens, for the row that it names goes with
-its market, and a new market has no id before."""
+its market, and a new market has no id before.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -27,8 +27,10 @@ from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.market_records import (
     CATEGORY,
     CATEGORY_AT,
+    FLAG_OF_CHILD,
     LABEL_BY_COUNT,
     LABEL_BY_NAME,
+    MARKET_AT,
     META_BANNED,
     META_BY_CATEGORY,
     META_BY_MARKET,
@@ -41,9 +43,9 @@ from ledgerd.state.objects.market_records import (
     TAG_OF_CATEGORY,
     PmLabelCount,
     PmMarketMeta,
-    is_child,
     meta_market,
     meta_text,
+    unpack_market,
 )
 from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
 
@@ -210,7 +212,7 @@ def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
 class _Standing(NamedTuple):
     """The markets of a status, or those of any other if they are fewer."""
 
-    listed: Container[int]
+    listed: frozenset[int]
     is_wanted: bool
 
 
@@ -227,25 +229,29 @@ def _fewer(state: View, status: int) -> _Standing:
     behind = state.scan_ids(MARKET_BY_STATUS, lower=(status + 1,)) if status < LARGEST_STATUS else ()
     sides = ((own, list[int](), True), (chain(before, behind), list[int](), False))
     while True:
-        for ids, listed, is_wanted in sides:
-            count = len(listed)
-            listed += islice(ids, A_TURN)
-            if len(listed) < count + A_TURN:
-                return _Standing(frozenset(listed), is_wanted=is_wanted)
+        for ids, read, is_wanted in sides:
+            count = len(read)
+            read.extend(islice(ids, A_TURN))
+            if len(read) < count + A_TURN:
+                return _Standing(frozenset(read), is_wanted=is_wanted)
 
 
 def _gone_through(view: ApiView, wanted: _Wanted) -> list[int]:
     """The same from all metadata. Most is decided by what can be seen without taking the texts apart."""
     stands = _standing(view, wanted.status)
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
-    fits, listed, is_wanted = _text_condition(wanted), stands.listed, stands.is_wanted
-    is_not_whole = bool(hidden) or wanted.status != ANY_STATUS
+    left_out, among = hidden, None
+    if stands.is_wanted:
+        among = stands.listed
+    elif stands.listed:
+        left_out = hidden | stands.listed
+    fits, tag = _text_condition(wanted), text_bytes(wanted.tag).lower()
     found = []
     for each, raw in view.state.scan_bytes(PM_MARKET_META):
-        if fits(raw):
-            if is_not_whole:
-                market = meta_market(raw)
-                if market in hidden or (market in listed) != is_wanted:
+        if (tag in raw or tag in raw.lower()) and fits(raw):
+            if left_out or among is not None:
+                (market,) = unpack_market(raw, MARKET_AT)
+                if market in left_out or (among is not None and market not in among):
                     continue
             found.append(each)
     return found
@@ -260,12 +266,10 @@ def _text_condition(wanted: _Wanted) -> Callable[[bytes], bool]:
     known: dict[bytes, bool] = {}
 
     def fits(raw: bytes) -> bool:
-        if tag and tag not in raw and tag not in raw.lower():
-            return False
         is_exact = raw.startswith(exact, CATEGORY_AT)
         if not is_exact and not (cut in raw and meta_text(raw, META_CATEGORY).partition(b"\0")[0] == category):
             return False
-        if hides_children and is_child(raw):
+        if hides_children and raw[FLAG_OF_CHILD]:
             return False
         if jurisdiction and jurisdiction in raw and contains(meta_text(raw, META_BANNED), jurisdiction):
             return False

@@ -83,9 +83,7 @@ def points_between(state: View, market: int, first: int, end: int) -> list[str]:
     return _points_between(state, market, first, end, moved, _recent(state, market))
 
 
-def _points_between(
-    state: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]
-) -> list[str]:
+def _points_between(state: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]) -> list[str]:
     begin = max(moved, first)
     found = list(_printed(begin, recent[begin - moved : max(0, end - moved)]))
     if first >= moved:
@@ -104,11 +102,7 @@ def _points_between(
 def points_of_blocks(state: View, market: int, first: int, last: int) -> list[str]:
     """The points that a range of blocks has made, printed."""
     moved, recent = _newest_end(state, market), _recent(state, market)
-    found = [
-        text
-        for point, text in zip(recent, _printed(moved, recent), strict=True)
-        if first <= point.block <= last
-    ]
+    found = [text for point, text in zip(recent, _printed(moved, recent), strict=True) if first <= point.block <= last]
     for chunk in state.scan(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
         texts = _printed(chunk.first, chunk)
         found[:0] = [text for point, text in zip(chunk, texts, strict=True) if first <= point.block <= last]
