@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -62,7 +61,8 @@ def bench_block(markets: int) -> None:
             for round_ in range(turn * POINTS_MOVED_AFTER, (turn + 1) * POINTS_MOVED_AFTER):
                 send_bets(source, names, markets, round_)
                 (made,) = source.produce()
-                assert len(made.transactions) == BETS
+                if len(made.transactions) != BETS:
+                    raise RuntimeError(f"a block has {len(made.transactions)} bets")
                 for node, seconds in zip(nodes, spent, strict=True):
                     seconds[turn] += push_seconds(node, made.packed)
         blocks = [[each / POINTS_MOVED_AFTER for each in seconds[1:]] for seconds in spent]

@@ -1,7 +1,7 @@
 """Replays a recorded chain with its markets followed, until it is killed.
 
-`python -m tests.chain.rules.market_records.victim CHAIN FOLDER BLOCKS`: so many blocks are in each commit. Each line that
-it writes is the height of a block that was applied, which may not be committed yet.
+`python -m tests.chain.rules.market_records.victim CHAIN FOLDER BLOCKS`: so many blocks are in each commit. Each line
+that it writes is the height of a block that was applied, which may not be committed yet.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def test_what_names_only_a_row_is_told_also_when_that_is_gone(past: Past) -> Non
         overlay = Overlay(STORED_TABLES)
         named = [market_of(state, *each) for each in found]
         for _, table in OF_A_ROW.values():
-            overlay.apply([(table.number, each, None) for each in state.scan_ids(table)])
+            overlay.add(state.revision, [(table.number, each, None) for each in state.scan_ids(table)])
         emptied = overlay.over(state)
         assert [market_of(emptied, *each) for each in found] == named
         assert len({type(operation) for operation, _ in found}) > 2

@@ -24,8 +24,8 @@ MARKET_ID = "market_id"
 OF_A_ROW = {kind: (field, table) for kind, field, table in NAMED_ROWS}
 """What operations name that do not name their market. Such a row goes with its market, long after it was paid out."""
 
-CONCERNING = tuple(each for each in OPERATIONS if MARKET_ID in each.__struct_fields__ or each in OF_A_ROW)
-MARKET_TAGS = frozenset(tag_of(each) for each in (*CONCERNING, PmCreateMarket) if name_of(each).startswith("pm_"))
+NAMING = tuple(each for each in OPERATIONS if MARKET_ID in each.__struct_fields__ and name_of(each).startswith("pm_"))
+MARKET_TAGS = frozenset(map(tag_of, (*NAMING, *OF_A_ROW, PmCreateMarket)))
 
 
 class MarketMessage(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class MarketMessage(msgspec.Struct, frozen=True):
 
 
 def _placed(row: PmPlacedMarkets) -> dict[tuple[int, int, int], int]:
-    return {tuple(numbers): market for *numbers, market in row}  # type: ignore[misc] - three of them
+    return {(transaction, place, virtual): market for transaction, place, virtual, market in row}
 
 
 def market_of(state: View, operation: Operation, place: OperationPlace) -> int | None:
