@@ -1,4 +1,4 @@
-"""What keeping records of markets costs the chain's thread: the same blocks into two nodes by turns, one that keeps them.
+"""What records of markets cost the chain's thread: the same blocks by turns into two nodes, one of which keeps them.
 
 Processor time, medians of five turns. A turn is sixteen blocks, so that what is done every sixteen blocks is in each.
 Blocks of 500 bets are applied and committed as live ones are, with all checks; the other figure is a replay of a

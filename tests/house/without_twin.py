@@ -308,7 +308,7 @@ GROUPS = (
         ),
         """
         chain/rules/market_records/klines chain/rules/market_records/labels chain/rules/market_records/open_books
-        state/objects/market_records
+        chain/rules/market_records/places state/objects/market_records
         """,
     ),
     Group(

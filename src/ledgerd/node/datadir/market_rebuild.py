@@ -37,7 +37,7 @@ def replay_beside(
         OperatorError: The block log does not begin with the first block.
     """
     if chain.head_number and chain.block_at(1) is None:
-        since = chain.parts.store.find(PM_RECORDS_SINCE, 0)
+        since = chain.state.find(PM_RECORDS_SINCE, 0)
         kept = "none are kept yet" if since is None else f"those that are kept are complete from block {since.block} on"
         raise OperatorError(
             "metadata and price points of markets cannot be made from the first block on: this chain began with a "

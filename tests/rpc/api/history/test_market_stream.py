@@ -4,28 +4,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from websockets.asyncio.client import ClientConnection, connect
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.log.histories import OperationPlace, Wanted
+from ledgerd.chain.log.histories import History, OperationPlace, Wanted
 from ledgerd.chain.rules.market_records.following import market_records
+from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
 from ledgerd.rpc.api.history import stream as history_stream
 from ledgerd.rpc.api.history.market_stream import OF_A_ROW, MarketStream, market_of
-from ledgerd.rpc.api.prediction_market.klines import points_between
+from ledgerd.rpc.api.history.stream import Subscriptions
+from ledgerd.rpc.api.history_api import HISTORY_API
+from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.http.service import Service
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS
+from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS, PM_PLACED_MARKETS
 from ledgerd.state.objects.markets import PM_MARKETS
 from ledgerd.state.overlay import Overlay
 from ledgerd.state.reader import StateReader
+from ledgerd.state.view import View
 from tests.chain.recorded_chains import advance, open_chain
 from tests.history.histories import HISTORY_FOLDER, followed
+from tests.rpc.loopback import play, serving
+from tests.rpc.sample_api import Main
 
 NAME, HEIGHT = "open-pm2", 300
 
@@ -71,7 +84,7 @@ def test_the_points_of_a_market_come_once_and_in_their_order(past: Past, monkeyp
     market = busiest(past)
     points = [point for message in past.told(market) for point in message["prices"]]
     with past.reader.snapshot() as state:
-        kept = [json.loads(each) for each in points_between(state, market, 0, 1 << 31)]
+        kept = [json.loads(each) for each in points_of_blocks(state, market, 0, 1 << 31)]
     assert points == kept
     assert len(points) > 20
 
@@ -119,6 +132,57 @@ def test_a_market_is_told_of_its_own_opening(past: Past) -> None:
     with past.reader.snapshot() as state:
         row = state.get(PM_MARKETS, market)
     assert [(each["creator"], each["oracle"], each["url"]) for each in opened] == [(row.creator, row.oracle, row.url)]
+
+
+def test_over_a_websocket_a_market_is_told_of_blocks_that_are_taken_back(tmp_path: Path) -> None:
+    """The last reversible blocks are undone while a client listens, and then come again."""
+    main, name = Main(), "open-main15"
+    with open_chain(name, tmp_path) as chain, followed(chain, tmp_path) as store:
+        chain.follow(*market_records())
+        advance(chain, name, 495)
+        state = chain.parts.store
+        market = max(state.scan(PM_PLACED_MARKETS), key=lambda placed: placed.block)
+        [*_, (*_, wanted)] = market
+        history = EmbeddedHistory(store.environment, LogBytes(tmp_path / STATE_FOLDER), HistorySettings())
+
+        @contextmanager
+        def reading() -> Iterator[View]:
+            yield state
+
+        services: dict[type, object] = {History: history, Subscriptions: Subscriptions()}
+        node = Node(chain.network, reading, main, services)
+        limits = Limits()
+        dispatcher = Dispatcher([HISTORY_API], node, lambda: 0.0, cache=AnswerCache(0), limits=limits)
+
+        async def told_to(client: ClientConnection, block: int) -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = []
+            while not found or found[-1].get("last_block") != block:
+                found.append(json.loads(await client.recv())["result"])
+            return found
+
+        async def scene() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+            async with (
+                serving(Service(dispatcher, limits)) as server,
+                connect(f"ws://127.0.0.1:{server.port}", max_size=None, compression=None, ping_interval=None) as client,
+            ):
+                params = ["history_api", "subscribe_market", [wanted, 1, True]]
+                await client.send(json.dumps({"jsonrpc": "2.0", "method": "call", "params": params, "id": 1}))
+                before = await told_to(client, 495)
+                while chain.head_number >= market.block:
+                    chain.pop_block()
+                main.publish(b"")
+                taken_back = json.loads(await client.recv())["result"]
+                assert taken_back == {"undone_from": market.block}
+                advance(chain, name, 495)
+                main.publish(b"")
+                return before, await told_to(client, 495)
+
+        before, after = play(scene)
+    for kind in ("operations", "prices"):
+        first = [each for message in before for each in message.get(kind, ())]
+        again = [each for message in after for each in message[kind]]
+        assert again == first[len(first) - len(again) :]
+        assert bool(again) or kind == "prices"
 
 
 def test_what_names_only_a_row_is_told_also_when_that_is_gone(past: Past) -> None:

@@ -25,7 +25,8 @@ OF_A_ROW = {kind: (field, table) for kind, field, table in NAMED_ROWS}
 """What operations name that do not name their market. Such a row goes with its market, long after it was paid out."""
 
 NAMING = tuple(each for each in OPERATIONS if MARKET_ID in each.__struct_fields__ and name_of(each).startswith("pm_"))
-MARKET_TAGS = frozenset(map(tag_of, (*NAMING, *OF_A_ROW, PmCreateMarket)))
+CONCERNING: tuple[type[Operation], ...] = (*NAMING, *OF_A_ROW, PmCreateMarket)
+MARKET_TAGS = frozenset(tag_of(each) for each in CONCERNING)
 
 
 class MarketMessage(msgspec.Struct, frozen=True):

@@ -77,13 +77,11 @@ def _newest_end(state: View, market: int) -> int:
     return 0 if newest is None else newest.end
 
 
-def points_between(state: View, market: int, first: int, end: int) -> list[str]:
-    """The points of a market by their numbers, printed; those that were removed are left out."""
-    moved = _newest_end(state, market)
-    return _points_between(state, market, first, end, moved, _recent(state, market))
+def points_between(state: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]) -> list[str]:
+    """The points of a market by their numbers, printed; those that were removed are left out.
 
-
-def _points_between(state: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]) -> list[str]:
+    So many were moved to chunks already; the others are given.
+    """
     begin = max(moved, first)
     found = list(_printed(begin, recent[begin - moved : max(0, end - moved)]))
     if first >= moved:
@@ -122,5 +120,5 @@ def get_market_kline(view: ApiView, market: Int64, from_: UInt32 = 0, limit: UIn
     end = moved + len(recent) - from_
     if end <= 0:
         return "[]"
-    points = _points_between(view.state, market, max(0, end - limit), end, moved, recent)
+    points = points_between(view.state, market, max(0, end - limit), end, moved, recent)
     return f"[{','.join(points)}]"
