@@ -30,6 +30,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.service import Service
 from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.bets import BET_BY_MARKET, PM_BETS, bet_weight
 from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS, PM_PLACED_MARKETS
 from ledgerd.state.objects.markets import PM_MARKETS
 from ledgerd.state.overlay import Overlay
@@ -203,3 +204,20 @@ def test_what_names_only_a_row_is_told_also_when_that_is_gone(past: Past) -> Non
         assert [market_of(emptied, *each) for each in found] == named
         assert len({type(operation) for operation, _ in found}) > 2
         assert {market_of(emptied, operation, place._replace(block=0)) for operation, place in found} == {None}
+
+
+def test_rows_that_are_read_together_are_those_of_the_index_in_its_order(past: Past) -> None:
+    """From the file, and with what waiting transactions have changed over it."""
+    market = busiest(past)
+    bounds: dict[str, Any] = {"lower": (market,), "upper": (market,)}
+    with past.reader.snapshot() as state:
+        bets = list(state.scan(BET_BY_MARKET, **bounds))
+        assert list(state.peek_all(BET_BY_MARKET, PM_BETS.codec.decode, **bounds)) == bets
+        assert [each.weight for each in state.peek_all(BET_BY_MARKET, bet_weight, **bounds)] == [
+            each.weight for each in bets
+        ]
+        overlay = Overlay(STORED_TABLES)
+        overlay.add(state.revision, [(PM_BETS.number, bets[0].id, None)])
+        changed = overlay.over(state)
+        assert list(changed.peek_all(BET_BY_MARKET, PM_BETS.codec.decode, **bounds)) == bets[1:]
+        assert len(bets) > 5
