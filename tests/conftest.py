@@ -10,6 +10,7 @@ import pytest
 
 from tests.chain.replays import PLACE
 from tests.memory import memory_folder
+from tests.slowest import place_of
 
 ENOUGH = 4 << 30
 """Bytes of memory for what the tests write."""
@@ -18,6 +19,10 @@ ENOUGH = 4 << 30
 def pytest_configure() -> None:
     _hear_signals()
     _write_to_memory()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: place_of(item.path))
 
 
 def _hear_signals() -> None:
