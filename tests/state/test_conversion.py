@@ -164,7 +164,8 @@ def test_it_goes_on_wherever_it_was_stopped(folder: Path, monkeypatch: pytest.Mo
         assert store.verify() == []
 
 
-def test_a_full_map_grows(tmp_path: Path) -> None:
+def test_a_full_map_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "ROWS_A_STEP", FULL * 2 // 3)
     with Store.open(tmp_path, FORMER_TABLES) as store:
         for number in range(FULL):
             store.create(FORMER_ITEMS, Item(name=f"item{number}", time=number, weight=number))
