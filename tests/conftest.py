@@ -12,8 +12,8 @@ from tests.chain.replays import PLACE
 from tests.memory import memory_folder
 from tests.slowest import place_of
 
-ENOUGH = 4 << 30
-"""Bytes of memory for what the tests write."""
+ENOUGH = 2 << 30
+"""Bytes of memory for what the tests write, of which a run has used a tenth at a time."""
 
 
 def pytest_configure() -> None:
