@@ -6,18 +6,18 @@ from pathlib import Path
 
 SLOWEST = (
     "chain/test_recorded_chains.py",
+    "docs/test_debugging.py",
     "chain/test_kills.py",
     "sim/test_world.py",
-    "chain/test_probes.py",
-    "chain/test_undo_is_identity.py",
     "node/test_lifecycle.py",
-    "docs/test_debugging.py",
     "producer/test_thousand_slots.py",
     "attack/test_short_form.py",
     "node/dev/test_development.py",
     "chain/steps/markets/test_cuts.py",
     "sim/test_hostiles.py",
     "packaging/test_entry.py",
+    "chain/test_undo_is_identity.py",
+    "chain/test_probes.py",
     "chain/offline/test_invariants.py",
     "node/parts/test_snapshots.py",
     "state/test_conversion.py",
@@ -46,7 +46,7 @@ SLOWEST = (
     "snapshot/test_build.py",
     "node/test_kills.py",
 )
-"""As measured; a file that is missing here is only run later."""
+"""As measured; a file that is missing here is only run later. What begins with replays stands behind those that make them."""
 
 _PLACES = {Path(__file__).parent / name: place for place, name in enumerate(SLOWEST)}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.chain.recorded_chains import advance, difference, exported_state, recorded_state
-from tests.chain.replays import open_replayed
+import pytest
+
+from tests.chain.recorded_chains import advance, difference, exported_state, open_chain, recorded_state
+from tests.chain.replays import PLACE, keep_replay, open_replayed
 
 NAME, LOWER, HIGHER = "open-hf0", 120, 336
 
@@ -19,6 +21,20 @@ def test_each_is_at_its_height_and_goes_on_without_the_others(tmp_path: Path) ->
             assert found is None, found
             advance(chain, NAME, HIGHER)
             assert chain.head_number == HIGHER
+
+
+def test_what_is_kept_of_an_open_chain_is_the_recorded_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the chain goes on."""
+    (tmp_path / "replays").mkdir()
+    monkeypatch.setenv(PLACE, str(tmp_path / "replays"))
+    with open_chain(NAME, tmp_path / "open") as chain:
+        advance(chain, NAME, LOWER)
+        keep_replay(NAME, LOWER, tmp_path / "open")
+        advance(chain, NAME, HIGHER)
+    with open_replayed(NAME, LOWER, tmp_path / "copy") as chain:
+        assert difference(exported_state(chain), recorded_state(NAME, LOWER)) is None
+        advance(chain, NAME, HIGHER)
+        assert difference(exported_state(chain), recorded_state(NAME, HIGHER)) is None
 
 
 def test_differences_are_found() -> None:
