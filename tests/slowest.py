@@ -46,7 +46,8 @@ SLOWEST = (
     "snapshot/test_build.py",
     "node/test_kills.py",
 )
-"""As measured; a file that is missing here is only run later. What begins with replays stands behind those that make them."""
+"""As measured; a file that is missing here is only run later. What begins with replays stands behind those that make
+them."""
 
 _PLACES = {Path(__file__).parent / name: place for place, name in enumerate(SLOWEST)}
 
