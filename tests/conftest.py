@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
+
+import pytest
+
+from tests.chain.replays import PLACE
+from tests.memory import memory_folder
+from tests.slowest import place_of
+
+ENOUGH = 2 << 30
+"""Bytes of memory for what the tests write, of which a run has used a tenth at a time."""
 
 
 def pytest_configure() -> None:
+    _hear_signals()
+    _write_to_memory()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: place_of(item.path))
+
+
+def _hear_signals() -> None:
     """Let the nodes that tests start hear an interrupt and a hang-up.
 
     Who ignores a signal passes that on to what it starts, and a shell has what runs in its background ignore the one,
@@ -15,3 +35,22 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def _write_to_memory() -> None:
+    """Half of the time of the tests would go by while nodes wait for the disk, block by block.
+
+    `TMPDIR` is another place for what they write; where memory is short, it is the usual one.
+    """
+    if "TMPDIR" not in os.environ and (memory := memory_folder(ENOUGH)):
+        os.environ["TMPDIR"] = str(memory)
+        tempfile.tempdir = None  # asked for again
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _replays(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One folder of replays for all processes of a run: those of `pytest-xdist` have folders within the run's."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if hasattr(request.config, "workerinput") else folder) / "replays"
+    folder.mkdir(exist_ok=True)
+    os.environ[PLACE] = str(folder)

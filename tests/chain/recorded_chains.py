@@ -88,6 +88,11 @@ def exported_state(chain: Chain) -> dict[str, Any]:
 
 def difference(ours: Any, recorded: Any, path: str = "") -> str | None:
     """Where two JSON values first differ."""
+    # The text of a whole state is made in a tenth of the time that a look at each of its values takes.
+    return None if json.dumps(ours) == json.dumps(recorded) else _first_difference(ours, recorded, path)
+
+
+def _first_difference(ours: Any, recorded: Any, path: str) -> str | None:
     if type(ours) is type(recorded) and isinstance(ours, dict) and list(ours) == list(recorded):
         pairs = [(f"{path}.{key}", ours[key], recorded[key]) for key in ours]
     elif type(ours) is type(recorded) and isinstance(ours, list):
@@ -98,4 +103,4 @@ def difference(ours: Any, recorded: Any, path: str = "") -> str | None:
         return None
     else:
         return f"{path}: {ours!r:.300} instead of {recorded!r:.300}"
-    return next((found for place, a, b in pairs if (found := difference(a, b, place))), None)
+    return next((found for place, a, b in pairs if (found := _first_difference(a, b, place))), None)

@@ -18,6 +18,7 @@ from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_START
 from ledgerd.state.reader import StateReader
 from tests.chain.former_states import former_directory
 from tests.chain.recorded_chains import advance, difference, exported_state, open_chain, recorded_state
+from tests.chain.replays import open_replayed
 from tests.chain.same_state import assert_same_state
 from tests.house.source_tree import ROOT
 
@@ -29,8 +30,7 @@ def chains(folder: Path, name: str) -> tuple[Chain, Chain]:
     """The chain of a former directory, and one that was replayed up to its head."""
     chain_name = name.rsplit("-", 1)[0]
     former = open_chain(chain_name, former_directory(folder / "former", name))
-    replayed = open_chain(chain_name, folder / "replayed")
-    advance(replayed, chain_name, former.head_number)
+    replayed = open_replayed(chain_name, former.head_number, folder / "replayed")
     return former, replayed
 
 

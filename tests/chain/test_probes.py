@@ -19,7 +19,8 @@ from ledgerd.codec.legacy_json import parse
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.protocol.transaction import Transaction
-from tests.chain.recorded_chains import advance, difference, open_chain
+from tests.chain.recorded_chains import difference
+from tests.chain.replays import open_replayed
 from tests.recorded import MARKET_PROBES, PROBES, recorded_probe
 
 
@@ -44,8 +45,7 @@ def test_a_probed_chain_takes_and_refuses_the_recorded_transactions(probe: str, 
     is_of_markets = probe in MARKET_PROBES
     facts = [fact for fact in recorded_probe(probe) if "trx" in fact]
     sent = Counter(fact["id"] for fact in facts)
-    with open_chain(name, tmp_path) as chain:
-        advance(chain, name, int(height))
+    with open_replayed(name, int(height), tmp_path) as chain:
         for place, fact in enumerate(facts):
             transaction_id, refused = refusal_of(chain, fact["trx"], unicode_escapes=is_of_markets)
             if is_of_markets and sent[fact["id"]] > 1:

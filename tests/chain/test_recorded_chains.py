@@ -32,12 +32,15 @@ from tests.chain.recorded_chains import (
     open_chain,
     recorded_state,
 )
+from tests.chain.replays import keep_replay
 from tests.recorded import (
     ALL_CHAINS,
     ANSWERED,
     FIRST_LATER,
     LAST_LATER,
     LATER_CHAIN,
+    MARKET_PROBES,
+    PROBES,
     later_blocks,
     recorded_answers,
     recorded_sections,
@@ -81,6 +84,8 @@ def test_a_recorded_chain_replays_to_its_states_and_operations(name: str, tmp_pa
             advance(chain, name, height)
             found = difference(exported_state(chain), recorded_state(name, height), f"{name} at {height}: ")
             assert found is None, found
+            if f"{name}/probe-{height}" in PROBES + MARKET_PROBES:
+                keep_replay(name, height, tmp_path)
         assert check(chain) == []
     answers = recorded_answers(name, ANSWERED[name])["get_ops_in_block"]
     for number in range(1, ANSWERED[name] + 1):

@@ -29,12 +29,13 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.state.objects import TABLES
 from tests.chain.networks import ALICE, VIZ
-from tests.chain.recorded_chains import advance, difference, exported_state, open_chain, recorded_state
+from tests.chain.recorded_chains import advance, difference, exported_state, recorded_state
+from tests.chain.replays import open_replayed
 from tests.chain.traffic import Traffic, recorded_operations
 from tests.chain.whole_state import first_change, whole_state
 from tests.recorded import CHAINS, recorded_blocks
 
-OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "10000"))
+OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "5000"))
 """How many random operations are tried."""
 
 PLACES = (("open-1", 1200), ("open-hf0", 336), ("open-main", 900), ("open-pm", 1200), ("open-main15", 1216))
@@ -73,8 +74,7 @@ def test_random_operations_leave_no_trace_once_they_are_undone(name: str, height
     operations = iter(Traffic(recorded_operations(name, height, range(height - 60, height)), seed=height))
     rounds = -(-OPERATIONS // len(PLACES) // (KEPT + TAKEN_BACK))
     refused, taken = 0, set()
-    with open_chain(name, tmp_path) as chain:
-        advance(chain, name, height)
+    with open_replayed(name, height, tmp_path) as chain:
         chain.parts.ledger.is_producing = True
         at_rest = state_of(chain)
         for number in range(rounds):
@@ -108,8 +108,7 @@ def test_random_operations_leave_no_trace_once_they_are_undone(name: str, height
 
 @pytest.mark.parametrize(("name", "height"), PLACES)
 def test_waiting_transactions_leave_no_trace_once_they_are_dropped(name: str, height: int, tmp_path: Path) -> None:
-    with open_chain(name, tmp_path) as chain:
-        advance(chain, name, height)
+    with open_replayed(name, height, tmp_path) as chain:
         before = state_of(chain)
         operations = iter(Traffic(recorded_operations(name, height, range(height - 5, height)), seed=1))
         for salt, operation in enumerate(islice(operations, 300)):
@@ -140,8 +139,7 @@ def test_blocks_leave_no_trace_once_they_are_undone_and_do_the_same_again(
     name: str, first: int, last: int, tmp_path: Path
 ) -> None:
     """All of them at once, hardforks included; then the chain goes on as if nothing had been."""
-    with open_chain(name, tmp_path) as chain:
-        advance(chain, name, first)
+    with open_replayed(name, first, tmp_path) as chain:
         before = whole_state(chain.parts.store)
         with chain.parts.store.begin():
             for number in range(first + 1, last + 1):
@@ -159,8 +157,7 @@ def test_blocks_that_are_popped_leave_no_trace(name: str, tmp_path: Path) -> Non
     """As far down as the irreversible block, through blocks that were committed together and one by one."""
     last = CHAINS[name] if CHAINS[name] < 1000 else 300
     states = {}
-    with open_chain(name, tmp_path) as chain:
-        advance(chain, name, last - 40)
+    with open_replayed(name, last - 40, tmp_path) as chain:
         for number in range(last - 39, last + 1):
             chain.push_block(block_of(name, number), Skip.TRANSACTION_DUPES).or_raise()
             states[number] = whole_state(chain.parts.store, TABLES, head=number)
@@ -195,8 +192,7 @@ def is_refused(chain: Chain, block: Block, skip: int = Skip.NOTHING) -> None:
 @pytest.mark.parametrize("name", CHAINS)
 def test_a_block_with_anything_wrong_leaves_no_trace(name: str, tmp_path: Path) -> None:
     last = {"open-1": 230, "open-2": 260, "open-hf0": 300, "open-main": 700}[name]
-    with open_chain(name, tmp_path) as chain:
-        advance(chain, name, last)
+    with open_replayed(name, last, tmp_path) as chain:
         good = block_of(name, last + 1)
         far_too_much = unsigned_transaction(
             chain.head_id, chain.head_time + 60, (Transfer(VIZ, ALICE, tokens(10**17), ""),)
@@ -222,8 +218,7 @@ def test_a_block_that_fails_between_any_two_steps_leaves_no_trace(
     def fail(_ledger: Ledger, _progress: BlockContext) -> None:
         raise RuleViolation("no further")
 
-    with open_chain(name, tmp_path) as chain:
-        advance(chain, name, height)
+    with open_replayed(name, height, tmp_path) as chain:
         block = block_of(name, height + 1)
         monkeypatch.setattr(RefusedBlocks, "add", lambda *_: None)  # or it would be refused without being applied
         for place in range(1, len(STEPS) + 1):
@@ -239,8 +234,7 @@ def test_a_failure_that_is_no_broken_rule_leaves_no_trace_either(
     def fail(_ledger: Ledger, _progress: BlockContext) -> None:
         raise MemoryError
 
-    with open_chain("open-2", tmp_path) as chain:
-        advance(chain, "open-2", 200)
+    with open_replayed("open-2", 200, tmp_path) as chain:
         before = state_of(chain)
         monkeypatch.setattr(applying, "STEPS", (*STEPS, fail))
         with pytest.raises(MemoryError):

@@ -10,7 +10,8 @@ from ledgerd.chain.offline import replay
 from ledgerd.history.rebuild import REBUILD_FOLDER, rebuild
 from ledgerd.history.settings import HistorySettings
 from tests.chain.networks import SMALL, start_seven
-from tests.chain.recorded_chains import advance, open_chain
+from tests.chain.recorded_chains import open_chain
+from tests.chain.replays import copy_replayed
 from tests.history.histories import HISTORY_FOLDER, closed_view, followed, shown_operations, whole_history
 from tests.recorded import recorded_answers
 
@@ -22,8 +23,7 @@ class Interrupted(Exception):
 
 
 def recorded(folder: Path) -> None:
-    with open_chain(NAME, folder) as chain:
-        advance(chain, NAME, HEIGHT)
+    copy_replayed(NAME, HEIGHT, folder)
 
 
 def assert_complete(folder: Path) -> None:

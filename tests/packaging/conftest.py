@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.house.source_tree import ROOT
+from tests.memory import memory_folder
 from tests.packaging.container import require_root
 from tests.packaging.dockerfile import read_dockerfile
 from tests.packaging.image import Builder
@@ -33,16 +34,8 @@ PLAIN_PYTHON = str(getattr(sys, "_base_executable", sys.executable))
 """That of the system, not that of the environment that the tests run in."""
 
 
-MEMORY = Path("/dev/shm")  # noqa: S108 - directories in it are made by tempfile
 ENOUGH = 1 << 30
-
-
-def fast_folder() -> Path | None:
-    """Memory, where there is enough that programs can be run from: what is built has thousands of files."""
-    if not MEMORY.is_dir():
-        return None
-    told = os.statvfs(MEMORY)
-    return MEMORY if told.f_bavail * told.f_frsize >= ENOUGH and not told.f_flag & os.ST_NOEXEC else None
+"""Bytes of memory: what is built has thousands of files."""
 
 
 class Sources(NamedTuple):
@@ -93,13 +86,13 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedPro
 @pytest.fixture(scope="session")
 def sources() -> Iterator[Sources]:
     """Sources to build in; what is built there is whatever was built last."""
-    with TemporaryDirectory(dir=fast_folder()) as folder:
+    with TemporaryDirectory(dir=memory_folder(ENOUGH)) as folder:
         yield copied_sources(Path(folder) / "sources")
 
 
 @pytest.fixture(scope="session")
 def built(sources: Sources) -> Iterator[Built]:
-    with TemporaryDirectory(dir=fast_folder()) as text:
+    with TemporaryDirectory(dir=memory_folder(ENOUGH)) as text:
         folder = Path(text)
         folder.chmod(0o755)
         succeeded(sources.script("build-linux.sh"))
@@ -113,7 +106,7 @@ def built(sources: Sources) -> Iterator[Built]:
 def images(built: Built) -> Iterator[Builder]:
     """The images over the file system of this machine: what the Dockerfile does after it has installed packages."""
     require_root()
-    with TemporaryDirectory(dir=fast_folder()) as text:
+    with TemporaryDirectory(dir=memory_folder(ENOUGH)) as text:
         folder = Path(text)
         builder = Builder(
             read_dockerfile(DOCKERFILE),

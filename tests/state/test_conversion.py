@@ -21,6 +21,8 @@ from tests.state.items import Item as TodaysItem
 
 SMALL = Space(1 << 20, 1 << 16, 1 << 17)
 COUNT = 60
+FULL = 5_000
+"""Items that are much more than the first room of a small state."""
 
 
 class Item(Entity):
@@ -162,14 +164,15 @@ def test_it_goes_on_wherever_it_was_stopped(folder: Path, monkeypatch: pytest.Mo
         assert store.verify() == []
 
 
-def test_a_full_map_grows(tmp_path: Path) -> None:
+def test_a_full_map_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "ROWS_A_STEP", FULL * 2 // 3)
     with Store.open(tmp_path, FORMER_TABLES) as store:
-        for number in range(30_000):
+        for number in range(FULL):
             store.create(FORMER_ITEMS, Item(name=f"item{number}", time=number, weight=number))
         store.commit()
     with Store.open(tmp_path, TABLES, space=Space(1 << 12, 1 << 17, 1 << 16), formers=[FORMER]) as store:
         assert store.verify() == []
-        assert store.count(ITEMS) == 30_000
+        assert store.count(ITEMS) == FULL
 
 
 def test_the_state_of_an_unknown_version_is_left_as_it_is(folder: Path) -> None:

@@ -31,6 +31,7 @@ from ledgerd.state.objects.vesting import (
     WITHDRAW_VESTING_ROUTES,
 )
 from tests.chain.recorded_chains import advance, open_chain
+from tests.chain.replays import open_replayed
 from tests.recorded import recorded_blocks
 
 HEIGHT = 700
@@ -39,8 +40,7 @@ HEIGHT = 700
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
-    with open_chain("open-1", tmp_path_factory.mktemp("open-1")) as chain:
-        advance(chain, "open-1", HEIGHT)
+    with open_replayed("open-1", HEIGHT, tmp_path_factory.mktemp("open-1")) as chain:
         yield chain
 
 
