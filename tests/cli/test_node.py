@@ -133,7 +133,7 @@ def test_a_template_that_is_not_there_is_wrong(capsys: pytest.CaptureFixture[str
 
 
 def test_reading_a_configuration_loads_neither_keys_nor_networks() -> None:
-    heavy = ["coincurve", "lmdb", "ledgerd.chain", "ledgerd.protocol.keys", "ledgerd.codec", "asyncio"]
+    heavy = ["coincurve", "lmdb", "ledgerd.chain", "ledgerd.protocol.keys", "ledgerd.protocol.parameters", "asyncio"]
     program = (
         "import sys; from pathlib import Path; "
         "from ledgerd.node.config.configuration import read_configuration as read; "
