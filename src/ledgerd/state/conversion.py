@@ -100,15 +100,7 @@ class _Conversion:
 
     def _commit(self, work: Callable[[LmdbTransaction], None]) -> None:
         """Do a step as a whole, or not at all."""
-        while True:
-            try:
-                work(self._disk.transaction)
-                self._disk.commit()
-                break
-            except lmdb.MapFullError:
-                self._disk.grow()
-            except (lmdb.Error, OSError) as error:
-                self._disk.fail(error)
+        self._disk.carry_out(lambda: work(self._disk.transaction))
 
     def _begin(self, transaction: LmdbTransaction, written: str) -> None:
         transaction.put(LAYOUT_KEY, (UNDER_CONVERSION + written).encode(), db=self._header)

@@ -28,14 +28,7 @@ def put_back(folder: Path, source: Path) -> None:
     disk = Disk(folder, Space())
     try:
         with lmdb.Environment(str(source), readonly=True, max_dbs=MAX_DATABASES) as copy:
-            while True:
-                try:
-                    _replace(disk, copy)
-                    disk.commit()
-                except lmdb.MapFullError:
-                    disk.grow()
-                    continue
-                break
+            disk.carry_out(lambda: _replace(disk, copy))
     finally:
         disk.close()
 

@@ -145,6 +145,21 @@ class Disk:
             transaction.abort()
             raise failure(self.folder, error) from error
 
+    def carry_out(self, write: Callable[[], object]) -> None:
+        """Write as one transaction, again in a larger map if it does not fit; a failure leaves the file as it was."""
+        while True:
+            try:
+                write()
+                self.commit()
+                break
+            except lmdb.MapFullError:
+                self.grow()
+            except (lmdb.Error, OSError) as error:
+                self.fail(error)
+            except BaseException:
+                self.abort()
+                raise
+
     def fail(self, error: Exception) -> NoReturn:
         """Abort the transaction and raise the meaning of an error."""
         self.abort()

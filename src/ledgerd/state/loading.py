@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
-import lmdb
-
 from ledgerd.state.errors import NotUniqueRow, StoreMisuse
 from ledgerd.state.keys import INT64
 from ledgerd.state.sorting import RunFile, Sorter
@@ -108,15 +106,7 @@ class Loading:
 
     def _commit(self) -> None:
         """Write what waits as one transaction; it is small, since its pages are in memory until the end."""
-        while True:
-            try:
-                self._write()
-                self._disk.commit()
-                break
-            except lmdb.MapFullError:
-                self._disk.grow()
-            except (lmdb.Error, OSError) as error:
-                self._disk.fail(error)
+        self._disk.carry_out(self._write)
         for items in self._waiting.values():
             items.clear()
         self._size = 0

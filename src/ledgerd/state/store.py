@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-import lmdb
-
 from ledgerd.state.conversion import convert
 from ledgerd.state.disk import Disk, Space
 from ledgerd.state.editing import Editing
@@ -359,18 +357,7 @@ class Store(View):
             raise StoreMisuse("a commit stands between blocks: push, squash or undo the open session first")
         if any(opened.cache.committed for opened in self._tables.values()):
             self._stack.mark_changed()
-        while True:
-            try:
-                self._write()
-                self._disk.commit()
-                break
-            except lmdb.MapFullError:
-                self._disk.grow()
-            except (lmdb.Error, OSError) as error:
-                self._disk.fail(error)
-            except BaseException:
-                self._disk.abort()
-                raise
+        self._disk.carry_out(self._write)
         self._mark_committed()
         self.commits += 1
 

@@ -8,7 +8,7 @@ from ledgerd.codec.numbers import Int64, UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_page
-from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids
+from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.lazy_pool import (
@@ -57,8 +57,7 @@ def get_lazy_allocations(view: ApiView, from_: UInt32, limit: UInt32) -> tuple[P
     """What the pool has put into markets, the oldest first."""
     require_page(limit, from_)
     ids = range_ids(view, PM_LAZY_ALLOCATIONS.by_id, (), newest=False, first=from_, limit=limit)
-    found = (view.state.find(PM_LAZY_ALLOCATIONS, each) for each in ids)
-    return tuple(row for row in found if row is not None)
+    return rows_of(view, PM_LAZY_ALLOCATIONS, ids)
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])

@@ -15,7 +15,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import require_market
-from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids
+from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
 from ledgerd.rpc.call.counts import exactly, from_to
@@ -30,7 +30,7 @@ from ledgerd.state.objects.leverage import (
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ledgerd.protocol.market_properties import ChainPropertiesHf14
 
@@ -114,11 +114,6 @@ class ConvertPreview(msgspec.Struct, frozen=True):
     convertible: bool
 
 
-def _positions(view: ApiView, ids: Iterable[int]) -> tuple[PmLeveragePosition, ...]:
-    found = (view.state.find(PM_LEVERAGE_POSITIONS, each) for each in ids)
-    return tuple(row for row in found if row is not None)
-
-
 @PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["alice", 0, 10]])
 def get_account_leverage_positions(
     view: ApiView, account: AccountName, from_: UInt32, limit: UInt32, order: str = NEWEST
@@ -126,7 +121,7 @@ def get_account_leverage_positions(
     """The positions of an account, the newest first unless `oldest` is asked for."""
     require_page(limit, from_)
     ids = range_ids(view, LEVERAGE_BY_ACCOUNT, (account,), newest=order != OLDEST, first=from_, limit=limit)
-    return _positions(view, ids)
+    return rows_of(view, PM_LEVERAGE_POSITIONS, ids)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[[0, 0, 10]])
@@ -136,7 +131,7 @@ def get_market_leverage_positions(
     """The positions of a market, those that stand first."""
     require_page(limit, from_)
     ids = range_ids(view, LEVERAGE_BY_MARKET_STATUS, (market,), newest=False, first=from_, limit=limit)
-    return _positions(view, ids)
+    return rows_of(view, PM_LEVERAGE_POSITIONS, ids)
 
 
 class _Room(NamedTuple):

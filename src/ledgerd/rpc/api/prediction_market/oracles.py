@@ -12,7 +12,7 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_page
-from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids
+from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time, of_this_head
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
 from ledgerd.rpc.call.counts import exactly, from_to
@@ -60,8 +60,7 @@ def list_oracles(view: ApiView, from_: UInt32, limit: UInt32) -> tuple[PmOracle,
     """Oracles by their names, as they are stored."""
     require_page(limit, from_)
     ids = range_ids(view, ORACLE_BY_OWNER, (), newest=False, first=from_, limit=limit)
-    found = (view.state.find(PM_ORACLES, each) for each in ids)
-    return tuple(oracle for oracle in found if oracle is not None)
+    return rows_of(view, PM_ORACLES, ids)
 
 
 def oracle_record(view: ApiView, oracle: PmOracle) -> OracleRecord:

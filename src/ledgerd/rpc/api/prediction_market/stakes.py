@@ -18,7 +18,7 @@ from ledgerd.rpc.api.prediction_market.declared import (
     require_told_limit,
 )
 from ledgerd.rpc.api.prediction_market.shared.cards import require_market
-from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids
+from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
@@ -138,12 +138,7 @@ def get_market_bets(
     """The bets on a market, the newest first unless `oldest` is asked for."""
     require_page(limit, from_)
     ids = range_ids(view, BET_BY_MARKET, (market,), newest=order != OLDEST, first=from_, limit=limit)
-    return _bets(view, ids)
-
-
-def _bets(view: ApiView, ids: Iterable[int]) -> tuple[PmBet, ...]:
-    found = (view.state.find(PM_BETS, each) for each in ids)
-    return tuple(bet for bet in found if bet is not None)
+    return rows_of(view, PM_BETS, ids)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["alice", 0, 10]])
@@ -153,7 +148,7 @@ def get_account_positions(
     """The bets of an account with what each may bring, the newest first unless `oldest` is asked for."""
     require_page(limit, from_)
     ids = range_ids(view, BET_BY_ACCOUNT, (account,), newest=order != OLDEST, first=from_, limit=limit)
-    return positions_of(view, _bets(view, ids))
+    return positions_of(view, rows_of(view, PM_BETS, ids))
 
 
 def positions_of(view: ApiView, bets: Iterable[PmBet]) -> tuple[Position, ...]:
@@ -197,8 +192,7 @@ def get_market_liquidity(view: ApiView, market: Int64, from_: UInt32, limit: UIn
     """What stands behind a market, the oldest first; the provider without a name is the lazy pool."""
     require_page(limit, from_)
     ids = range_ids(view, LIQUIDITY_BY_MARKET, (market,), newest=False, first=from_, limit=limit)
-    found = (view.state.find(PM_LIQUIDITY, each) for each in ids)
-    return tuple(row for row in found if row is not None)
+    return rows_of(view, PM_LIQUIDITY, ids)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(1, 3), examples=[[0], [0, 0, 10]])

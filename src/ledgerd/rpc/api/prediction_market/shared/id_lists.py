@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ledgerd.rpc.api.prediction_market.declared import page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_of
+from ledgerd.state.tables import Entity
 
 if TYPE_CHECKING:
     from ledgerd.rpc.call.view import ApiView
-    from ledgerd.state.tables import Index, Key
+    from ledgerd.state.tables import Index, Key, Table
 
 NEAR = 1_000
 """A page that ends within so many rows is read where it stands."""
@@ -20,6 +21,7 @@ MOST_IDS = 2_000_000
 """Remembered by a worker at the same time; eight bytes each."""
 
 Ids: TypeAlias = "array[int]"
+E = TypeVar("E", bound=Entity)
 
 
 class IdLists:
@@ -52,6 +54,12 @@ def range_ids(view: ApiView, index: Index[Any], key: Key, *, newest: bool, first
         return page(view.state.scan_ids(index, lower=key, upper=key, reverse=newest), first, limit)
     ids = id_list(view, (index.title, key), lambda: view.state.scan_ids(index, lower=key, upper=key))
     return cut(ids, newest=newest, first=first, limit=limit)
+
+
+def rows_of(view: ApiView, table: Table[E], ids: Iterable[int]) -> tuple[E, ...]:
+    """The objects of these ids that are there."""
+    found = (view.state.find(table, each) for each in ids)
+    return tuple(row for row in found if row is not None)
 
 
 def cut(ids: Ids, *, newest: bool, first: int, limit: int) -> Iterable[int]:
