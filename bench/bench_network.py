@@ -31,7 +31,7 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from tests.chain.networks import Network
 from tests.node.processes import LOOPBACK, NodeProcess
-from tests.p2p.test_driver import free_port
+from tests.ports import free_port
 
 BLOCKS, BEGUN = 6_000, 600
 """The blocks of a sync, and how many are skipped before the measurement."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
 from ledgerd.node.testnet.files import write_configurations
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
 from ledgerd.node.testnet.plan import Member, Plan
+from ledgerd.node.testnet.ports import free_ports
 from ledgerd.node.testnet.watch import Silent, ask
 from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
@@ -101,7 +101,7 @@ def ground(folder: Path, chosen: Chosen) -> Iterator[Ground]:
     write_configurations(plan)
     if chosen.block_time == Chosen().block_time:
         _keep_time_of_world(plan)
-    ports = _free_ports()
+    ports = free_ports(4, HOST)  # snapshots, then one of a lying time server and two of honest ones
     for member in members:
         is_target = member is members[0]
         extra = _target_options(chosen, member, ports) if is_target else ["ntp-server = 127.0.0.1:9"]
@@ -147,19 +147,6 @@ def _keep_time_of_world(plan: Plan) -> None:
     """Without a clock of the network's own, its nodes ask time servers as those of the main network do."""
     text = plan.chain_file.read_text()
     plan.chain_file.write_text(text.partition("[clock]")[0])
-
-
-def _free_ports() -> list[int]:
-    """One of TCP for snapshots, then one of a lying time server and two of honest ones."""
-    plugs = [socket.create_server((HOST, 0))]
-    for _ in range(3):
-        plugs.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        plugs[-1].bind((HOST, 0))
-    try:
-        return [int(plug.getsockname()[1]) for plug in plugs]
-    finally:
-        for plug in plugs:
-            plug.close()
 
 
 def _wait(made: Ground) -> None:

@@ -21,6 +21,7 @@ from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import Hello, Message, NodeId, NotAvailable
 from ledgerd.protocol.endpoint import Endpoint
 from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
+from tests.ports import free_port
 
 PATIENCE = 20
 """Seconds until a test that hangs is given up."""
@@ -238,12 +239,3 @@ def test_a_failure_of_the_node_itself_is_raised_to_its_runner(others: Network) -
 
 def fail(now: float) -> bool:
     raise OSError(f"no space left at {now:.0f}")
-
-
-def free_port() -> int:
-    """A port of this machine that nobody listens on."""
-    import socket  # noqa: PLC0415
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

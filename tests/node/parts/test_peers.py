@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from unittest.mock import MagicMock, patch
 
@@ -12,12 +11,7 @@ from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.time_source import TimeSource
 from tests.node.configurations import read
 from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as plug:
-        port: int = plug.getsockname()[1]
-    return port
+from tests.ports import free_port
 
 
 def test_a_second_node_follows_the_first(tmp_path: Path) -> None:

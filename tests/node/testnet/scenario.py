@@ -47,8 +47,14 @@ class Ordeal:
             assert not self.network.watch.faults, self.network.watch.faults
             if condition():
                 return
-            assert time.monotonic() < deadline, f"never happened: {what}; {self.network.watch.sights}"
+            assert time.monotonic() < deadline, f"never happened: {what}; {self._silent()}{self.network.watch.sights}"
             time.sleep(LOOK_SECONDS)
+
+    def _silent(self) -> str:
+        """The last lines of the nodes that do not answer."""
+        pairs = zip(self.network.processes, self.network.watch.sights, strict=True)
+        silent = [process for process, sight in pairs if sight is None]
+        return "".join(f"{each.member.name}, exit code {each.exit_code}: {each.last_words()}\n" for each in silent)
 
     def blocks(self, count: int, seconds: float) -> None:
         """Let the highest head go on by so many."""

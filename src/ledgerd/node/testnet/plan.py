@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -15,6 +14,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from ledgerd.node.testnet.ports import free_ports
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
@@ -132,7 +132,7 @@ def write_secret(path: Path, text: str) -> None:
 def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Plan:
     """Assign validators and ports to nodes: free ports, or ports counted from a base."""
     names = [AccountName(name) for name in keys.validators]
-    ports = _free_ports(3 * keys.nodes) if base_port is None else _ports_from(base_port, keys.nodes)
+    ports = free_ports(3 * keys.nodes, HOST) if base_port is None else _ports_from(base_port, keys.nodes)
     members = tuple(
         Member(
             number=number + 1,
@@ -145,15 +145,6 @@ def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Pl
         for number in range(keys.nodes)
     )
     return Plan(folder, keys, members)
-
-
-def _free_ports(count: int) -> list[int]:
-    plugs = [socket.create_server((HOST, 0)) for _ in range(count)]
-    try:
-        return [plug.getsockname()[1] for plug in plugs]
-    finally:
-        for plug in plugs:
-            plug.close()
 
 
 def _ports_from(base: int, nodes: int) -> list[int]:
