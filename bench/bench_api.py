@@ -43,7 +43,7 @@ def seconds(dispatcher: Dispatcher, body: bytes, repeated: int = REPEATED) -> fl
 def show(title: str, spent: float, limit: float | None = None) -> None:
     """A figure, in recoveries and as microseconds of the design machine."""
     cost = spent / recovery_seconds()
-    target = "" if limit is None else f" ({verdict(cost, limit / DESIGN_RECOVERY)} recoveries)"
+    target = "" if limit is None else f" ({verdict(cost, limit / DESIGN_RECOVERY, 'recoveries')})"
     designed = cost * DESIGN_RECOVERY
     print(f"  {title:44} {cost:6.2f} recoveries, {designed * 1e6:6.0f} us, {1 / designed:7,.0f}/s{target}")
 

@@ -118,11 +118,9 @@ def show_snapshot(folder: Path, taken: Path) -> None:
     began, processor = monotonic(), process_time()
     net.chain.push_block(codec_of(Block).decode(packed)).or_raise()
     processor, seconds = process_time() - processor, monotonic() - began
-    print(
-        f"  the first block after the import     {processor * 1e3:.0f} ms ({verdict(processor, FIRST_BLOCK_SECONDS)}",
-        end="",
-    )
-    print(f" s of processor time), {seconds * 1e3:.0f} ms in all")
+    met = verdict(processor * 1e3, FIRST_BLOCK_SECONDS * 1e3, "ms")
+    print(f"  the first block after the import     {processor * 1e3:.0f} ms of processor time ({met}), ", end="")
+    print(f"{seconds * 1e3:.0f} ms in all")
     net.chain.close()
 
 
@@ -148,7 +146,7 @@ def show_starts(folder: Path) -> None:
     start_of(folder)
     seconds, processor = min(start_of(folder) for _ in range(3))
     print(
-        f"  start to first answer, warm cache    {seconds:.2f} s ({verdict(seconds, START_SECONDS)} s), "
+        f"  start to first answer, warm cache    {seconds:.2f} s ({verdict(seconds, START_SECONDS, 's')}), "
         f"with {processor:.2f} s of processor time"
     )
     forget_pages(folder)
@@ -196,7 +194,7 @@ def show_memory(folder: Path, scale: Scale, blocks: int) -> None:
     own, all_ = sum(each.own for each in sizes) / 1e6, sum(map(sum, sizes)) / 1e6
     held = " + ".join(f"{each.own / 1e6:.0f}" for each in sizes)
     print(f"  private memory before                {sum(before) / 1e6:.0f} MB")
-    print(f"  private memory after                 {own:.0f} MB = {held} ({verdict(own, PRIVATE_MEGABYTES)} MB)")
+    print(f"  private memory after                 {own:.0f} MB = {held} ({verdict(own, PRIVATE_MEGABYTES, 'MB')})")
     print(f"  with the map, where one alone has it {all_:.0f} MB")
 
 
@@ -207,7 +205,7 @@ def measure(folder: Path, scale: Scale, blocks: int = BLOCKS_OF_TRAFFIC) -> None
     write_state(many, scale)
     seconds = monotonic() - began
     print(f"  {scale.markets:,} open markets and {scale.bets:,} bets written in {seconds:.0f} s ", end="")
-    print(f"({verdict(seconds, GENERATION_SECONDS)} s), {process_time() - processor:.0f} s of processor time")
+    print(f"({verdict(seconds, GENERATION_SECONDS, 's')}), {process_time() - processor:.0f} s of processor time")
     print(f"  size on disk                         {size_of(many) / 1e6:.0f} MB")
     show("ledgerd check", run("check", "--data-dir", str(many), "--chain", "testnet"))
     write_state(few, Scale(FEW, 15 * FEW, scale.accounts))

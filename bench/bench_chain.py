@@ -71,10 +71,10 @@ def replay_seconds(push: Callable[[Block], object], commit: Callable[[], object]
     return process_time() - started
 
 
-def verdict(value: float, limit: float, *, at_most: bool = True) -> str:
-    """A figure beside its target, and whether it meets it."""
+def verdict(value: float, limit: float, unit: str = "", *, at_most: bool = True) -> str:
+    """The target of a figure, and whether it is met."""
     is_met = value <= limit if at_most else value >= limit
-    return f"{'<=' if at_most else '>='} {limit:g}: {'met' if is_met else 'MISSED'}"
+    return f"{'<=' if at_most else '>='} {limit:g}{unit and ' '}{unit}: {'met' if is_met else 'MISSED'}"
 
 
 def send_transfers(net: Network, names: list[AccountName], round_: int) -> None:
@@ -123,7 +123,7 @@ def bench_replay() -> None:
         seconds = replay_seconds(push, node.chain.commit, empty_blocks)
         cost, rate = seconds / EMPTY_BLOCKS / recovery_seconds(), EMPTY_BLOCKS / seconds
         print(f"  a near-empty block, one validator:  {cost:5.2f} recoveries, ", end="")
-        print(f"{rate:7,.0f} blocks/s ({verdict(cost, RECOVERIES_A_BLOCK)} recoveries)")
+        print(f"{rate:7,.0f} blocks/s ({verdict(cost, RECOVERIES_A_BLOCK, 'recoveries')})")
         node.chain.close()
 
 
@@ -163,7 +163,7 @@ def bench_live() -> None:
         node.chain.close()
         middle = sorted(times)[len(times) // 2]
         print(f"  a live block of {TRANSFERS} operations, applied and durable: {middle * 1000:.1f} ms ", end="")
-        print(f"({verdict(middle * 1000, LIVE_SECONDS * 1000)} ms; {middle / recovery_seconds():.0f} recoveries)")
+        print(f"({verdict(middle * 1000, LIVE_SECONDS * 1000, 'ms')}; {middle / recovery_seconds():.0f} recoveries)")
 
 
 def block_cost(net: Network) -> float:
@@ -215,8 +215,8 @@ def print_opening(folder: Path) -> None:
         [sys.executable, "-c", OPENING, str(folder)], check=True, capture_output=True, text=True
     ).stdout
     seconds, megabytes = (float(part) for part in answer.split())
-    print(f"  opening {MANY:,} accounts: {seconds:.2f} s ({verdict(seconds, OPEN_SECONDS)} s), ", end="")
-    print(f"{megabytes:.0f} MB ({verdict(megabytes, OPEN_MEGABYTES)} MB)")
+    print(f"  opening {MANY:,} accounts: {seconds:.2f} s ({verdict(seconds, OPEN_SECONDS, 's')}), ", end="")
+    print(f"{megabytes:.0f} MB ({verdict(megabytes, OPEN_MEGABYTES, 'MB')})")
 
 
 def main() -> None:

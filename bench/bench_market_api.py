@@ -180,7 +180,7 @@ def show_longest(folder: Path, cases: list[tuple[Any, ...]]) -> None:
             began = thread_time()
             dispatcher.answer(body)
             found.append((thread_time() - began, f"{method} {arguments}"))
-    print(f"  longest: {verdict(max(found)[0], HELD_SECONDS)} s; each alone, with nothing remembered:")
+    print(f"  longest: {verdict(max(found)[0], HELD_SECONDS, 's')}; each alone, with nothing remembered:")
     for spent, title in sorted(found, reverse=True)[:12]:
         print(f"    {spent * 1e3:6.0f} ms  {title}")
 

@@ -83,9 +83,8 @@ def show(title: str, spent: list[list[float]]) -> None:
     """Both medians, and how much the second is above the first."""
     off, on = map(median, spent)
     percent = (on / off - 1) * 100
-    print(
-        f"  {title}: {off * 1e3:7.1f} ms off, {on * 1e3:7.1f} ms on, {percent:+5.1f} % ({verdict(percent, PERCENT)} %)"
-    )
+    print(f"  {title}: {off * 1e3:7.1f} ms off, {on * 1e3:7.1f} ms on, {percent:+5.1f} %", end="")
+    print(f" ({verdict(percent, PERCENT, '%')})")
 
 
 def replayed(*, keeps: bool) -> float:

@@ -105,7 +105,7 @@ def show_start_and_rest(folder: Path) -> None:
     start_of(folder)
     spent, processor = min(start_of(folder) for _ in range(3))
     print(
-        f"  start to first answer, existing state  {spent:.2f} s ({verdict(spent, FIRST_ANSWER_SECONDS)} s), "
+        f"  start to first answer, existing state  {spent:.2f} s ({verdict(spent, FIRST_ANSWER_SECONDS, 's')}), "
         f"with {processor:.2f} s of processor time"
     )
     if not Path("/proc/self/smaps_rollup").exists():
@@ -241,7 +241,7 @@ async def produce(folder: Path) -> None:
     print(f"  slots missed of {slots}                     {slots - blocks} ({verdict(slots - blocks, 0)})")
     print(
         f"  slowest block of {len(watched.applied)}, with {TRANSFERS * BLOCK_INTERVAL} transfers each   "
-        f"{slowest * 1000:.0f} ms ({verdict(slowest * 1000, APPLY_SECONDS * 1000)} ms)"
+        f"{slowest * 1000:.0f} ms ({verdict(slowest * 1000, APPLY_SECONDS * 1000, 'ms')})"
     )
 
 

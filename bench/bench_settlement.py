@@ -92,7 +92,7 @@ def bench_rows(rows: int) -> None:
             cost = whole / rows / recovery_seconds()
             print(f"  {work.title:10} of {rows:7,} rows: {cost:5.2f} recoveries a row with its commit", end="")
             if rows == ROWS:
-                print(f" ({verdict(cost, 1.0)}), step {step * 1000:6.1f} ms ({verdict(step, STEP_SECONDS)} s)")
+                print(f" ({verdict(cost, 1.0)}), step {step * 1000:6.1f} ms ({verdict(step, STEP_SECONDS, 's')})")
             else:
                 print(f", step {step * 1000:8.1f} ms")
 
