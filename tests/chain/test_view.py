@@ -38,6 +38,7 @@ def test_a_block_that_is_not_applied_is_a_candidate_at_most(tmp_path: Path) -> N
     (block,) = network.produce()
     chain.push_block(rival)
     assert [each.id for each in chain.candidates_at(block.number)] == [block.id, rival.id]
+    assert chain.count_candidates(range(block.number - 1, block.number + 6)) == 3
     assert chain.is_linked(rival.id)
     assert not chain.is_on_trunk(rival.id)
     assert not chain.is_minority()

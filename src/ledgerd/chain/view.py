@@ -177,6 +177,10 @@ class ChainView:
         """The linked blocks of a number, in the order of their arrival."""
         return [item.block for item in self._parts.forks.items_at(number)]
 
+    def count_candidates(self, numbers: range) -> int:
+        """How many linked blocks have these numbers."""
+        return self._parts.forks.count_at(numbers)
+
     def is_minority(self) -> bool:
         """Whether the longest branch is as high as the head, and not the applied one."""
         forks = self._parts.forks

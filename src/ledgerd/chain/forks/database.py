@@ -229,6 +229,10 @@ class ForkDatabase:
         """The linked blocks of a number, in the order of their arrival."""
         return list(self._by_number.get(number, ()))
 
+    def count_at(self, numbers: range) -> int:
+        """How many linked blocks have these numbers."""
+        return sum(len(self._by_number.get(number, ())) for number in numbers)
+
     def parent_of(self, item: ForkItem) -> ForkItem | None:
         """The block below, if it is still here."""
         return None if item.parent is None else self._linked.get(item.parent)

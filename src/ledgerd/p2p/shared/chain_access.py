@@ -221,11 +221,10 @@ class ChainPeers:
         """In the fork database, and not unlinked."""
         return self._chain.is_linked(block_id)
 
-    def tips(self) -> list[BlockId]:
-        """In the order of their arrival at each height."""
+    def is_forked(self) -> bool:
+        """Whether there are other linked blocks than the head at its height and shortly above."""
         head = self.head_number
-        heights = range(head, head + TIPS_ABOVE_HEAD + 1)
-        return [block.id for number in heights for block in self._chain.candidates_at(number)]
+        return self._chain.count_candidates(range(head, head + TIPS_ABOVE_HEAD + 1)) > 1
 
     def is_minority(self) -> bool:
         """Whether our head does not lie below the head of the candidates."""

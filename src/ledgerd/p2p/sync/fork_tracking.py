@@ -23,7 +23,7 @@ class ForkTracking:
     def applied(self, number: int) -> None:
         """Note that a block has become the head."""
         core = self._core
-        is_forked = len(core.chain.tips()) > 1
+        is_forked = core.chain.is_forked()
         if self._since is None:
             if is_forked:
                 self._since, core.fork_status = number, LOOKING
