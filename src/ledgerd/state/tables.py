@@ -67,6 +67,15 @@ class Table(Generic[E]):
         """Encodes its objects; compiled when first needed."""
         return self._codec or codec_of(self.record)
 
+    @cached_property
+    def fields(self) -> str:
+        """The fields of its record with their annotations as they are written in the source."""
+        found: dict[str, str] = {}
+        for base in reversed(self.record.__mro__):
+            for name, kind in inspect.get_annotations(base).items():
+                found[name] = kind if isinstance(kind, str) else getattr(kind, "__name__", "?")
+        return ", ".join(f"{name}: {found[name]}" for name in self.record.__struct_fields__)
+
     @property
     def ordered_indexes(self) -> list[Index[E]]:
         """The indexes with equal keys, in the order in which an object's ranks are kept."""
@@ -132,20 +141,10 @@ def layout(tables: tuple[Table[Any], ...]) -> str:
     """The tables, fields and indexes as a text: a file written with another text cannot be read."""
     lines = []
     for table in sorted(tables, key=lambda each: each.number):
-        fields = ", ".join(f"{name}: {kind}" for name, kind in _annotations(table.record).items())
-        lines.append(f"{table.number} {table.title}({fields})")
+        lines.append(f"{table.number} {table.title}({table.fields})")
         lines += [
             f"  {index.title} {'unique' if index.is_unique else 'ordered'}"
             f"({', '.join(order.title for order in index.order)})"
             for index in table.indexes
         ]
     return "\n".join(lines)
-
-
-def _annotations(record: type[Entity]) -> dict[str, str]:
-    """The annotations of a record as they are written in its source, those of its base classes first."""
-    found: dict[str, str] = {}
-    for base in reversed(record.__mro__):
-        for name, kind in inspect.get_annotations(base).items():
-            found[name] = kind if isinstance(kind, str) else getattr(kind, "__name__", "?")
-    return {name: found[name] for name in record.__struct_fields__}
