@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -23,6 +24,16 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place_of(item.path))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """The collector of cycles leaves alone what lives until the end: all modules and tests.
+
+    To go through them again and again takes a fifth of the time of the tests.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _hear_signals() -> None:
