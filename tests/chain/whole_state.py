@@ -1,4 +1,7 @@
-"""All of a store at one moment, to be compared with it at another: objects, ids to come, places in every order."""
+"""All of a store at one moment, to be compared with it at another: objects, ids to come, places in every order.
+
+In an order without equal keys, an object's place follows from its fields: it is told by the ids in that order alone.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ SUMMARIES_LOOKED_AT = 300
 
 
 def whole_state(store: Store, tables: Sequence[Table[Any]] = STORED_TABLES, *, head: int | None = None) -> WholeState:
-    """What there is: the bytes of each object, the ids of each order, and the place of each object in it.
+    """What there is: the bytes of each object, the ids of each order, and the place of each object among equal keys.
 
     With `head`, of the ids of past blocks only the latest are read.
     """
@@ -28,9 +31,10 @@ def whole_state(store: Store, tables: Sequence[Table[Any]] = STORED_TABLES, *, h
             entities = [store.get(table, number % BLOCK_SUMMARY_COUNT) for number in numbers]
         else:
             entities = list(store.scan(table))
+        encode, ordered = table.codec.encode, table.ordered_indexes
         for entity in entities:
-            places = tuple(store.position(index, entity) for index in table.indexes)
-            found[f"{table.title} {entity.id}"] = (table.codec.encode(entity), places)
+            places = tuple(store.position(index, entity) for index in ordered)
+            found[f"{table.title} {entity.id}"] = (encode(entity), places)
         for index in table.indexes:
             found[index.title] = [entity.id for entity in store.scan(index)]
     return found
