@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.offline.invariants import CHECKS, indexes_agree, log_agrees
+from ledgerd.chain.offline.invariants import CHECKS, indexes_agree, log_agrees, log_is_sound
 from ledgerd.p2p.talk.contacts import CONTACTS
 from ledgerd.p2p.talk.mempool import REMEMBERED
 from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
@@ -17,8 +17,8 @@ from tests.sim.node import Node
 MOST_PIECES, MOST_EARLY, MOST_BATCHES, MOST_CANDIDATES = 64, 64, 70, 5_000
 SAMPLED = 32
 """Of so many heads, the state of one is looked at in passing; that after a switch always is."""
-AUDITS = tuple(each for each in CHECKS if each not in {indexes_agree, log_agrees})
-"""What sums and counters must come to after every block. Of indexes and log it is seen where states are compared."""
+AUDITS = tuple(each for each in CHECKS if each not in {indexes_agree, log_agrees, log_is_sound})
+"""What sums and counters must come to after every block. Indexes and log are looked at where states are compared."""
 SUMMARIES = 130
 
 
@@ -72,6 +72,9 @@ class Invariants:
         chain = node.chain
         with chain.parts.pending.set_aside(0):
             digest = state_digest(chain)
+            faults = list(log_is_sound(chain))  # reads the whole log: after every block, that is half of the work
+        if faults:
+            raise Broken(f"{node.name} at block {chain.head_number}: {'; '.join(faults)}")
         known = self._states.setdefault(chain.head_id, digest)
         self.compared += 1
         if known != digest:
