@@ -12,7 +12,7 @@ from ledgerd.snapshot.load import fill
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from tests.chain.recorded_chains import network_of, recorded_state
+from tests.chain.recorded_chains import light_state, network_of
 from tests.snapshot.recorded import packed
 
 
@@ -21,6 +21,6 @@ def imported_state(name: str, height: int, folder: Path) -> Iterator[Ledger]:
     """A ledger at a recorded height; its store is where a chain in the folder would have it."""
     network = network_of(name)
     with Store.open(folder / STATE_FOLDER, STORED_TABLES) as store:
-        fill(store, Snapshot.from_bytes(packed(recorded_state(name, height), chain_id=network.chain_id.hex())))
+        fill(store, Snapshot.from_bytes(packed(light_state(name, height), chain_id=network.chain_id.hex())))
         store.commit()
         yield Ledger(store, network)

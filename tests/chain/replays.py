@@ -9,12 +9,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ledgerd.chain.chain import Chain
 from tests.chain.recorded_chains import advance, open_chain
+
+OpenChain = Callable[[str, Path], AbstractContextManager[Chain]]
 
 PLACE = "LEDGERD_TESTS_REPLAYS"
 """Where the environment names the folder of this run, which `tests.conftest` makes."""
@@ -26,22 +28,26 @@ def open_replayed(name: str, height: int, folder: Path) -> Chain:
     return open_chain(name, folder)
 
 
-def copy_replayed(name: str, height: int, folder: Path) -> None:
-    """Fill a folder with the data directory of a recorded chain that stands at a height."""
-    with _replays_of(name) as place:
-        made = place / f"{name}-{height}"
+def copy_replayed(name: str, height: int, folder: Path, kind: str = "", opened: OpenChain = open_chain) -> None:
+    """Fill a folder with the data directory of a recorded chain that stands at a height.
+
+    A kind of replays has more in it than the chain, which is kept by whatever opens the chain.
+    """
+    with _replays_of(f"{name}{kind}") as place:
+        made = place / f"{name}{kind}-{height}"
         if not made.exists():
-            _replay(name, height, place)
+            _replay(name, height, place, kind, opened)
     shutil.copytree(made, folder, dirs_exist_ok=True)
 
 
-def keep_replay(name: str, height: int, folder: Path) -> None:
+def keep_replay(name: str, height: int, folder: Path, kind: str = "", without: Sequence[str] = ()) -> None:
     """Let others begin with a chain that was replayed up to a height, and has been committed there."""
-    with _replays_of(name) as place:
-        made = place / f"{name}-{height}"
+    title = f"{name}{kind}"
+    with _replays_of(title) as place:
+        made = place / f"{title}-{height}"
         if not made.exists():
-            shutil.copytree(folder, place / f"{name}-growing", ignore=shutil.ignore_patterns("lock.mdb"))
-            (place / f"{name}-growing").rename(made)
+            shutil.copytree(folder, place / f"{title}-growing", ignore=shutil.ignore_patterns("lock.mdb", *without))
+            (place / f"{title}-growing").rename(made)
 
 
 @contextmanager
@@ -54,17 +60,18 @@ def _replays_of(name: str) -> Iterator[Path]:
         yield place
 
 
-def _replay(name: str, height: int, place: Path) -> None:
+def _replay(name: str, height: int, place: Path, kind: str, opened: OpenChain) -> None:
     """Begin with the highest that is below; a folder has its name once it is whole."""
-    below = [each for each in _heights(name, place) if each < height]
-    growing = place / f"{name}-growing"
+    title = f"{name}{kind}"
+    below = [each for each in _heights(title, place) if each < height]
+    growing = place / f"{title}-growing"
     if below:
-        shutil.copytree(place / f"{name}-{max(below)}", growing)
+        shutil.copytree(place / f"{title}-{max(below)}", growing)
     else:
         growing.mkdir()
-    with open_chain(name, growing) as chain:
+    with opened(name, growing) as chain:
         advance(chain, name, height)
-    growing.rename(place / f"{name}-{height}")
+    growing.rename(place / f"{title}-{height}")
 
 
 def _heights(name: str, place: Path) -> list[int]:

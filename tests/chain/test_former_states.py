@@ -17,7 +17,7 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_START
 from ledgerd.state.reader import StateReader
 from tests.chain.former_states import former_directory
-from tests.chain.recorded_chains import advance, difference, exported_state, open_chain, recorded_state
+from tests.chain.recorded_chains import advance, difference_from, open_chain, recorded_state
 from tests.chain.replays import open_replayed
 from tests.chain.same_state import assert_same_state
 from tests.house.source_tree import ROOT
@@ -47,7 +47,7 @@ def test_auctions_of_a_former_state_end_as_they_would_have(tmp_path: Path, caplo
             for chain in (former, replayed):
                 advance(chain, "open-2", height)
             assert_same_state(former, replayed)
-            assert difference(exported_state(former), recorded_state("open-2", height)) is None
+            assert difference_from(recorded_state("open-2", height), former) is None
     assert "Account: 23 of 23 converted" in caplog.text
 
 
@@ -68,16 +68,16 @@ def test_blocks_of_a_former_state_can_be_taken_back(tmp_path: Path) -> None:
 def test_a_state_stopped_by_an_unknown_hardfork_takes_its_block(tmp_path: Path) -> None:
     folder = former_directory(tmp_path, STOPPED)
     with open_chain("open-main15", folder) as chain:
-        assert difference(exported_state(chain), recorded_state("open-main15", 314)) is None
+        assert difference_from(recorded_state("open-main15", 314), chain) is None
         advance(chain, "open-main15", 315)
-        assert difference(exported_state(chain), recorded_state("open-main15", 315)) is None
+        assert difference_from(recorded_state("open-main15", 315), chain) is None
         assert check(chain) == []
     with open_chain("open-main15", folder) as chain:
         chain.pop_block()
         chain.pop_block()
         advance(chain, "open-main15", 315)
     with open_chain("open-main15", folder) as chain:  # without the transactions that waited for a block again
-        assert difference(exported_state(chain), recorded_state("open-main15", 315)) is None
+        assert difference_from(recorded_state("open-main15", 315), chain) is None
 
 
 @pytest.mark.parametrize(("commits", "moment"), [(2, "after"), (4, "before"), (9, "after"), (20, "before")])

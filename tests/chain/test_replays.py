@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chain.recorded_chains import advance, difference, exported_state, open_chain, recorded_state
+from tests.chain.recorded_chains import advance, difference, difference_from, open_chain, recorded_state
 from tests.chain.replays import PLACE, keep_replay, open_replayed
 
 NAME, LOWER, HIGHER = "open-hf0", 120, 336
@@ -17,7 +17,7 @@ def test_each_is_at_its_height_and_goes_on_without_the_others(tmp_path: Path) ->
     for place, height in enumerate((LOWER, HIGHER, LOWER)):
         with open_replayed(NAME, height, tmp_path / str(place)) as chain:
             assert chain.head_number == height
-            found = difference(exported_state(chain), recorded_state(NAME, height))
+            found = difference_from(recorded_state(NAME, height), chain)
             assert found is None, found
             advance(chain, NAME, HIGHER)
             assert chain.head_number == HIGHER
@@ -32,9 +32,9 @@ def test_what_is_kept_of_an_open_chain_is_the_recorded_state(tmp_path: Path, mon
         keep_replay(NAME, LOWER, tmp_path / "open")
         advance(chain, NAME, HIGHER)
     with open_replayed(NAME, LOWER, tmp_path / "copy") as chain:
-        assert difference(exported_state(chain), recorded_state(NAME, LOWER)) is None
+        assert difference_from(recorded_state(NAME, LOWER), chain) is None
         advance(chain, NAME, HIGHER)
-        assert difference(exported_state(chain), recorded_state(NAME, HIGHER)) is None
+        assert difference_from(recorded_state(NAME, HIGHER), chain) is None
 
 
 def test_differences_are_found() -> None:

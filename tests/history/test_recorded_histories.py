@@ -10,9 +10,9 @@ import pytest
 from ledgerd.chain.log.histories import HistoryView, entry_text
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
-from tests.chain.recorded_chains import advance, open_chain
-from tests.history.histories import followed, recorded_histories, shown_operations, view_of
+from tests.history.histories import closed_view, recorded_histories, shown_operations
 from tests.recorded import ANSWERED, recorded_answers
+from tests.rpc.api.serving import copy_followed
 
 RESULT = '{"jsonrpc":"2.0","result":'
 
@@ -25,10 +25,9 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def view(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryView]:
     folder = tmp_path_factory.mktemp(name)
-    with open_chain(name, folder) as chain, followed(chain, folder) as store:
-        advance(chain, name, ANSWERED[name])
-        with view_of(store, folder) as view:
-            yield view
+    copy_followed(name, ANSWERED[name], folder)
+    with closed_view(folder) as view:
+        yield view
 
 
 def test_the_operations_of_every_block_are_the_recorded_ones(name: str, view: HistoryView) -> None:

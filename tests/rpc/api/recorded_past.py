@@ -26,16 +26,16 @@ from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.link.link import Link
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
-from tests.chain.recorded_chains import advance, network_of, open_chain
-from tests.history.histories import HISTORY_FOLDER, followed
+from tests.chain.recorded_chains import network_of
+from tests.history.histories import HISTORY_FOLDER
 from tests.recorded import ANSWERED
+from tests.rpc.api.serving import copy_followed
 
 
 @contextmanager
 def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
     """What answers about the past of a recorded chain, as a worker does."""
-    with open_chain(name, folder) as chain, followed(chain, folder):
-        advance(chain, name, ANSWERED[name])
+    copy_followed(name, ANSWERED[name], folder)
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())

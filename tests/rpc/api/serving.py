@@ -17,7 +17,7 @@ from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
 from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.blocks.archive import BlockArchive
-from ledgerd.rpc.blocks.records import BlockRecorder, BlockRecords
+from ledgerd.rpc.blocks.records import FILE_NAME, BlockRecorder, BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -29,7 +29,12 @@ from ledgerd.state.reader import StateReader
 from tests.additions import answer_with_additions
 from tests.chain.ledgers import close_all
 from tests.chain.recorded_chains import network_of, open_chain
+from tests.chain.replays import copy_replayed, keep_replay
+from tests.history.histories import HISTORY_FOLDER, followed
 from tests.recorded import CHAINS, FOLDER
+
+FOLLOWED = "-followed"
+"""The kind of replays in which plugins have followed the chain."""
 
 
 class NoMain:
@@ -51,6 +56,24 @@ def followed_chain(name: str, folder: Path) -> Iterator[Chain]:
         follow(chain, recorder)
         yield chain
     recorder.close()
+
+
+@contextmanager
+def chain_with_history(name: str, folder: Path) -> Iterator[Chain]:
+    """A chain that keeps what the plugins keep, and the histories of accounts."""
+    with followed_chain(name, folder) as chain, followed(chain, folder):
+        yield chain
+
+
+def copy_followed(name: str, height: int, folder: Path) -> None:
+    """Fill a folder with a recorded chain at a height, what the plugins keep, and the histories of accounts."""
+    copy_replayed(name, height, folder, FOLLOWED, chain_with_history)
+
+
+def keep_followed(name: str, height: int, folder: Path) -> None:
+    """Let others begin with such a chain, which stands at a height, and with what the chain alone has in its folder."""
+    keep_replay(name, height, folder, FOLLOWED)
+    keep_replay(name, height, folder, without=(HISTORY_FOLDER, FILE_NAME))
 
 
 def follow(chain: Chain, recorder: BlockRecorder) -> None:

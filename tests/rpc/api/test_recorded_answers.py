@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import Chain
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.rpc.describe.openrpc import recorded_examples
-from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance
+from tests.chain.recorded_chains import LIKE_THE_RECORDING
 from tests.recorded import AGAIN, ALL_CHAINS, recorded_answers
 from tests.rpc.api.serving import (
+    copy_followed,
     dispatcher_over,
     examples_that_differ,
     followed_chain,
@@ -50,12 +50,14 @@ def first_difference(ours: str, recorded: str) -> str | None:
     return f"...{ours[start : place + AROUND]} instead of ...{recorded[start : place + AROUND]}"
 
 
-def go_to(chain: Chain, name: str, height: int) -> None:
-    advance(chain, name, min(height, ALL_CHAINS.get(name, height)))
-    for number in range(chain.head_number + 1, height + 1):
+def stand_at(name: str, height: int, folder: Path) -> None:
+    logged = min(height, ALL_CHAINS.get(name, height))
+    copy_followed(name, logged, folder)
+    for number in range(logged + 1, height + 1):
         # A block after those of the log, which the node that had it answered with.
         raw = json.loads(recorded_answers(name, height)["get_raw_block"][(number,)])["raw_block"]
-        chain.push_block(codec_of(Block).decode(base64.b64decode(raw)), LIKE_THE_RECORDING).or_raise()
+        with followed_chain(name, folder) as chain:
+            chain.push_block(codec_of(Block).decode(base64.b64decode(raw)), LIKE_THE_RECORDING).or_raise()
 
 
 def test_the_examples_were_recorded_where_answers_are_looked_at() -> None:
@@ -70,9 +72,9 @@ def test_the_examples_were_recorded_where_answers_are_looked_at() -> None:
 @pytest.mark.parametrize("name", STANDS)
 def test_recorded_requests_get_the_recorded_answers(name: str, tmp_path: Path) -> None:
     for height, files in STANDS[name]:
-        with followed_chain(name, tmp_path) as chain:
-            go_to(chain, name, height)
-        with dispatcher_over(name, tmp_path) as dispatcher:
+        folder = tmp_path / str(height)
+        stand_at(name, height, folder)
+        with dispatcher_over(name, folder) as dispatcher:
             for request, recorded in recorded_api_answers(name, *files):
                 if request["params"][0] == OF_MARKETS:
                     continue

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from ledgerd.rpc.call.dispatch import Dispatcher
 from tests.additions import answer_with_additions
-from tests.chain.recorded_chains import advance
 from tests.chain.test_probes import refusal_of
 from tests.recorded import recorded_probe, recorded_result
-from tests.rpc.api.serving import dispatcher_over, dispatcher_within, followed_chain
+from tests.rpc.api.serving import copy_followed, dispatcher_over, dispatcher_within, followed_chain
 from tests.rpc.recorded_requests import ENVELOPES, NEWER, OLDER, Exchange, comparable, recorded_exchanges
 
 ELSEWHERE = {"operation_history", "account_history", "no_such_api"}
@@ -51,8 +50,7 @@ def today(exchange: Exchange) -> str:
 
 
 def test_every_odd_call_gets_the_recorded_answer(tmp_path: Path) -> None:
-    with followed_chain("open-1", tmp_path) as chain:
-        advance(chain, "open-1", 2718)
+    copy_followed("open-1", 2718, tmp_path)
     with dispatcher_over("open-1", tmp_path) as dispatcher:
         exchanges = [each for each in recorded_exchanges(OLDER) if is_of_ours(each) and not is_of_sales(each)]
         assert_answers(dispatcher, exchanges, today)
@@ -60,8 +58,8 @@ def test_every_odd_call_gets_the_recorded_answer(tmp_path: Path) -> None:
 
 def test_every_odd_call_gets_the_answer_of_4_1_0_while_transactions_wait(tmp_path: Path) -> None:
     """That node had answered the requests of `api-2027` and taken the transactions of the probe before."""
+    copy_followed("open-pm", 2027, tmp_path)
     with followed_chain("open-pm", tmp_path) as chain:
-        advance(chain, "open-pm", 2027)
         for fact in recorded_probe("open-pm/probe-2027"):
             if "trx" in fact:
                 refusal_of(chain, fact["trx"], unicode_escapes=True)

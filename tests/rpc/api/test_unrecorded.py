@@ -15,9 +15,8 @@ from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.database_api.globals import PLUGIN_TABLES, TABLE_NAMES
 from ledgerd.rpc.call.declarations import Answering
 from ledgerd.state.objects import TABLES
-from tests.chain.recorded_chains import advance
 from tests.recorded import recorded_blocks
-from tests.rpc.api.serving import asking, dispatcher_over, followed_chain, recorded_api_answers
+from tests.rpc.api.serving import asking, copy_followed, dispatcher_over, recorded_api_answers
 
 HEAD = 200
 
@@ -27,8 +26,7 @@ Ask = Callable[..., Any]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("chain")
-    with followed_chain("open-1", folder) as chain:
-        advance(chain, "open-1", HEAD)
+    copy_followed("open-1", HEAD, folder)
     return folder
 
 

@@ -29,7 +29,7 @@ from ledgerd.state.objects.markets import PM_MARKETS, RESOLVED, PmMarket
 from ledgerd.state.objects.oracles import PM_ORACLES
 from tests.chain.imported import imported_state
 from tests.chain.ledgers import change
-from tests.chain.recorded_chains import recorded_state
+from tests.chain.recorded_chains import light_state
 from tests.snapshot.recorded import packed
 
 Counts = dict[tuple[str, str], int]
@@ -92,7 +92,7 @@ def test_what_rows_come_to_is_what_was_counted_along_the_way(name: str, height: 
 
 
 def test_a_file_that_has_counted_its_oracles_is_believed_and_the_first_block_still_to_come(tmp_path: Path) -> None:
-    state = recorded_state("open-pm", 1200)
+    state = light_state("open-pm", 1200)
     with Store.open(tmp_path, STORED_TABLES) as store:
         fill(store, Snapshot.from_bytes(packed(state)))
         recorded = counts(store)
@@ -108,7 +108,7 @@ def test_a_file_that_has_counted_its_oracles_is_believed_and_the_first_block_sti
 
 
 def test_a_file_that_has_counted_nothing_is_counted_when_it_is_loaded(tmp_path: Path) -> None:
-    state = recorded_state("open-big", 1350)
+    state = light_state("open-big", 1350)
     with Store.open(tmp_path, STORED_TABLES) as store:
         fill(store, Snapshot.from_bytes(packed(state)))
         recorded = counts(store)

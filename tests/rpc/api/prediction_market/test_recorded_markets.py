@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.chain.recorded_chains import advance
 from tests.rpc.api.serving import (
+    copy_followed,
     dispatcher_over,
     examples_that_differ,
-    followed_chain,
     recorded_api_answers,
     without_stack,
 )
@@ -25,9 +24,9 @@ METHODS = 38
 def test_recorded_requests_about_markets_get_the_recorded_answers(name: str, tmp_path: Path) -> None:
     count, asked = 0, set()
     for height in HEIGHTS[name]:
-        with followed_chain(name, tmp_path) as chain:
-            advance(chain, name, height)
-        with dispatcher_over(name, tmp_path) as dispatcher:
+        folder = tmp_path / str(height)
+        copy_followed(name, height, folder)
+        with dispatcher_over(name, folder) as dispatcher:
             for request, recorded in recorded_api_answers(name, f"api-{height}"):
                 api, method, _ = request["params"]
                 if api != "prediction_market_api":
