@@ -59,8 +59,10 @@ def test_a_node_whose_disk_is_full_stops_at_a_block_and_goes_on_when_there_is_ro
     with work.opened(work.begin("empty")):
         pass
     smallest, largest = ((work.folder / name / "state" / "data.mdb").stat().st_size for name in ("empty", "whole"))
+    reference = work.begin("uninterrupted")
+    folders = []
     for part in (0.2, 0.7):
-        folder, reference = work.begin("full"), work.begin("uninterrupted")
+        folders.append(folder := work.begin(f"full at {part}"))
         victim = work.victim(folder, int(smallest + (largest - smallest) * part))
         out, err = victim.communicate()
         assert victim.returncode == FAILED, err
@@ -69,6 +71,7 @@ def test_a_node_whose_disk_is_full_stops_at_a_block_and_goes_on_when_there_is_ro
         assert err.count("\n") == 1
         heights = out.splitlines()
         what_is_left(work, folder, reference, int(heights[-1]) if heights else None)
+    for folder in folders:
         work.victim(folder).communicate()
         assert what_is_left(work, folder, reference, last) == last
 

@@ -14,7 +14,7 @@ import pytest
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.discrepancies import forget, note, noted
 from ledgerd.chain.offline.audit import accept_discrepancies, excess_tokens, excess_votes
-from ledgerd.chain.offline.invariants import check
+from ledgerd.chain.offline.invariants import CHECKS, check, indexes_agree, log_is_sound
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.state import Table
@@ -42,6 +42,12 @@ HEIGHT = 700
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     with open_replayed("open-1", HEIGHT, tmp_path_factory.mktemp("open-1")) as chain:
         yield chain
+        assert check(chain) == [], "a test has left something behind"
+
+
+def sums_of(chain: Chain) -> list[str]:
+    """What all checks find but those of all indexes and of the whole log, which take nine tenths of the time."""
+    return [problem for each in CHECKS if each not in {indexes_agree, log_is_sound} for problem in each(chain)]
 
 
 def add_to(chain: Chain, table: Table[Any], field: str, amount: int = 1) -> None:
@@ -90,9 +96,8 @@ def test_an_amount_that_is_off_by_one_is_found(
 ) -> None:
     with chain.parts.store.begin():
         add_to(chain, table, field, amount)
-        problems = check(chain)
+        problems = sums_of(chain)
     assert any(message in problem for problem in problems), problems
-    assert check(chain) == []
 
 
 REMOVED: tuple[tuple[Table[Any], str], ...] = (
@@ -110,7 +115,7 @@ def test_an_object_that_is_missing_is_found(chain: Chain, table: Table[Any], mes
         gone = chain.parts.store.first(table)
         assert gone is not None
         chain.parts.store.remove(gone)
-        problems = check(chain)
+        problems = sums_of(chain)
     assert any(message in problem for problem in problems), problems
 
 
@@ -121,7 +126,7 @@ def test_a_wrong_weight_of_a_voter_is_found(chain: Chain) -> None:
         voter = chain.parts.store.get(ACCOUNTS, vote.account)
         with chain.parts.store.editing(voter):
             voter.validators_vote_weight += 1
-        problems = check(chain)
+        problems = sums_of(chain)
     assert any("votes, but should have" in problem for problem in problems)
 
 
@@ -131,7 +136,7 @@ def test_shares_that_are_proxied_wrongly_are_found(chain: Chain) -> None:
     with chain.parts.store.begin():
         with chain.parts.store.editing(proxy):
             proxy.proxied_vsf_votes = (0, *proxy.proxied_vsf_votes[1:])
-        problems = check(chain)
+        problems = sums_of(chain)
     assert [problem for problem in problems if problem.startswith(f"{proxy.name} is proxied")]
 
 
