@@ -56,7 +56,7 @@ def test_the_requests_that_the_documents_show_are_answered(tmp_path: Path) -> No
             requests = REQUEST.findall((ROOT / name).read_text(encoding="utf-8"))
             assert requests, name
             for request in requests:
-                connection = http.client.HTTPConnection("127.0.0.1", node.port(), timeout=30)
+                connection = http.client.HTTPConnection("127.0.0.1", node.port(), timeout=60)
                 connection.request("POST", "/", request)
                 answer = json.loads(connection.getresponse().read())
                 connection.close()

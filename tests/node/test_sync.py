@@ -15,7 +15,7 @@ from tests.p2p.socket_peers import SocketPeer, honest
 from tests.recorded import recorded_blocks
 
 HEIGHT, HELD_BACK = 500, 300
-PATIENCE = 60
+PATIENCE = 120
 
 
 def test_a_sync_that_was_killed_goes_on_from_the_last_commit(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from ledgerd.protocol.endpoint import Endpoint
 from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
 from tests.ports import free_port
 
-PATIENCE = 20
+PATIENCE = 60
 """Seconds until a test that hangs is given up."""
 
 

@@ -21,7 +21,7 @@ from tests.p2p.socket_peers import SocketPeer, honest, lying, stalling
 from tests.p2p.test_driver import reached
 from tests.recorded import recorded_blocks
 
-PATIENCE = 30
+PATIENCE = 120
 BLOCKS = 330
 
 

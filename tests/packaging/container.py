@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import pytest
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which a test has failed; none takes a quarter of that."""
 
 LOOK_AGAIN = 0.05

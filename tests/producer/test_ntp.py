@@ -180,7 +180,7 @@ def test_a_server_on_this_machine_tells_its_time() -> None:
         port = transport.get_extra_info("sockname")[1]
         client = NtpClient(NtpSettings(servers=(Endpoint("127.0.0.1", port),), round_trip_threshold=5_000), wall)
         task = asyncio.create_task(client.run(Work("validator")))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await client.answered.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -207,7 +207,7 @@ def test_a_server_that_is_hours_away_is_outvoted_and_reported(caplog: pytest.Log
         servers = tuple(Endpoint("127.0.0.1", made.get_extra_info("sockname")[1]) for made in transports)
         client = NtpClient(NtpSettings(servers=servers, round_trip_threshold=5_000), wall)
         task = asyncio.create_task(client.run(Work("validator")))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not client.answered.is_set() and "do not agree" not in caplog.text:  # noqa: ASYNC110 - a log line sets no event
                 await asyncio.sleep(0.01)
         task.cancel()

@@ -16,7 +16,7 @@ from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.service import Connection, Service
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a scene has failed; none takes as many tenths."""
 
 T = TypeVar("T")

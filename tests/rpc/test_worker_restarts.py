@@ -141,7 +141,7 @@ def test_a_worker_that_fails_to_start_ten_times_ends_the_node(caplog: pytest.Log
 
 def test_a_worker_that_hangs_is_down_until_another_has_taken_its_place(caplog: pytest.LogCaptureFixture) -> None:
     async def scene() -> None:
-        async with working(silent_seconds=1.5) as (running, _, supervisor):
+        async with working(silent_seconds=5.0) as (running, _, supervisor):
             hanging = running.processes[0]
             down = asyncio.Event()
             supervisor.health.changed.append(lambda _: down.set())

@@ -110,7 +110,7 @@ def test_a_killed_worker_is_replaced_and_no_other_connection_loses_a_request() -
 
 def test_a_worker_that_hangs_is_killed_and_replaced() -> None:
     async def scene() -> None:
-        async with working(1, silent_seconds=1.5) as (running, server):
+        async with working(1, silent_seconds=5.0) as (running, server):
             [hanging] = running.processes
             os.kill(hanging, signal.SIGSTOP)
             client = await server.connect()

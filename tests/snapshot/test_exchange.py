@@ -34,7 +34,7 @@ from ledgerd.snapshot.serving import LARGEST_PART, AdmissionControl
 
 HOST = "127.0.0.1"
 DATA = bytes(range(251)) * (2 * PART // 251) + bytes(777)
-PATIENCE = 20
+PATIENCE = 60
 
 Speech = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

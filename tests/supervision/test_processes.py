@@ -13,7 +13,7 @@ import pytest
 from ledgerd.supervision.processes import NOTHING, PIPE, RETURNS_MEMORY, Child, module_command
 from tests.supervision.limits import no_descriptor_left, open_descriptors
 
-PATIENCE = 20
+PATIENCE = 60
 SLEEPS = "import time; time.sleep(600)"
 HEEDS_NOTHING = "import signal, sys, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(600)"
 

@@ -13,7 +13,7 @@ from ledgerd.supervision.policy import MOST_FAILURES
 from ledgerd.supervision.work import Ended, Ending, PartFailed, Work, Working
 from tests.supervision.clocks import Clock
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 class Station(Part):

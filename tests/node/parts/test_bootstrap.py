@@ -232,7 +232,7 @@ async def renewed(configuration: Configuration) -> tuple[int, bool]:
     await runtime.start()
     head = await runtime.chain.run(lambda: runtime.chain.chain.head_number)
     try:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE):
             await runtime.ended()
             assert runtime.failure is None
     except TimeoutError:

@@ -25,7 +25,7 @@ def test_jobs_that_wait_are_done_by_rank(thread: ChainThread) -> None:
         gate.wait()
 
     thread.submit(hold)
-    assert begun.wait(10)
+    assert begun.wait(60)
     for name, rank in (("first", Rank.OTHER), ("second", Rank.OTHER), ("own", Rank.PRODUCTION)):
         last = thread.submit(lambda name=name: done.append(name), rank)  # type: ignore[misc]
     gate.set()
@@ -69,7 +69,7 @@ def test_a_flood_of_jobs_leaves_other_events_of_the_loop_their_turn(
         gate.wait()
 
     thread.submit(hold)
-    assert begun.wait(10)
+    assert begun.wait(60)
     thread.call_soon(lambda: done.append("a peer"))
     jobs = [thread.submit(lambda: done.append("a job")) for _ in range(50)]
     gate.set()

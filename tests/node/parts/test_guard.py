@@ -71,7 +71,7 @@ class Heard(logging.Handler):
             self._loop.call_soon_threadsafe(self._event.set)
 
     async def wait(self) -> None:
-        await asyncio.wait_for(self._event.wait(), 20)
+        await asyncio.wait_for(self._event.wait(), 60)
         logging.getLogger("ledgerd.node.parts.guard").removeHandler(self)
 
 

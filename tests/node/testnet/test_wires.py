@@ -11,7 +11,7 @@ import pytest
 from ledgerd.node.testnet.plan import new_keys, plan_of
 from tests.node.testnet.wires import Wires
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 @pytest.fixture

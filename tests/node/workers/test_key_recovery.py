@@ -21,7 +21,7 @@ from tests.recorded import recorded_blocks
 from tests.supervision.clocks import Clock
 from tests.supervision.limits import no_descriptor_left
 
-PATIENCE = 20
+PATIENCE = 60
 """Seconds until a test that hangs is given up."""
 
 

@@ -21,7 +21,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE
 from tests.rpc.sample_api import Main, dispatcher, request
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a test has failed."""
 
 
