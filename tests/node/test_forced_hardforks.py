@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ HEIGHT = 40
 
 
 def chain_of(folder: Path) -> Chain:
-    return Chain.open(folder, network_of(AGAIN), clock=time.monotonic)
+    return Chain.open(folder, network_of(AGAIN), clock=lambda: 0.0)
 
 
 @pytest.fixture
@@ -58,7 +57,7 @@ def test_blocks_go_on_after_a_forced_hardfork(folder: Path) -> None:
 
 def test_forced_hardforks_are_undone_with_the_head_block(tmp_path: Path) -> None:
     """Where validators have not confirmed the head block yet."""
-    with Chain.open(tmp_path, network_of("open-main15"), clock=time.monotonic) as chain:
+    with Chain.open(tmp_path, network_of("open-main15"), clock=lambda: 0.0) as chain:
         advance(chain, "open-main15", 300)
         assert chain.last_hardfork == 13
         chain.force_hardforks(15)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ SAID = re.compile(r"(\d+) of (\d+) validators vote for hardfork version 4\.0\.0 
 
 
 def older_chain(folder: Path) -> Chain:
-    return Chain.open(folder, until_hardfork_13(network_of(NAME)), clock=time.monotonic)
+    return Chain.open(folder, until_hardfork_13(network_of(NAME)), clock=lambda: 0.0)
 
 
 def counts(caplog: pytest.LogCaptureFixture) -> list[int]:
