@@ -133,10 +133,11 @@ class Doppelganger:
             return False
 
     def _stop(self, block: Block) -> None:
+        made = f"block #{block.number} {block.id.hex()} of {time_text(block.timestamp)}"
         self.stopped = (
-            f"DOPPELGANGER: another node signs with the key of {block.validator}: block #{block.number} "
-            f"{block.id.hex()} of {time_text(block.timestamp)} is not ours. This node signs nothing until it is started again. Stop one "
-            f"of the two nodes for good, wait {OLDEST} seconds, then start the other"
+            f"DOPPELGANGER: another node signs with the key of {block.validator}: {made} is not ours. This node signs "
+            f"nothing until it is started again. Stop one of the two nodes for good, wait {OLDEST} seconds, then start "
+            "the other"
         )
         log.error("%s", self.stopped)
         self._report(self.state)
