@@ -25,7 +25,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "chain/log/files.py": (),  # the text of an exception
     "node/datadir/opening.py": ("node/datadir/origin.py",),
     "node/lifecycle.py": (),  # remarks on the configuration: REASONS
-    "node/parts/guard.py": ("producer/guard.py",),
+    "node/parts/validators/guard.py": ("producer/guard.py",),
     "node/parts/peers.py": ("p2p/report.py",),
     "node/parts/replaying.py": ("node/parts/replaying.py",),
     "node/unknown_hardforks.py": ("chain/rules/validators/unknown_hardforks.py",),

@@ -256,7 +256,12 @@ GROUPS = (
     ),
     Group(
         "what drives the producer's decision: proven by producers in virtual time",
-        ("producer/test_thousand_slots.py", "producer/test_double_sign.py", "node/parts/test_guard.py", "sim"),
+        (
+            "producer/test_thousand_slots.py",
+            "producer/test_double_sign.py",
+            "node/parts/validators/test_guard.py",
+            "sim",
+        ),
         "producer/clock producer/guard_facts producer/loop",
     ),
     Group(
