@@ -55,6 +55,11 @@ class ProductionPart(Part):
     def _offset(self) -> int:
         return 0 if self._ntp is None else self._ntp.offset
 
+    @property
+    def clock_offset(self) -> int | None:
+        """Microseconds by which the machine's clock is behind the time servers; nothing before one has answered."""
+        return None if self._ntp is None else self._ntp.known.offset
+
     def _time_servers(self, time: TimeSource) -> NtpClient | None:
         if self._chain.network.clock.is_own:
             return None
