@@ -265,6 +265,14 @@ GROUPS = (
         "producer/clock producer/guard_facts producer/loop",
     ),
     Group(
+        "families of the doctor's checks: each prepared fault is named by the whole examination, and nothing else is",
+        ("doctor/test_faults.py", "docs/test_doctor.py", "cli/test_doctor.py"),
+        """
+        doctor/clock doctor/configuration doctor/disk doctor/examination doctor/finding doctor/keys doctor/ledger
+        doctor/machine doctor/patient doctor/peers doctor/ports doctor/service node/datadir/patient
+        """,
+    ),
+    Group(
         "their tests stand beside those of what they serve",
         ("producer/test_ntp.py", "producer/test_network_of_one.py"),
         "producer/ntp_client producer/testnet_start",
