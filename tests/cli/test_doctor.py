@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,12 @@ from ledgerd.cli import main
 from ledgerd.cli.doctor import ERRORS, SOUND, WARNINGS, WRONG_CONFIGURATION
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.doctor.patient import Patient
+from ledgerd.doctor.ports import note_inbound
 from ledgerd.state.lock import lock_writer
+from tests.doctor.doubles import PeerDouble, TimeDouble
 from tests.node.configurations import COMMITTEE_WIF
+from tests.node.processes import NodeProcess
+from tests.ports import free_port
 
 SECRET = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"
 
@@ -33,6 +38,20 @@ def patients(monkeypatch: pytest.MonkeyPatch) -> list[Patient]:
 
 
 FOUND: list[Finding] = []
+
+CONFIGURATION = """
+chain = testnet
+plugin = validator
+enable-stale-production = true
+required-participation = 0
+validator = committee
+private-key = {key}
+shared-file-size = 64M
+webserver-http-endpoint = 127.0.0.1:{http}
+p2p-endpoint = 127.0.0.1:{p2p}
+p2p-seed-node = 127.0.0.1:{seed}
+ntp-server = 127.0.0.1:{time}
+"""
 
 
 def doctor(folder: Path, text: str, *words: str) -> int:
@@ -144,3 +163,27 @@ def test_a_running_node_is_known_by_its_lock(tmp_path: Path, patients: list[Pati
     doctor(tmp_path, "")
 
     assert [patient.is_running for patient in patients] == [True, False]
+
+
+def test_a_real_node_is_sound_while_it_runs_and_when_it_has_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seed, time_server = PeerDouble(), TimeDouble(lambda: time.time_ns() // 1_000)
+    p2p, http = free_port(), free_port()
+    text = CONFIGURATION.format(
+        key=COMMITTEE_WIF, http=http, p2p=p2p, seed=seed.endpoint.port, time=time_server.endpoint.port
+    )
+    folder = tmp_path / "node"
+    folder.mkdir()
+    (folder / "config.ini").write_text(text)
+    with NodeProcess("--data-dir", str(folder)) as node:
+        node.wait_for("Validated block #3 ")
+        note_inbound(folder, time.time_ns() // 1_000_000_000)
+        code = doctor(folder, text)
+        assert (capsys.readouterr().out, code) == ("", SOUND)
+        assert node.stop() == 0
+
+    code = doctor(folder, text)
+    assert (capsys.readouterr().out, code) == ("", SOUND)
+    for each in (seed, time_server):
+        each.close()

@@ -133,8 +133,9 @@ class Surroundings:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in (*self.time_servers, *self.seeds, self.snapshot_peer, self.ready):
+        for each in (*self.time_servers, *self.seeds, self.snapshot_peer):
             each.close()
+        self.ready.close()
 
 
 def closed_port() -> Endpoint:
