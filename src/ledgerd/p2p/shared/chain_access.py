@@ -95,8 +95,8 @@ class ChainAccess(Standing, Protocol):
     def is_linked(self, block_id: BlockId) -> bool:
         """Whether a block is linked to a known branch."""
 
-    def tips(self) -> list[BlockId]:
-        """The linked blocks at the height of the head and a few above."""
+    def is_forked(self) -> bool:
+        """Whether there are other linked blocks than the head at its height and shortly above."""
 
     def is_minority(self) -> bool:
         """Whether the longest branch is another than the applied one."""
