@@ -37,7 +37,7 @@ class Penalty(msgspec.Struct, frozen=True):
     """Seconds since 1970."""
 
 
-class Standing(msgspec.Struct, frozen=True):
+class ValidatorNow(msgspec.Struct, frozen=True):
     """What the state says of a validator now."""
 
     votes: int
@@ -58,7 +58,7 @@ class Report(msgspec.Struct, frozen=True):
     """The first block from which on missed slots are recorded; 0 where they are not recorded at all."""
     operations_from: int
     """The first block from which on rewards and votes are recorded; 0 where they are not."""
-    now: Standing
+    now: ValidatorNow
     days: list[ValidatorDay]
 
 
@@ -118,14 +118,14 @@ def _report(configuration: Configuration, name: str, days: int) -> Report:
     return Report(FORMAT, name, first, last, missed_from, operations_from, standing, found.days)
 
 
-def _standing(state: View, name: str) -> Standing:
+def _standing(state: View, name: str) -> ValidatorNow:
     from ledgerd.state.objects.validators import PENALTY_BY_VALIDATOR, VALIDATOR_BY_NAME  # noqa: PLC0415
 
     validator = state.lookup(VALIDATOR_BY_NAME, name)
     if validator is None:
         raise OperatorError(f"there is no validator {name}, as far as this node has followed the chain")
     penalties = state.scan(PENALTY_BY_VALIDATOR, lower=(name,), upper=(name,))
-    return Standing(
+    return ValidatorNow(
         validator.votes,
         validator.counted_votes,
         validator.total_missed,
