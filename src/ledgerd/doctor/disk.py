@@ -94,13 +94,7 @@ def written(data_dir: Path, write: Callable[[], float]) -> Iterator[Finding]:
     try:
         seconds = median(write() for _ in range(WRITES))
     except OSError as problem:
-        yield error(
-            "disk-not-writable",
-            what=f"{data_dir} cannot be written: {problem.strerror or problem}",
-            why="the node cannot start, or ends at its next commit",
-            do="see to the owner (`chown -R`), to a disk that was mounted read-only after a fault (`dmesg`), and to "
-            "free space; run the command as the user of the node",
-        )
+        yield not_writable(data_dir, problem)
         return
     if seconds > SLOW:
         yield warning(
@@ -109,6 +103,17 @@ def written(data_dir: Path, write: Callable[[], float]) -> Iterator[Finding]:
             why="every block is made durable: a validator may be late for its slot, and catching up takes long",
             do="use an SSD of this machine, no network disk; see what else writes (`iotop`)",
         )
+
+
+def not_writable(data_dir: Path, problem: OSError) -> Finding:
+    """The data directory takes no write."""
+    return error(
+        "disk-not-writable",
+        what=f"{data_dir} cannot be written: {problem.strerror or problem}",
+        why="the node cannot start, or ends at its next commit",
+        do="see to the owner (`chown -R`), to a disk that was mounted read-only after a fault (`dmesg`), and to "
+        "free space; run the command as the user of the node",
+    )
 
 
 def time_of_write(data_dir: Path) -> float:

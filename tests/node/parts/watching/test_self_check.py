@@ -144,3 +144,11 @@ def test_a_damaged_file_of_samples_is_begun_anew(bed: Bed) -> None:
     play(bed.part.look)
 
     assert len(read_samples(bed.folder)) == 1
+
+
+def test_a_disk_that_takes_no_write_is_told_and_ends_nothing(bed: Bed) -> None:
+    (bed.folder / f"{GROWTH_FILE}.new").mkdir()
+    bed.set_free(0)
+    play(bed.part.look)
+
+    assert bed.warned == ["disk-not-writable", "disk-nearly-full"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.doctor.clock import judged
-from ledgerd.doctor.disk import room, take_sample
+from ledgerd.doctor.disk import not_writable, room, take_sample
 from ledgerd.doctor.finding import Finding
 from ledgerd.doctor.machine import memory
 from ledgerd.doctor.ports import RECENT, last_inbound, note_inbound, unreached
@@ -83,10 +83,14 @@ class SelfCheckPart(Part):
         self._warned = frozenset(findings)
 
     def _found(self, has_inbound: bool) -> list[Finding]:
+        """A full disk is a finding: the checks go on, and the node with them."""
         now = self._second()
-        if has_inbound:
-            note_inbound(self._data_dir, now)
-        take_sample(self._data_dir, now)
+        try:
+            if has_inbound:
+                note_inbound(self._data_dir, now)
+            take_sample(self._data_dir, now)
+        except OSError as problem:
+            return [not_writable(self._data_dir, problem), *self._findings(now)]
         return [*self._findings(now)]
 
     def _findings(self, now: int) -> Iterator[Finding]:
