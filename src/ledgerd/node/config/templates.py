@@ -96,6 +96,7 @@ WITNESS = Template(
         "webserver-ws-endpoint": ("127.0.0.1:8091",),
         "enable-stale-production": ("false",),
         "required-participation": ("3300",),
+        "doppelganger-check": ("true",),
         "validator-guard-disable": ("5",),
     },
     {
