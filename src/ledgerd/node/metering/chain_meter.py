@@ -68,6 +68,7 @@ class ChainMeter:
             self._apply.observe(now - self._began)
         elif lap is Lap.COMMITTED:
             self._commit.observe(now - self._began)
+            self._show_head()
         self._began = now
 
     def _tell(self, event: Event) -> None:
@@ -79,20 +80,26 @@ class ChainMeter:
 
     def _count(self, event: BlockApplied) -> None:
         block = event.block
-        virtual = sum(1 for each in event.operations if each.virtual_operation)
         self._blocks.add()
-        self._transactions.add(len(block.transactions))
-        self._operations["virtual"].add(virtual)
-        self._operations["real"].add(len(event.operations) - virtual)
+        if block.transactions:
+            self._transactions.add(len(block.transactions))
+        if event.operations:
+            virtual = sum(1 for each in event.operations if each.virtual_operation)
+            self._operations["virtual"].add(virtual)
+            self._operations["real"].add(len(event.operations) - virtual)
         if self.places[block.validator] == NOWHERE:
             self._show_scheduled()
         self._blocks_of[self.places[block.validator]].add()
-        if self._slot:
-            self._missed.add(max(0, event.slot - self._slot - 1))
+        if self._slot and event.slot > self._slot + 1:
+            self._missed.add(event.slot - self._slot - 1)
         self._slot, self._number = event.slot, block.number
-        self._head.set(block.number)
-        self._irreversible.set(event.irreversible)
-        self._head_time.set(block.timestamp)
+
+    def _show_head(self) -> None:
+        """At each commit, since a replay leaves this thread no time for samples."""
+        if self._chain is not None:
+            self._head.set(self._chain.head_number)
+            self._irreversible.set(self._chain.irreversible)
+            self._head_time.set(self._chain.head_time)
 
     def sample(self) -> None:
         """Write the values of now."""
@@ -100,9 +107,7 @@ class ChainMeter:
         if chain is None:
             return
         facts = chain.globals
-        self._head.set(chain.head_number)
-        self._irreversible.set(chain.irreversible)
-        self._head_time.set(chain.head_time)
+        self._show_head()
         self._age.set(max(0.0, self._now() - chain.head_time) if chain.head_number else 0.0)
         self._participation.set(facts.participation_count / SLOTS_OF_PARTICIPATION)
         self._emergency.set(facts.emergency_consensus_active)
