@@ -23,7 +23,7 @@ workers, and do not go back when a worker is started again; they begin at zero w
 not, such as the heights of peers without any peer, is left out.
 
 No label names a peer, a client or an account: each has a fixed set of values, and of validators at most
-{VALIDATOR_PLACES - 1} at a time.
+{VALIDATOR_PLACES - 1} at a time. Alerts and dashboards over these metrics: [runbook.md](runbook.md).
 """
 
 PROCESS = MetricLabel("process", about="`main`, `metrics` for the process that answers scrapes, and `api-0` and on")
