@@ -9,8 +9,10 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 
+from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
+from ledgerd.node.metering.part import MetricsPart
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.broadcasts import Broadcasts
 from ledgerd.node.parts.chain import ChainPart
@@ -33,11 +35,12 @@ from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
+METRICS = "metrics"
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
 MONITOR, SELF_CHECK = "validator_monitor", "self_check"
 """Parts that are not plugins."""
 
-FIRST = (EARLY, "chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
+FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, "operation_history", "block_info", REPLAY)
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
@@ -96,6 +99,7 @@ class Runtime:
             ),
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
+        self._metrics = self._metering(configuration)
         file = configuration.invocation.create_snapshot
         if file is not None:
             del self._parts[BOOTSTRAP]
@@ -106,6 +110,16 @@ class Runtime:
         self._started: list[Part] = []
         self._supervisor = Supervisor()
         self._supervisor.health.changed.append(self.webserver.tell_health)
+
+    def _metering(self, configuration: Configuration) -> MetricsPart | None:
+        endpoint = configuration.metrics.endpoint
+        if endpoint is None:
+            return None
+        memory = SharedMemory.create(configuration.webserver.thread_pool_size)
+        metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
+        metrics.look_at(self.peers, self.history, self.webserver)
+        self.webserver.count_in(memory)
+        return metrics
 
     def _second(self) -> int:
         return self.time.wall() // MICRO
@@ -131,7 +145,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, MONITOR, WATCH)
-        plugins += () if self.is_one_shot else (SELF_CHECK,)
+        plugins += () if self.is_one_shot else (METRICS, SELF_CHECK)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)
@@ -165,6 +179,8 @@ class Runtime:
             await part.work.stop()
         if self.has_newer_state:
             await in_thread(self._install_newer_state)
+        if self._metrics is not None:
+            self._metrics.close()
         self._lock.close()
 
     @property
