@@ -104,7 +104,6 @@ UINT32 = _unsigned(4)
 UINT64 = _unsigned(8)
 UINT128 = _unsigned(16)
 INT8 = _signed(1)
-INT16 = _signed(2)
 INT64 = _signed(8)
 TIME = UINT32
 BOOL = Order("bool", _boolean)

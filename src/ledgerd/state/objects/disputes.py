@@ -72,7 +72,6 @@ PM_DISPUTE_VOTES = Table(PmDisputeVote, number=39)
 DISPUTE_VOTE_BY_MARKET = unique(
     PM_DISPUTE_VOTES, "by_market_voter", lambda vote: (vote.market, vote.voter), (OBJECT_ID, NAME_TEXT)
 )
-DISPUTE_VOTE_BY_VOTER = unique(PM_DISPUTE_VOTES, "by_voter", lambda vote: (vote.voter, vote.id), (NAME_TEXT, OWN_ID))
 
 PM_CREATOR_BANS = Table(PmCreatorBan, number=44)
 CREATOR_BAN_BY_ACCOUNT = unique(PM_CREATOR_BANS, "by_ban_account", lambda ban: (ban.creator,), (NAME_TEXT,))

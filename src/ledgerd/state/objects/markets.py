@@ -121,7 +121,6 @@ MARKET_BY_RESULT_EXPIRATION = unique(
     lambda market: (market.status, market.finalized_time, market.result_expiration, market.id),
     (INT8, TIME, TIME, OWN_ID),
 )
-MARKET_BY_PAYOUT_STATUS = ordered(PM_MARKETS, "by_payout_status", lambda market: (market.payout_status,), (UINT8,))
 MARKET_BY_FINALIZED = unique(
     PM_MARKETS, "by_finalized", lambda market: (market.finalized_time, market.id), (TIME, OWN_ID)
 )
