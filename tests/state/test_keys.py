@@ -23,6 +23,7 @@ from ledgerd.state.keys import (
     end_of_prefix,
     fixed_bytes,
     integer_of,
+    integers_of,
     key_encoder,
 )
 
@@ -99,6 +100,11 @@ def test_descending_turns_any_order_round(one: str, other: str) -> None:
 @given(st.integers(-(1 << 63), (1 << 63) - 1))
 def test_an_ordered_integer_can_be_read_back(value: int) -> None:
     assert integer_of(INT64.encode(value)) == value
+
+
+@given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=99))
+def test_many_ordered_integers_can_be_read_back_at_once(values: list[int]) -> None:
+    assert list(integers_of([INT64.encode(value) for value in values])) == values
 
 
 @given(st.tuples(TEXTS, st.integers(0, 300)), st.tuples(TEXTS, st.integers(0, 300)))

@@ -171,10 +171,10 @@ class SnapshotWithOverlay(CommitView):
         encode = index.table.codec.encode
         return (read(encode(each)) for each in self.scan(index, lower=lower, upper=upper))
 
-    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+    def scan_bytes(self, table: Table[E]) -> Iterator[bytes]:
         if table not in self._overlays:
             return super().scan_bytes(table)
-        return ((each.id, table.codec.encode(each)) for each in self.scan(table))
+        return map(table.codec.encode, self.scan(table))
 
     def scan_ids(
         self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
-from operator import itemgetter
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,8 +17,8 @@ import lmdb
 from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, LmdbTransaction, failure
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.header import HEADER, check_header, database_names, read_next_id, read_revision, read_value
-from ledgerd.state.keys import INT64, integer_of
-from ledgerd.state.ranges import Range, entries
+from ledgerd.state.keys import INT64, integer_of, integers_of
+from ledgerd.state.ranges import Range, entries, runs
 from ledgerd.state.records import RecordForm
 from ledgerd.state.tables import E, Index, Key, Table
 from ledgerd.state.view import T, TableOrIndex, View, index_of, searched_key, span
@@ -33,8 +32,6 @@ RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 3
 memory is allocated by that. Where the system cannot do so, a reader maps the file again when it has grown."""
 
 SPARE_TRANSACTIONS = 16
-
-PEEKED_TOGETHER = 1_024
 
 MOST_DERIVED = 16_384
 """Objects whose derived values are remembered, for each function; the oldest are dropped first."""
@@ -137,24 +134,19 @@ class CommitView(View):
         index = index_of(source)
         walk = Range(*span(index, lower, upper), reverse)
         is_by_id = index is index.table.by_id
-        if is_by_id and walk == Range():
-            keys = self._transaction.cursor(self._databases[index.table.title]).iternext(values=False)
-            return map(integer_of, keys)
         database = self._databases[index.table.title if is_by_id else index.title]
-        return map(integer_of, map(itemgetter(0 if is_by_id else 1), entries(self._transaction, database, walk)))
+        return chain.from_iterable(map(integers_of, runs(self._transaction, database, walk, of_keys=is_by_id)))
 
     def peek_all(self, index: Index[E], read: Callable[[bytes], T], *, lower: Key = (), upper: Key = ()) -> Iterator[T]:
-        found = entries(self._transaction, self._databases[index.title], Range(*span(index, lower, upper)))
         start, cursor = self._form(index.table).start, self._transaction.cursor(self._databases[index.table.title])
-        own_ids = map(itemgetter(1), found)
-        while some := list(islice(own_ids, PEEKED_TOGETHER)):
-            for _, raw in cursor.getmulti(some):
+        for own_ids in runs(self._transaction, self._databases[index.title], Range(*span(index, lower, upper))):
+            for _, raw in cursor.getmulti(own_ids):
                 yield read(raw[start:] if start else raw)
 
-    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+    def scan_bytes(self, table: Table[E]) -> Iterator[bytes]:
         start = self._form(table).start
-        found = self._transaction.cursor(self._databases[table.title]).iternext()
-        return ((integer_of(key), raw[start:] if start else raw) for key, raw in found)
+        rows: Iterator[bytes] = self._transaction.cursor(self._databases[table.title]).iternext(keys=False)
+        return (raw[start:] for raw in rows) if start else rows
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         index = index_of(source)

@@ -87,9 +87,9 @@ class View(ABC):
         encode = index.table.codec.encode
         return (read(encode(each)) for each in self.scan(index, lower=lower, upper=upper))
 
-    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
-        """All objects of a table as their ids and their bytes, as for `peek`."""
-        return ((each.id, table.codec.encode(each)) for each in self.scan(table))
+    def scan_bytes(self, table: Table[E]) -> Iterator[bytes]:
+        """All objects of a table by their ids, as their bytes, which begin with the id."""
+        return map(table.codec.encode, self.scan(table))
 
     def count(self, table: Table[Any]) -> int:
         """How many objects a table has."""

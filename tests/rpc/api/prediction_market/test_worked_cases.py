@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.market_records.following import begin_after_import
 from ledgerd.chain.rules.market_records.metadata import note_metadata
-from ledgerd.rpc.api.prediction_market.categories import contains, part_test
 from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
 from ledgerd.state.keys import text_bytes
 from ledgerd.state.objects.market_records import (
@@ -60,23 +59,6 @@ def test_the_score_of_an_oracle_is_worked_out_step_by_step(record: tuple[int, ..
 def test_times_of_decisions_are_told_by_the_bounds_of_their_classes() -> None:
     counts = (1, 2, 3, 4, 0, 0, 0, 1)
     assert (percentile(counts, 50), percentile(counts, 95), percentile((0,) * 8, 50)) == (86_400, 2_592_000, 0)
-
-
-@pytest.mark.parametrize(
-    ("joined", "token", "is_in"),
-    [
-        ("USA,US", "US", True),
-        ("USA", "US", False),
-        ("a,b", "a,b", True),
-        ("", "a", False),
-        ("a", "", False),
-        ("aaa,a", "aa", False),
-        ("b,aa", "aa", True),
-    ],
-)
-def test_a_token_is_a_part_between_commas(joined: str, token: str, *, is_in: bool) -> None:
-    assert contains(joined.encode(), token.encode()) is is_in
-    assert not token or part_test(token.encode())(joined.encode()) is is_in
 
 
 def test_a_bet_may_bring_what_the_losers_leave(tmp_path: Path) -> None:
@@ -191,8 +173,3 @@ def test_what_lists_read_from_the_bytes_of_a_market_is_in_it(url: str, status: i
     market = PmMarket(id=3, creator=ALICE, oracle=CAROL, url=url, status=status, betting_expiration=end, bets_sum=bets)
     market.payout_status, market.k = 2, 2**100
     assert market_sums(PM_MARKETS.codec.encode(market)) == (status, 2, end, bets)
-
-
-@given(st.text("a,", max_size=12), st.text("a", min_size=1, max_size=3))
-def test_a_token_without_a_comma_is_found_the_quick_way(joined: str, token: str) -> None:
-    assert part_test(token.encode())(joined.encode()) is contains(joined.encode(), token.encode())

@@ -13,12 +13,12 @@ from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_tex
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
-from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, sorted_ids
+from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, markets_of, sorted_ids
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.market_records import META_BY_EVENT, meta_market
+from ledgerd.state.objects.market_records import META_BY_EVENT
 from ledgerd.state.objects.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
@@ -66,7 +66,7 @@ def list_markets(
 
 def _covered(view: ApiView, status: int) -> Ids:
     """The markets of a status whose oracles have insurance enough, by their ids."""
-    return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, MARKET_BY_ORACLE_STATUS, status)))
+    return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, status)))
 
 
 def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iterable[int]:
@@ -164,12 +164,12 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
 
     def found() -> Iterable[int]:
         if len(wanted) < CUT_BYTES:
-            listed = view.state.peek_all(META_BY_EVENT, meta_market, lower=(event,), upper=(event,))
+            listed = markets_of(view.state, list(view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,))))
         else:  # the index knows how long texts begin
             metas = view.state.scan(META_BY_EVENT, lower=(event,), upper=(event,))
-            listed = (each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted)
+            listed = [each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted]
         there = frozenset(view.state.scan_ids(PM_MARKETS))
-        hidden = frozenset[int]() if show_risky else hidden_markets(view)
-        return [each for each in listed if each in there and each not in hidden]
+        shown = there if show_risky else there - hidden_markets(view)
+        return filter(shown.__contains__, listed)
 
     return cards_text(view, page(id_list(view, ("event", event, show_risky), found), from_, limit))
