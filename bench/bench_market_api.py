@@ -114,7 +114,7 @@ async def show_lists(folder: Path) -> None:
             async with one_worker(folder) as worker:
                 await worker.asked(bodies[:1])
                 show(f"{title}, first", await worker.asked(bodies[1:]), FIRST)
-                show(f"{title}, again", await worker.asked(bodies[1:101] * 20), AGAIN)
+                show(f"{title}, again", await worker.asked(bodies[1:33] * 60), AGAIN)
             async with one_worker(folder, cached_answers=1_000) as worker:
                 await worker.asked(bodies[:16])
                 show(f"{title}, same", await worker.asked(bodies[:16] * 400), SAME)

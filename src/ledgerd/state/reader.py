@@ -94,16 +94,34 @@ class CommitView(View):
         wanted = searched_key(index, key)
         own_id = None if wanted is None else self._id_under(index, wanted)
         raw = None if own_id is None else self._record(index.table, own_id)
-        if raw is None:
-            return None
+        return None if raw is None else self._derive(derive, index.table, raw)
+
+    def _derive(self, derive: Callable[[E], T], table: Table[E], raw: bytes) -> T:
         known = self._derivations.setdefault(derive, {})
         if raw in known:
             value: T = known[raw]
             return value
         if len(known) >= MOST_DERIVED:
             del known[next(iter(known))]
-        value = known[raw] = derive(self._form(index.table).decode(raw))
+        value = known[raw] = derive(self._form(table).decode(raw))
         return value
+
+    def derived_all(self, derive: Callable[[E], T], index: Index[E], keys: Sequence[int]) -> list[T | None]:
+        table, wanted = index.table, [index.encode_key((key,)) for key in keys]
+        own_ids: dict[bytes, bytes] = dict(zip(wanted, wanted, strict=True))
+        if index is not table.by_id:
+            own_ids = dict(self._transaction.cursor(self._databases[index.title]).getmulti(wanted))
+        rows = dict(self._transaction.cursor(self._databases[table.title]).getmulti(list(own_ids.values())))
+        known = self._derivations.setdefault(derive, {})
+        found: list[T | None] = []
+        for key in wanted:
+            own_id = own_ids.get(key)
+            raw = None if own_id is None else rows.get(own_id)
+            if raw is None:
+                found.append(None)
+            else:
+                found.append(known[raw] if raw in known else self._derive(derive, table, raw))
+        return found
 
     def peek(self, table: Table[E], object_id: int, read: Callable[[bytes], T]) -> T | None:
         raw = self._raw(table, object_id)

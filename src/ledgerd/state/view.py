@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ledgerd.state.errors import UnknownKey
@@ -76,6 +76,10 @@ class View(ABC):
         """
         entity = self.lookup(index, *key)
         return None if entity is None else derive(entity)
+
+    def derived_all(self, derive: Callable[[E], T], index: Index[E], keys: Sequence[int]) -> list[T | None]:
+        """The same for many objects at once, each by a key that is one number."""
+        return [self.derived(derive, index, key) for key in keys]
 
     def peek(self, table: Table[E], object_id: int, read: Callable[[bytes], T]) -> T | None:
         """What a function reads from the bytes of an object: for a walk over many, of which little is wanted."""

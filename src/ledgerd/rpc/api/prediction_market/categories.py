@@ -14,7 +14,14 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
-from ledgerd.rpc.api.prediction_market.shared.cards import MarketMetadata, listed, market_piece, metadata_text
+from ledgerd.rpc.api.prediction_market.shared.cards import (
+    PRINTED_TOGETHER,
+    MarketMetadata,
+    MarketPiece,
+    listed,
+    market_pieces,
+    metadata_text,
+)
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
 from ledgerd.rpc.api.prediction_market.shared.metadata_filter import MetadataFilter
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
@@ -150,13 +157,7 @@ def list_markets_by_category(  # noqa: PLR0913, PLR0917 - the arguments of the r
         found = cut(ordered, newest=False, first=from_, limit=limit)
     else:
         found = cut(ids, newest=sort != OLDEST, first=from_, limit=limit)
-    rows = []
-    for each in found:
-        text = _row_text(view.state, each, is_loaded=sort in SORTED or status != ANY_STATUS)
-        if text:
-            view.grow(len(text))
-            rows.append(text)
-    return f"[{','.join(rows)}]"
+    return _rows_text(view, found, is_loaded=sort in SORTED or status != ANY_STATUS)
 
 
 def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
@@ -256,24 +257,17 @@ def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
     return sorted(ids, key=key)
 
 
-def _row_text(state: View, meta_id: int, *, is_loaded: bool) -> str:
-    meta = state.find(PM_MARKET_META, meta_id)
-    if meta is None:
-        return ""
-    market = market_piece(state, meta.market)
-    volume = f'"volume":{integer_text(0 if market is None else market.bets_sum)},' if is_loaded else ""
-    stands = ""
-    if market is not None:
-        stands = (
-            f'"status":{market.status},"payout_status":{market.payout_status},'
-            f'"resolved_outcome":{market.resolved_outcome},'
-        )
-    return f'{_meta_text(meta)},{volume}{stands}"metadata":{metadata_text(meta)}}}'
+class _RowPiece(NamedTuple):
+    """What is stored of a market, as it is printed around what changes."""
+
+    market: int
+    begin: str
+    end: str
 
 
-def _meta_text(meta: PmMarketMeta) -> str:
-    """All that is stored, its lists as lists, without the last brace."""
-    return (
+def _row_piece(meta: PmMarketMeta) -> _RowPiece:
+    """All that is stored, its lists as lists."""
+    begin = (
         f'{{"id":{integer_text(meta.id)},"market":{integer_text(meta.market)},"category":{quote(meta.category)},'
         f'"subcategory":{quote(meta.subcategory)},"tags":{listed(meta.tags)},'
         f'"banned_jurisdictions":{listed(meta.banned_jurisdictions)},"title":{quote(meta.title)},'
@@ -282,6 +276,30 @@ def _meta_text(meta: PmMarketMeta) -> str:
         f'"event_title":{quote(meta.event_title)},"child":{"true" if meta.child else "false"},'
         f'"expiry":"{time_text(meta.expiry)}"'
     )
+    return _RowPiece(meta.market, begin, f',"metadata":{metadata_text(meta)}}}')
+
+
+def _rows_text(view: ApiView, ids: Iterable[int], *, is_loaded: bool) -> str:
+    """Metadata with how its market stands; with what was bet on it too, if the markets were loaded."""
+    state, rest, texts = view.state, iter(ids), list[str]()
+    while some := list(islice(rest, PRINTED_TOGETHER)):
+        rows = [row for row in state.derived_all(_row_piece, PM_MARKET_META.by_id, some) if row is not None]
+        markets = market_pieces(state, [row.market for row in rows])
+        added = [_row_text(row, market, is_loaded=is_loaded) for row, market in zip(rows, markets, strict=True)]
+        view.grow(sum(map(len, added)))
+        texts += added
+    return f"[{','.join(texts)}]"
+
+
+def _row_text(row: _RowPiece, market: MarketPiece | None, *, is_loaded: bool) -> str:
+    volume = f',"volume":{integer_text(0 if market is None else market.bets_sum)}' if is_loaded else ""
+    stands = ""
+    if market is not None:
+        stands = (
+            f',"status":{market.status},"payout_status":{market.payout_status},'
+            f'"resolved_outcome":{market.resolved_outcome}'
+        )
+    return f"{row.begin}{volume}{stands}{row.end}"
 
 
 @PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])
