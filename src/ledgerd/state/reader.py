@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -33,8 +33,10 @@ memory is allocated by that. Where the system cannot do so, a reader maps the fi
 
 SPARE_TRANSACTIONS = 16
 
-MOST_DERIVED = 16_384
-"""Objects whose derived values are remembered, for each function; the oldest are dropped first."""
+MOST_DERIVED, DROPPED = 16_384, 1_024
+"""Objects whose derived values are remembered, for each function; then so many of the oldest are dropped at once, as it
+takes longer to find the oldest one the more have been dropped before it.
+"""
 
 Forms = dict[Table[Any], RecordForm[Any]]
 Derivations = dict[Callable[[Any], Any], dict[bytes, Any]]
@@ -102,7 +104,8 @@ class CommitView(View):
             value: T = known[raw]
             return value
         if len(known) >= MOST_DERIVED:
-            del known[next(iter(known))]
+            for oldest in list(islice(known, DROPPED)):
+                del known[oldest]
         value = known[raw] = derive(self._form(table).decode(raw))
         return value
 

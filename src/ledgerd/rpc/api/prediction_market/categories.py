@@ -18,6 +18,7 @@ from ledgerd.rpc.api.prediction_market.shared.cards import (
     PRINTED_TOGETHER,
     MarketMetadata,
     MarketPiece,
+    as_list,
     listed,
     market_pieces,
     metadata_text,
@@ -288,7 +289,7 @@ def _rows_text(view: ApiView, ids: Iterable[int], *, is_loaded: bool) -> str:
         added = [_row_text(row, market, is_loaded=is_loaded) for row, market in zip(rows, markets, strict=True)]
         view.grow(sum(map(len, added)))
         texts += added
-    return f"[{','.join(texts)}]"
+    return as_list(texts)
 
 
 def _row_text(row: _RowPiece, market: MarketPiece | None, *, is_loaded: bool) -> str:

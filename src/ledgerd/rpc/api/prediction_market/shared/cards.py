@@ -58,6 +58,15 @@ def listed(joined: str) -> str:
     return f"[{','.join([quote(part) for part in joined.split(',') if part])}]"
 
 
+def as_list(texts: list[str]) -> str:
+    """A list of what is printed already, put together at once: it may be long."""
+    if not texts:
+        return "[]"
+    texts[0] = f"[{texts[0]}"
+    texts[-1] = f"{texts[-1]}]"
+    return ",".join(texts)
+
+
 def metadata_text(meta: PmMarketMeta) -> str:
     """What is said of a market, as an object of its own."""
     return (
@@ -140,7 +149,7 @@ def cards_text(view: ApiView, markets: Iterable[int]) -> str:
         ]
         view.grow(sum(map(len, cards)))
         texts += cards
-    return f"[{','.join(texts)}]"
+    return as_list(texts)
 
 
 def require_market(view: ApiView, market: int) -> PmMarket:
