@@ -135,6 +135,12 @@ class PmKlineChunk(Entity):
         """The number that the next point behind these has."""
         return self.first + len(self.points) // self.point_size
 
+    @property
+    def last_block(self) -> int:
+        """The block of its last point."""
+        block: int = _HEAD.unpack_from(self.points, len(self.points) - self.point_size)[0]
+        return block
+
     def __iter__(self) -> Iterator[KlinePoint]:
         return points_of(self.outcomes, self.points)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,11 @@ from hypothesis import strategies as st
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.market_records.following import begin_after_import
 from ledgerd.chain.rules.market_records.metadata import note_metadata
+from ledgerd.rpc.api.prediction_market import categories
+from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
 from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
+from ledgerd.rpc.api.prediction_market.shared import sorting
+from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP
 from ledgerd.state.keys import text_bytes
 from ledgerd.state.objects.market_records import (
     FLAG_OF_CHILD,
@@ -79,7 +84,7 @@ def add_points(ledger: Ledger, market: int, count: int) -> None:
     layout = point_layout(2)
     for first in range(0, count, POINTS_A_CHUNK):
         end = min(count, first + POINTS_A_CHUNK)
-        points = b"".join(layout.pack(1, NOW + each, 0, each, each, 0) for each in range(first, end))
+        points = b"".join(layout.pack(each // 3, NOW + each, 0, each, each, 0) for each in range(first, end))
         number = NEWEST if end == count else first
         chunk = PmKlineChunk(market=market, number=number, first=first, outcomes=2, points=points)
         ledger.store.create(PM_KLINE_CHUNKS, chunk)
@@ -101,9 +106,30 @@ def test_points_are_counted_from_the_newest_and_shown_from_the_oldest(tmp_path: 
             assert all(each["timestamp"] == NOW + each["seq"] for each in points)
 
 
-@pytest.fixture
-def listed(tmp_path: Path) -> Iterator[Any]:
-    """Six markets: those of the oracle that has bet too little of its own are hidden."""
+@pytest.mark.parametrize(("first", "last"), [(0, 900), (0, 0), (10, 10), (10, 11), (799, 850), (834, 900), (42, 41)])
+def test_the_points_of_some_blocks_are_found_among_many(
+    tmp_path: Path, first: int, last: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three points a block."""
+    ledger, read = market_ledger(tmp_path), list[int]()
+    add_points(ledger, 5, 2_500)
+    get = ledger.store.get
+    monkeypatch.setattr(ledger.store, "get", lambda table, each: [get(table, each), read.append(each)][0])
+
+    found = [json.loads(each)["seq"] for each in points_of_blocks(ledger.store, 5, first, last)]
+
+    assert found == [seq for seq in range(2_500) if first <= seq // 3 <= last]
+    assert len(read) <= len(found) // POINTS_A_CHUNK + 12
+
+
+@pytest.fixture(params=[MOST_LOOKED_UP, 0])
+def listed(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Six markets: those of the oracle that has bet too little of its own are hidden.
+
+    Looked up one by one, and as if there were too many for that.
+    """
+    for module in (categories, sorting):
+        monkeypatch.setattr(module, "MOST_LOOKED_UP", request.param)
     ledger = market_ledger(tmp_path)
     create_oracle(ledger)
     create_oracle(ledger, ALICE)
@@ -142,9 +168,12 @@ def test_a_market_stands_where_its_order_has_it(listed: Any) -> None:
     assert ids("list_markets_by_category", "c1", 0, 10, "", "", "t1", "newest", False) == [1]
     assert ids("list_markets_by_category", "c0", 0, 10, "", "", "", "expiration") == [4, 0]
     assert ids("list_markets_by_category", "c0", 0, 10, "", "", "", "volume", True, True) == [2, 4, 0]
-    categories = listed(API, "get_market_categories")["result"]
-    assert [(each["category"], each["count"]) for each in categories["categories"]] == [("c0", 3), ("c1", 3)]
-    assert categories["hot_tags"][:2] == [{"tag": "all", "count": 6}, {"tag": "T0", "count": 1}]
+    assert ids("list_markets_by_category", "c0", 0, 10, "", "", "all", "newest", True, True, 1) == [4, 2, 0]
+    assert ids("list_markets_by_category", "c0", 0, 10, "", "", "all", "newest", True, False, 1) == [4, 0]
+    assert ids("list_markets_by_category", "c0", 0, 10, "", "", "", "oldest", True, False, 3) == []
+    found = listed(API, "get_market_categories")["result"]
+    assert [(each["category"], each["count"]) for each in found["categories"]] == [("c0", 3), ("c1", 3)]
+    assert found["hot_tags"][:2] == [{"tag": "all", "count": 6}, {"tag": "T0", "count": 1}]
 
 
 @given(
