@@ -132,13 +132,15 @@ def test_each_new_operation_that_it_signs_comes_into_a_block_and_its_methods_are
                     absent.add(each["method"])
 
             wanted = node.call("prediction_market_api", "get_pm_chain_properties") | CHANGED
-            published = ["versioned_chain_properties_update", {"owner": "viz", "props": [5, wanted]}]
-            said = library.ask(operations=[published], key=PUBLISHED_INITIATOR_KEY)
+            update = "versioned_chain_properties_update"
+            said = library.ask(
+                operations=[[update, {"owner": "viz", "props": [5, wanted]}]], key=PUBLISHED_INITIATOR_KEY
+            )
             assert "result" in said, said
-            sent.append(published[0])
+            sent.append(update)
 
         [*_, (name, fields)] = node.call("database_api", "get_block", node.head)["transactions"][-1]["operations"]
-        assert (name, fields["props"]) == ("versioned_chain_properties_update", [5, wanted])
+        assert (name, fields["props"]) == (update, [5, wanted])
         assert operations_in(node, first) == sent
         assert absent <= ABSENT
         assert len(methods) - len(absent) >= 25

@@ -34,6 +34,7 @@ from ledgerd.state.objects.market_records import (
 )
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_sums
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
+from ledgerd.state.tables import Table
 from tests.chain.ledgers import ALICE, CAROL, NOW, change
 from tests.chain.market_scenes import create_bet, create_market, create_oracle, market_ledger
 from tests.rpc.api.serving import answers_of
@@ -114,7 +115,12 @@ def test_the_points_of_some_blocks_are_found_among_many(
     ledger, read = market_ledger(tmp_path), list[int]()
     add_points(ledger, 5, 2_500)
     get = ledger.store.get
-    monkeypatch.setattr(ledger.store, "get", lambda table, each: [get(table, each), read.append(each)][0])
+
+    def noted(table: Table[PmKlineChunk], each: int) -> PmKlineChunk:
+        read.append(each)
+        return get(table, each)
+
+    monkeypatch.setattr(ledger.store, "get", noted)
 
     found = [json.loads(each)["seq"] for each in points_of_blocks(ledger.store, 5, first, last)]
 
