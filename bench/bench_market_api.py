@@ -150,6 +150,7 @@ def largest(market: int, account: str, oracle: str) -> list[tuple[Any, ...]]:
                 ("list_markets_by_creator", account, first, EVERYTHING, order),
                 ("list_markets_by_category", "weather", first, EVERYTHING, "", "", "", order, True, True),
                 ("list_markets_by_category", "weather", first, EVERYTHING, "US", "", "rain", order, False, False, 1),
+                ("list_markets_by_category", "", first, EVERYTHING, "US", "", "rain", order, False, False, 1),
             ]
         listed += [
             ("list_markets_awaiting_resolution", oracle, first, EVERYTHING),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt32
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
@@ -32,6 +34,15 @@ class PmDispute(Entity):
     oracle_response: str = ""
     oracle_response_time: Time = 0
     ballots: UInt32 = 0
+
+
+_NUMBERS = struct.Struct("<qq")
+
+
+def dispute_numbers(raw: bytes) -> tuple[int, int]:
+    """The id of a dispute and the market, from the bytes of the dispute: it may be one of many that are looked at."""
+    found: tuple[int, int] = _NUMBERS.unpack_from(raw)
+    return found
 
 
 class PmDisputeVote(Entity):

@@ -152,6 +152,12 @@ _SUMS = struct.Struct("<bB8xI74xq")
 """Behind the url: two times stand between the second and the third, and ten fields before the last."""
 
 
+def market_oracle(raw: bytes) -> bytes:
+    """The name of the oracle, from the bytes of a market: behind the id and the creator."""
+    place = 8 + 1 + raw[8]
+    return raw[place + 1 : place + 1 + raw[place]]
+
+
 def market_sums(raw: bytes) -> MarketSums:
     """The same from the bytes of a market: most lists look at many more markets than they show."""
     place = 8  # behind the id

@@ -20,6 +20,7 @@ from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_sc
 from ledgerd.rpc.api.prediction_market.shared import sorting
 from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP
 from ledgerd.state.keys import text_bytes
+from ledgerd.state.objects.disputes import PM_DISPUTES, PmDispute, dispute_numbers
 from ledgerd.state.objects.market_records import (
     FLAG_OF_CHILD,
     NEWEST,
@@ -32,7 +33,7 @@ from ledgerd.state.objects.market_records import (
     meta_text,
     point_layout,
 )
-from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_sums
+from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_oracle, market_sums
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
 from ledgerd.state.tables import Table
 from tests.chain.ledgers import ALICE, CAROL, NOW, change
@@ -207,4 +208,8 @@ def test_what_lists_read_from_the_bytes_of_metadata_is_what_is_in_it(meta: PmMar
 def test_what_lists_read_from_the_bytes_of_a_market_is_in_it(url: str, status: int, end: int, bets: int) -> None:
     market = PmMarket(id=3, creator=ALICE, oracle=CAROL, url=url, status=status, betting_expiration=end, bets_sum=bets)
     market.payout_status, market.k = 2, 2**100
-    assert market_sums(PM_MARKETS.codec.encode(market)) == (status, 2, end, bets)
+    raw = PM_MARKETS.codec.encode(market)
+    assert market_sums(raw) == (status, 2, end, bets)
+    assert market_oracle(raw) == b"carol"
+    dispute = PmDispute(id=bets & 0xFFFF, market=end, disputer=ALICE)
+    assert dispute_numbers(PM_DISPUTES.codec.encode(dispute)) == (dispute.id, dispute.market)

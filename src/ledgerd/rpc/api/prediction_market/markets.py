@@ -13,7 +13,7 @@ from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_tex
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
-from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, markets_of, sorted_ids
+from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, MOST_LOOKED_UP, SORTED, markets_of, sorted_ids
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
@@ -29,12 +29,14 @@ from ledgerd.state.objects.markets import (
     PM_MARKETS,
     RESOLVED,
     TO_BE_PAID,
+    MarketSums,
     PmMarket,
     market_sums,
 )
 
 if TYPE_CHECKING:
     from ledgerd.state.tables import Index, Key
+    from ledgerd.state.view import View
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
@@ -129,13 +131,22 @@ def list_markets_awaiting_resolution(view: ApiView, oracle: AccountName, from_: 
     A limit of 0 gives one, as in the two methods that follow.
     """
     require_page(limit, from_)
+    key, due = (oracle, ACTIVE), (ACTIVE,)
 
-    def found() -> Iterator[int]:
-        due = view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=(ACTIVE,), upper=(ACTIVE, head_time(view)))
-        own = set(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, ACTIVE), upper=(oracle, ACTIVE)))
-        return (market for market in due if market in own)
+    def found() -> Iterable[int]:
+        now, own = head_time(view), set(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key))
+        if len(own) > MOST_LOOKED_UP:
+            return filter(
+                own.__contains__, view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=due, upper=(*due, now))
+            )
+        ends = sorted((_end_of_betting(view.state, market), market) for market in own)
+        return [market for end, market in ends if end <= now]
 
     return cards_text(view, page(id_list(view, ("awaiting", oracle), found), from_, max(limit, 1)))
+
+
+def _end_of_betting(state: View, market: int) -> int:
+    return (state.peek(PM_MARKETS, market, market_sums) or MarketSums()).betting_expiration
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[["alice", 0, 10]])
@@ -168,7 +179,10 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
         else:  # the index knows how long texts begin
             metas = view.state.scan(META_BY_EVENT, lower=(event,), upper=(event,))
             listed = [each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted]
-        there = frozenset(view.state.scan_ids(PM_MARKETS))
+        if len(listed) <= MOST_LOOKED_UP:
+            there = frozenset(each for each in listed if view.state.peek(PM_MARKETS, each, len))
+        else:
+            there = frozenset(view.state.scan_ids(PM_MARKETS))
         shown = there if show_risky else there - hidden_markets(view)
         return filter(shown.__contains__, listed)
 

@@ -11,7 +11,6 @@ import msgspec
 from ledgerd.codec import record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
@@ -82,9 +81,7 @@ class MarketPiece(NamedTuple):
     """A market's part of a card, and what others read of it."""
 
     text: str
-    oracle: AccountName
     bets_sum: int
-    betting_expiration: int
     status: int
     payout_status: int
     resolved_outcome: int
@@ -98,9 +95,7 @@ def _market_printer() -> Callable[[PmMarket], str]:
 def _market_piece(market: PmMarket) -> MarketPiece:
     return MarketPiece(
         _market_printer()(market)[:-1],
-        market.oracle,
         market.bets_sum,
-        market.betting_expiration,
         market.status,
         market.payout_status,
         market.resolved_outcome,
