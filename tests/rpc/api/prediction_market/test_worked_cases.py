@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.market_records.following import begin_after_import
 from ledgerd.chain.rules.market_records.metadata import note_metadata
-from ledgerd.rpc.api.prediction_market import categories
+from ledgerd.rpc.api.prediction_market import categories, markets
 from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
 from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
 from ledgerd.rpc.api.prediction_market.shared import sorting
@@ -135,7 +135,7 @@ def listed(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.M
 
     Looked up one by one, and as if there were too many for that.
     """
-    for module in (categories, sorting):
+    for module in (categories, markets, sorting):
         monkeypatch.setattr(module, "MOST_LOOKED_UP", request.param)
     ledger = market_ledger(tmp_path)
     create_oracle(ledger)
@@ -169,6 +169,8 @@ def test_a_market_stands_where_its_order_has_it(listed: Any) -> None:
     assert ids("list_markets_by_oracle", "oracle", 0, 10, "expiration") == [3, 1, 0, 4]
     assert ids("list_markets_by_oracle", "oracle", 0, 10, "of some kind") == [4, 3, 1, 0]
     assert ids("list_markets_by_creator", "alice", 4, 10, "oldest") == [4, 5]
+    assert ids("list_markets_awaiting_resolution", "oracle", 0, 10) == [4]
+    assert ids("list_markets_awaiting_resolution", "alice", 0, 10) == []
     assert ids("list_markets_by_event", "e", 2, 2) == [3, 4]
     assert ids("list_markets_by_event", "e", 2, 2, True) == [2, 3]
     assert ids("list_markets_by_category", "c1", 0, 10) == [3]

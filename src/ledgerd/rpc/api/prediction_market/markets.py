@@ -131,14 +131,13 @@ def list_markets_awaiting_resolution(view: ApiView, oracle: AccountName, from_: 
     A limit of 0 gives one, as in the two methods that follow.
     """
     require_page(limit, from_)
-    key, due = (oracle, ACTIVE), (ACTIVE,)
+    key = (oracle, ACTIVE)
 
     def found() -> Iterable[int]:
         now, own = head_time(view), set(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key))
         if len(own) > MOST_LOOKED_UP:
-            return filter(
-                own.__contains__, view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=due, upper=(*due, now))
-            )
+            due = view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=(ACTIVE,), upper=(ACTIVE, now))
+            return filter(own.__contains__, due)
         ends = sorted((_end_of_betting(view.state, market), market) for market in own)
         return [market for end, market in ends if end <= now]
 
