@@ -203,10 +203,15 @@ GROUPS = (
     ),
     Group(
         "parts of the embedded history: proven by a model of plain lists that they are compared with",
-        ("history/test_against_model.py", "history/test_reader.py", "history/test_kills.py"),
+        (
+            "history/test_against_model.py",
+            "history/test_soundness.py",
+            "history/test_reader.py",
+            "history/test_kills.py",
+        ),
         """
-        history/account_rows history/block_rows history/embedded history/log_bytes history/pieces history/selection
-        history/tables history/view
+        history/account_rows history/block_rows history/embedded history/former_pieces history/log_bytes history/pieces
+        history/selection history/tables history/view history/walks
         """,
     ),
     Group(
