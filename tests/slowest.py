@@ -15,6 +15,7 @@ SLOWEST = (
     "node/dev/test_development.py",
     "chain/steps/markets/test_cuts.py",
     "sim/test_hostiles.py",
+    "sim/test_doppelganger.py",
     "packaging/test_entry.py",
     "chain/test_undo_is_identity.py",
     "chain/test_probes.py",
