@@ -12,6 +12,7 @@ from ledgerd.chain.log.soundness import fault_in
 from ledgerd.history.account_rows import AccountRows, key_of, name_of_chunk
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import REMEDY, HistoryDamaged
+from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.history.tables import (
     BLOCK_KEY,
@@ -31,6 +32,8 @@ from ledgerd.state.disk import LmdbTransaction
 
 ReadLoggedBlock = Callable[[int], bytes | None]
 
+LAST_NUMBER = (1 << 32) - 1
+
 UNREADABLE = (OperatorError, struct.error, IndexError)
 """What comes of reading rows that have rotted."""
 
@@ -48,7 +51,8 @@ class Soundness:
 
     def faults(self) -> Iterator[str]:
         """What is wrong; each with the remedy."""
-        for faults in (self._faults_of_operations(), self._faults_of_copies(), self._faults_of_accounts()):
+        parts = (self._faults_of_operations, self._faults_of_copies, self._faults_of_accounts, self._faults_of_missed)
+        for faults in (part() for part in parts):
             for fault in faults:
                 yield f"the history is damaged ({fault}): {REMEDY}"
 
@@ -111,6 +115,23 @@ class Soundness:
     def _kept(self, number: int) -> bytes | None:
         found: bytes | None = self._transaction.get(BLOCK_KEY.pack(number & 0xFFFFFFFF), db=self._tables.blocks)
         return found
+
+    # -- missed slots
+
+    def _faults_of_missed(self) -> Iterator[str]:
+        if self._tables.missed is None:
+            return
+        slots = MissedSlots(self._transaction, self._tables.header, self._tables.missed)
+        try:
+            if not slots.first:
+                yield "from which block on missed slots are recorded is not known"
+            for row in slots.between(slots.first, LAST_NUMBER):
+                if row.block > self._watermarks.head:
+                    yield f"missed slots are recorded of block {row.block}, which is not in the history"
+        except HistoryDamaged as problem:
+            yield problem.what
+        except (*UNREADABLE, UnicodeDecodeError) as problem:
+            yield f"missed slots cannot be read: {problem}"
 
     # -- accounts
 
