@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
-from ledgerd.cli.progress import progress_bar
+from ledgerd.cli.progress import progress
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -39,9 +39,8 @@ def run(chosen: argparse.Namespace) -> int:
     if PLUGIN in THIS_BUILD.excluded_plugins:
         raise OperatorError("this program was built for low memory, and keeps no history")
     settings = configuration_of(chosen).history
-    with opened_chain(chosen, must_exist=True) as chain, progress_bar() as bar:
-        task = bar.add_task("recording", total=chain.head_number)
-        count = rebuild(chain, chosen.data_dir, settings, progress=lambda height: bar.update(task, completed=height))
+    with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:
+        count = rebuild(chain, chosen.data_dir, settings, progress=advance)
         head = chain.head_number
     sys.stdout.write(f"{count} blocks replayed; the history is complete up to block {head}\n")
     return 0

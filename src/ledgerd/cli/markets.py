@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
-from ledgerd.cli.progress import progress_bar
+from ledgerd.cli.progress import progress
 from ledgerd.protocol.errors import OperatorError
 
 PLUGIN = "prediction_market_api"
@@ -34,9 +34,8 @@ def run(chosen: argparse.Namespace) -> int:
     configuration = configuration_of(chosen)
     if PLUGIN not in configuration.application.plugins:
         raise OperatorError(f"nothing is kept of markets here: add {PLUGIN} to the plugins")
-    with opened_chain(chosen, must_exist=True) as chain, progress_bar() as bar:
-        task = bar.add_task("replaying", total=chain.head_number)
-        count = replay_beside(chain, chosen.data_dir, configuration, lambda height: bar.update(task, completed=height))
+    with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:
+        count = replay_beside(chain, chosen.data_dir, configuration, advance)
         head = chain.head_number
     put_in_place(chosen.data_dir, files_of(configuration))
     sys.stdout.write(

@@ -166,5 +166,7 @@ class Runtime:
         """Put the state that was built while this node ran in place of the old one."""
         aside = self.chain.files.set_full_log_aside()
         if aside is not None:
-            log.warning("the newer state does not continue the block log, which is kept in %s", aside)
+            log.warning(
+                "the newer state does not continue the block log, which is kept in %(folder)s", {"folder": aside}
+            )
         self.chain.files.put_in_place()

@@ -46,8 +46,11 @@ def import_state(
         raise
     files.put_in_place()
     told = snapshot.header.get("last_irreversible_block_num", 0)
-    log.info("Snapshot loaded successfully in %.1f sec", time.monotonic() - began)
-    log.info("LIB promoted to head block %d (was %s) for P2P sync", snapshot.head_number, told)
+    log.info("Snapshot loaded successfully in %(seconds).1f sec", {"seconds": time.monotonic() - began})
+    log.info(
+        "LIB promoted to head block %(block)d (was %(irreversible)s) for P2P sync",
+        {"block": snapshot.head_number, "irreversible": told},
+    )
     return snapshot.head_number
 
 
@@ -74,4 +77,7 @@ def set_used(path: Path) -> None:
     try:
         path.replace(path.with_name(path.name + USED_SUFFIX))
     except OSError as problem:
-        log.warning("%s cannot be renamed to %s%s: %s", path, path.name, USED_SUFFIX, problem.strerror)
+        log.warning(
+            "%(file)s cannot be renamed to %(name)s%(suffix)s: %(reason)s",
+            {"file": path, "name": path.name, "suffix": USED_SUFFIX, "reason": problem.strerror},
+        )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.dev.block_lines import tell_blocks
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
 from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.parts.chain import ChainPart
@@ -125,6 +126,7 @@ class Development(Part):
         """Found the chain if it is new, and start production."""
         await self._chain.attach(self._begin)
         await self._chain.run(self._found)
+        await self._chain.attach(tell_blocks)
         if self._options.block_time == BLOCK_INTERVAL:
             self.work.keep("production", lambda _: run(self.producer, self._chain.on_chain, self._time.wall))
         elif self._options.block_time > 0:

@@ -52,6 +52,7 @@ def worker_settings(configuration: Configuration) -> WorkerSettings:
         cached_answers=configuration.webserver.cached_answers,
         history=configuration.history,
         history_folder=str(data_dir / HISTORY_FOLDER) if OPERATION_HISTORY in plugins else "",
+        log_format=configuration.application.log_format,
     )
 
 
@@ -102,7 +103,10 @@ class WebserverPart(Part):
         for endpoint in endpoints:
             for kind in ("http", "ws"):
                 if endpoint.speech in {Speech.BOTH, Speech.HTTP if kind == "http" else Speech.WEBSOCKET}:
-                    log.info("configured %s to listen on %s:%d", kind, endpoint.host, endpoint.port)
+                    log.info(
+                        "configured %(kind)s to listen on %(host)s:%(port)d",
+                        {"kind": kind, "host": endpoint.host, "port": endpoint.port},
+                    )
         self._loop = asyncio.get_running_loop()
         await self._chain.attach(self._follow)
         self._workers = Workers(
@@ -119,7 +123,10 @@ class WebserverPart(Part):
         for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
             kinds = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}[endpoint.speech]
             for kind in kinds:
-                log.info("start listening for %s requests on %s:%d", kind, host, port)
+                log.info(
+                    "start listening for %(kind)s requests on %(host)s:%(port)d",
+                    {"kind": kind, "host": host, "port": port},
+                )
 
     def _follow(self, chain: Chain) -> None:
         self._say_head()

@@ -16,6 +16,8 @@ from ledgerd.chain.log.histories import History
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.node.config.logging.setup import set_up_logging
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api import APIS
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.link.link import Link
 
-PARTS = "ledgerd.node.workers.api_worker:service"
+PARTS = "ledgerd.node.workers.api_worker:logged_service"
 
 
 class WorkerSettings(msgspec.Struct, frozen=True):
@@ -58,6 +60,13 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     history: HistorySettings
     history_folder: str
     """Empty where no history is kept."""
+    log_format: LogFormat = "text"
+
+
+def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
+    """The service of a process of its own, whose lines of the log go to standard error."""
+    set_up_logging(None, msgspec.json.decode(order, type=WorkerSettings).log_format)
+    return service(link, limits, order)
 
 
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:

@@ -169,7 +169,9 @@ class Dispatcher:
             self._damage.tell(damage)
             return error_answer(INTERNAL, identity)
         except Exception:
-            log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
+            log.exception(
+                "a request could not be answered: %(request)s", {"request": body[:1000].decode("utf-8", "replace")}
+            )
             return error_answer(INTERNAL, identity)
         if body and method.is_cached:
             self.cache.keep(body, identity, opening)
@@ -232,7 +234,7 @@ class Dispatcher:
             self._damage.tell(damage)
             yield error_answer(INTERNAL, identity)
         except Exception:
-            log.exception("%s.%s failed", method.api, method.name)
+            log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
             yield error_answer(INTERNAL, identity)
 
     def _batched(self, requests: list[Json] | LargeBatch, budget: RequestBudget, asker: Asker) -> Later:

@@ -72,7 +72,7 @@ class WorkerLink(asyncio.Protocol):
             for message in self._reader.feed(data):
                 self._take(message)
         except LinkFault as fault:
-            log.error("the link to an API worker is cut: %s", fault)  # noqa: TRY400 - a traceback does not help the operator
+            log.error("the link to an API worker is cut: %(reason)s", {"reason": fault})  # noqa: TRY400 - a traceback does not help the operator
             self.close()
 
     def _take(self, message: LinkMessage) -> None:
