@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+
+from ledgerd.node.config.logging.limited import Limited
 
 KEY = "5K" + "a" * 49
 MOMENT = 1_795_179_600.25
@@ -25,3 +28,26 @@ def failed(value: str = "no number") -> logging.LogRecord:
     except ValueError as error:
         record.exc_info = (type(error), error, error.__traceback__)
     return record
+
+
+class KeptLines(logging.Handler):
+    """A log in memory."""
+
+    def __init__(self, level: int = 0) -> None:
+        super().__init__(level)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
+class LimitedAt(Limited):
+    """Limits lines by another clock than that of the machine."""
+
+    def __init__(self, now: Callable[[], float], target: logging.Handler) -> None:
+        super().__init__([target])
+        self._now = now
+
+    def emit(self, record: logging.LogRecord) -> None:
+        record.created = self._now()
+        super().emit(record)

@@ -34,6 +34,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "p2p/shared/notices.py": (),  # why a peer is charged or closed: REASONS
     "p2p/sync/intake.py": ("p2p/sync/report.py",),
     "producer/loop.py": ("producer/decision.py", "producer/streaks.py"),
+    "snapshot/import_progress.py": ("supervision/progress.py",),
     "snapshot/jobs.py": ("snapshot/job.py",),
     "supervision/work.py": ("supervision/work.py", "node/workers/key_recovery.py"),
 }

@@ -46,7 +46,7 @@ def test_dev_shows_the_box_first_and_then_a_line_for_each_block(tmp_path: Path) 
     assert node.lines[0].startswith("A chain to develop on")
     assert f"  HTTP       http://127.0.0.1:{port}" in node.lines
     box_end = node.lines.index("")
-    blocks = [line for line in node.lines if line.endswith(" by committee: empty")]
+    blocks = [line for line in node.lines if line.endswith(" by viz: empty")]
     assert [line.split("  ")[1].split(" by ")[0] for line in blocks[:2]] == ["block 22", "block 23"]
     assert all(line in blocks for line in node.lines[-2 - len(blocks) : -2])
     assert box_end > 0
@@ -58,8 +58,8 @@ def test_dev_writes_json_where_it_is_asked_for(tmp_path: Path) -> None:
     with NodeProcess(*words, "--log-format=json") as node:
         node.port()
         node.call("dev_api", "mine_blocks", 1)
-        node.wait_for("committee: empty")
+        node.wait_for("by viz: empty")
         assert node.stop() == 0
 
     events = [json.loads(line) for line in node.lines if line.startswith("{")]
-    assert {"block": 22, "validator": "committee", "content": "empty"} in [event["fields"] for event in events]
+    assert {"block": 22, "validator": "viz", "content": "empty"} in [event["fields"] for event in events]

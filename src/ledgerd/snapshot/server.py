@@ -30,7 +30,9 @@ PIECE_BYTES = 1 << 18
 """Bytes of the file that a connection has in memory; the next ones are read when the client has taken these."""
 MOST_SOCKETS = 64
 """Connections at once, with those that only get a refusal."""
-REFUSALS = LineRate("refusals of a snapshot", burst=1, a_second=1 / 60)
+REFUSALS_SECONDS = 60.0
+REFUSALS = LineRate("refusals of a snapshot", burst=1, a_second=1 / REFUSALS_SECONDS)
+"""Of those that are not served, a line a minute."""
 FAREWELL_SECONDS = 2.0
 """The time for a client to receive the last message."""
 

@@ -61,7 +61,7 @@ class ProgressLine:
         if rate <= 0 and not is_last:
             return ProgressStep(self._work, f"{text}, waiting for {self._unit}s{note}", fields, is_line, is_last)
         percent = 100 * done // total if total else 100
-        text += f" ({percent} %), {rate:,.0f} {self._unit}s/s"
+        text += f" ({percent} %), {_number(rate)} {self._unit}s/s"
         if rate > 0:
             seconds = max(0, total - done) / rate
             fields["seconds_left"] = round(seconds)
@@ -75,6 +75,10 @@ class ProgressLine:
             seen.popleft()
         since, before = seen[0]
         return (done - before) / (now - since) if now > since else 0.0
+
+
+def _number(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 or rate == round(rate) else f"{rate:.1f}"
 
 
 def many(count: int, what: str) -> str:

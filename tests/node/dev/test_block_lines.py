@@ -6,8 +6,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from ledgerd.node.dev.block_lines import content_of
+from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.operations.transfer import Transfer
+from ledgerd.protocol.operations.transfers import Transfer
+from tests.chain.networks import ALICE, BOB
 
 
 def block_of(*transactions: tuple[object, ...]) -> Block:
@@ -16,7 +18,7 @@ def block_of(*transactions: tuple[object, ...]) -> Block:
 
 
 def test_a_line_counts_transactions_and_names_operations() -> None:
-    transfer = Transfer.__new__(Transfer)
+    transfer = Transfer(ALICE, BOB, tokens(1), "")
 
     assert content_of(block_of()) == "empty"
     assert content_of(block_of((transfer,))) == "1 transaction (transfer)"

@@ -15,8 +15,6 @@ def test_lines_of_all_peers_are_of_one_kind(caplog: pytest.LogCaptureFixture) ->
     tell("62.1.1.2:1", "banned", logging.WARNING)
     assert [record.getMessage() for record in caplog.records] == ["62.1.1.1:1: closing", "62.1.1.2:1: banned"]
     assert {getattr(record, "rate", None) for record in caplog.records} == {PEER_LINES}
-    assert PEER_LINES.burst <= 30
-    assert PEER_LINES.a_second * 3_600 <= 720
 
 
 def test_a_line_quotes_so_much_of_the_other_side(caplog: pytest.LogCaptureFixture) -> None:

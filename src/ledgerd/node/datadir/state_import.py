@@ -16,6 +16,7 @@ from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.protocol.block import Block
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.import_progress import ImportProgress
 from ledgerd.snapshot.read import Snapshot
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def import_state(
         SnapshotError: The file is unreadable, not a snapshot of this network, or does not fit the block log.
     """
     began = time.monotonic()
-    snapshot = read_snapshot(path)
+    snapshot, line = read_snapshot(path), ImportProgress()
+    snapshot.progress = lambda done: line.at(done, snapshot.size)
     _require_no_gap(files.logs, snapshot)
     try:
         build_state(files.fresh_folder(), snapshot, network, files.space, residual, with_metadata=with_metadata)

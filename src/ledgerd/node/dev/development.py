@@ -126,7 +126,6 @@ class Development(Part):
         """Found the chain if it is new, and start production."""
         await self._chain.attach(self._begin)
         await self._chain.run(self._found)
-        await self._chain.attach(tell_blocks)
         if self._options.block_time == BLOCK_INTERVAL:
             self.work.keep("production", lambda _: run(self.producer, self._chain.on_chain, self._time.wall))
         elif self._options.block_time > 0:
@@ -245,3 +244,8 @@ class DevRuntime(Runtime):
         self.webserver.offer(("dev_api",), self.development.handlers)
         self.replace_production(self.development)
         self.leave_out(WATCH)  # a developer may ask for blocks that take minutes
+
+    async def start(self) -> None:
+        """Start, and log each block from then on: what the operator is told first are addresses and keys."""
+        await super().start()
+        await self.chain.attach(tell_blocks)

@@ -8,8 +8,9 @@ from ledgerd.supervision.line_rates import LineRate, limited
 
 log = logging.getLogger(__name__)
 
-PEER_LINES = LineRate("lines of peers", burst=30, a_second=0.2)
+BURST, A_SECOND = 30, 0.2
 """720 an hour."""
+PEER_LINES = LineRate("lines of peers", BURST, A_SECOND)
 LONGEST = 300
 """Characters of a line, which may quote a peer."""
 
