@@ -20,7 +20,8 @@ from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
 from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
-from ledgerd.node.parts.stuck import StuckPart
+from ledgerd.node.parts.watch.status import StatusPart
+from ledgerd.node.parts.watch.stuck import StuckPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.rpc.link.switchboard import Handler
@@ -32,13 +33,14 @@ from ledgerd.supervision.threads import in_thread
 log = logging.getLogger(__name__)
 
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
+STATUS = "status"
 """Parts that are not plugins."""
 
 FIRST = (EARLY, "chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
-LAST = ("validator", "validator_guard", "webserver", WATCH)
+LAST = ("validator", "validator_guard", "webserver", STATUS, WATCH)
 """Started last and stopped first: the guard needs production to stop cleanly, the webserver needs all other parts."""
 
 
@@ -69,6 +71,7 @@ class Runtime:
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
+        self.status = StatusPart(self.chain, self.peers, self.time, self.webserver.stand)
         if "p2p" in configuration.application.plugins:
             self.webserver.offer(("node_api",), self.peers.handlers)
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
@@ -85,6 +88,7 @@ class Runtime:
             "validator_guard": self.guard,
             "webserver": self.webserver,
             EARLY: self.webserver.early,
+            STATUS: self.status,
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
         file = configuration.invocation.create_snapshot
@@ -96,7 +100,7 @@ class Runtime:
             )
         self._started: list[Part] = []
         self._supervisor = Supervisor()
-        self._supervisor.health.changed.append(self.webserver.tell_health)
+        self._supervisor.health.changed += [self.webserver.tell_health, self.status.take_health]
 
     def _second(self) -> int:
         return self.time.wall() // MICRO
@@ -122,6 +126,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH)
+        plugins += () if self.is_one_shot else (STATUS,)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)

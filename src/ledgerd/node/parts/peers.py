@@ -112,6 +112,11 @@ class PeersPart(Part):
     async def _standing(self, _payload: bytes) -> bytes:
         return msgspec.msgpack.encode(await self._chain.run(self.standing))
 
+    @property
+    def driver(self) -> Driver | None:
+        """The connections, for the thread of the chain; None while there are none."""
+        return self._driver
+
     # -- on the thread of the chain: what the producer and the clients' broadcasts ask for
 
     @property

@@ -155,10 +155,14 @@ class WebserverPart(Part):
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish, topic, payload)
 
+    def stand(self, topic: str, payload: bytes) -> None:
+        """Send a value to the workers, and to later ones at their start; from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.board.stand, topic, payload)
+
     def tell_health(self, down: Mapping[str, str]) -> None:
         """Publish to the workers which parts are down; from any thread."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.board.stand, HEALTH, packed_topic(down))
+        self.stand(HEALTH, packed_topic(down))
 
     async def stop(self) -> None:
         """Answer the requests in flight, then stop."""

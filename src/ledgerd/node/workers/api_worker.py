@@ -26,6 +26,7 @@ from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_api import NODE_API
+from ledgerd.rpc.api.node_status import StatusBoard
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.rpc.blocks.records import BlockRecords
@@ -35,7 +36,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.routes import PartsDown, routes_of
 from ledgerd.rpc.http.service import Service
-from ledgerd.rpc.link.topics import HEALTH, WAITING
+from ledgerd.rpc.link.topics import HEALTH, STATUS, WAITING
 from ledgerd.rpc.link.waiting import WaitingReader
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
@@ -79,6 +80,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
         BlockArchive: archive,
         BlockRecords: BlockRecords(logs),
         Storage: Storage(state),
+        StatusBoard: (status := StatusBoard()),
     }
     plugins = [*settings.plugins]
     if settings.history_folder:
@@ -106,6 +108,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     down = PartsDown()
     link.on(WAITING, more_waits)
     link.on(HEALTH, down.take)
+    link.on(STATUS, status.take_status)
     serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
     serves.is_private = DEV_API in apis
     return serves

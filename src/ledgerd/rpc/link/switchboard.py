@@ -27,14 +27,14 @@ from ledgerd.rpc.link.frames import (
     frame,
 )
 from ledgerd.rpc.link.link import HEAD, STOP
-from ledgerd.rpc.link.topics import HEALTH, WAITING
+from ledgerd.rpc.link.topics import DETAILS, HEALTH, STATUS, WAITING
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 
-HEARD_BY_ALL = frozenset((HEAD, HEALTH, STOP, WAITING))
+HEARD_BY_ALL = frozenset((DETAILS, HEAD, HEALTH, STATUS, STOP, WAITING))
 
 MAX_RUNNING = 256
 """Unanswered requests of one worker; with more, its socket is not read (back-pressure)."""
@@ -84,7 +84,7 @@ class WorkerLink(asyncio.Protocol):
             case Subscribe(topic):
                 self.topics.add(topic)
             case Unsubscribe(topic):
-                self.topics.discard(topic)
+                self.topics -= {topic} - HEARD_BY_ALL
             case Alive():
                 self.heartbeats += 1
                 self._on_heartbeat()

@@ -1,0 +1,1 @@
+"""What is watched of the running node: whether its chain goes on, and how it stands for whoever looks."""
