@@ -10,8 +10,8 @@ from typing import cast
 
 import pytest
 
-from ledgerd.node.parts import stuck
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.watch import stuck
 from ledgerd.node.parts.watch.stuck import MOST_UNANSWERED, STUCK, Calls, StuckPart, note_restart
 
 

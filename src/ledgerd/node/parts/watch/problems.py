@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ledgerd.rpc.api.node_status import NodeStatus, Problem
 from ledgerd.rpc.http.routes import LONGEST_SILENCE
+from ledgerd.supervision.progress import many
 
 LOW_PARTICIPATION = 128 * 2 // 3
 FEWEST_PEERS = 3
@@ -41,7 +42,7 @@ def _problems(status: NodeStatus, age: int, down: Mapping[str, str]) -> Iterator
     if peers.mode != "alone" and peers.connections == 0:
         yield Problem("no peer is connected", "Look at p2p-seed-node, at the firewall and at the connection.")
     elif peers.mode != "alone" and peers.connections < FEWEST_PEERS:
-        yield Problem(f"only {peers.connections} of the peers are connected", "Add seeds with p2p-seed-node.")
+        yield Problem(f"only {many(peers.connections, 'peer')} connected", "Add seeds with p2p-seed-node.")
     if status.is_emergency:
         yield Problem(
             "the emergency consensus is on", "The network has lost most of its validators: follow its announcements."

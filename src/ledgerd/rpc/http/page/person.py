@@ -65,3 +65,9 @@ def _headers() -> bytes:
         "X-Content-Type-Options": "nosniff",
     }
     return "".join(f"{name}: {value}\r\n" for name, value in named.items()).encode("ascii")
+
+
+@cache
+def operator_page() -> Page:
+    """The page of the endpoint for metrics, which serves `operator_api` beside it."""
+    return person_page((), {}, is_operator=True)
