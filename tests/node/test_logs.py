@@ -37,7 +37,8 @@ def test_why_a_node_cannot_start_is_an_object_too(tmp_path: Path) -> None:
 
 
 def test_dev_shows_the_box_first_and_then_a_line_for_each_block(tmp_path: Path) -> None:
-    with NodeProcess("dev", "--data-dir", str(tmp_path / "chain"), "--http=127.0.0.1:0", "--ws=127.0.0.1:0") as node:
+    words = ("--http=127.0.0.1:0", "--ws=127.0.0.1:0", "--block-time=3600")
+    with NodeProcess("dev", "--data-dir", str(tmp_path / "chain"), *words) as node:
         port = node.port()
         node.call("dev_api", "mine_blocks", 2)
         node.wait_for(": empty", 2)
@@ -55,7 +56,7 @@ def test_dev_shows_the_box_first_and_then_a_line_for_each_block(tmp_path: Path) 
 
 def test_dev_writes_json_where_it_is_asked_for(tmp_path: Path) -> None:
     words = ("dev", "--data-dir", str(tmp_path / "chain"), "--http=127.0.0.1:0", "--ws=127.0.0.1:0")
-    with NodeProcess(*words, "--log-format=json") as node:
+    with NodeProcess(*words, "--block-time=3600", "--log-format=json") as node:
         node.port()
         node.call("dev_api", "mine_blocks", 1)
         node.wait_for("by viz: empty")

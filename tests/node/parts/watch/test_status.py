@@ -26,7 +26,7 @@ from tests.p2p.scripted_talk import Talk
 class Stage:
     """A chain, a clock, and what is told."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, has_operator: bool = False) -> None:
         self.network = Network(folder)
         self.network.start()
         self.now, self.steady = float(self.network.chain.head_time), 100.0
@@ -36,7 +36,13 @@ class Stage:
         time: Any = SimpleNamespace(wall=lambda: round(self.now * MICRO), seconds=lambda: self.steady)
         peers: Any = SimpleNamespace(driver=None)
         self.peers = peers
-        self.part = StatusPart(cast("ChainPart", self), cast("PeersPart", peers), cast("TimeSource", time), self.stand)
+        self.part = StatusPart(
+            cast("ChainPart", self),
+            cast("PeersPart", peers),
+            cast("TimeSource", time),
+            self.stand,
+            self.stand if has_operator else None,
+        )
 
     def stand(self, topic: str, payload: bytes) -> None:
         if topic == STATUS:
@@ -123,8 +129,7 @@ def test_blocks_of_a_sync_are_not_told_one_by_one(stage: Stage) -> None:
 def test_details_are_told_only_where_they_are_asked_for(tmp_path: Path, stage: Stage) -> None:
     stage.produce()
     assert stage.details == []
-    other = Stage(tmp_path / "other")
-    other.part.show_details(other.stand)
+    other = Stage(tmp_path / "other", has_operator=True)
     other.part.take_health({"webserver": "API worker 1: exit code -9"})
     other.begin()
     assert other.details[-1].status == other.statuses[-1]

@@ -51,10 +51,18 @@ Stand = Callable[[str, bytes], None]
 class StatusPart(Part):
     """Tells how the node stands, at each block and at each change."""
 
-    def __init__(self, chain: ChainPart, peers: PeersPart, time: TimeSource, stand: Stand) -> None:
+    def __init__(
+        self,
+        chain: ChainPart,
+        peers: PeersPart,
+        time: TimeSource,
+        stand: Stand,
+        show_details: Stand | None = None,
+    ) -> None:
+        """Tell everybody; and the details, where `show_details` is given, to the operator alone."""
         super().__init__("status")
         self._chain_part, self._peers, self._time, self._stand = chain, peers, time, stand
-        self._show_details: Stand | None = None
+        self._show_details = show_details
         self._chain: Chain | None = None
         self._slots = SlotRecord()
         self._is_behind = True
@@ -63,10 +71,6 @@ class StatusPart(Part):
         self._lines = RecentLines()
         self.down: Mapping[str, str] = {}
         """The needed parts that are down, each with the reason."""
-
-    def show_details(self, stand: Stand) -> None:
-        """Send the details too, for the operator alone; call it before the start."""
-        self._show_details = stand
 
     def take_health(self, down: Mapping[str, str]) -> None:
         """Take the parts that are down; from any thread."""
