@@ -13,6 +13,7 @@ SLOWEST = (
     "producer/test_thousand_slots.py",
     "attack/test_short_form.py",
     "node/dev/test_development.py",
+    "rpc/http/page/test_page_in_chromium.py",
     "chain/steps/markets/test_cuts.py",
     "sim/test_hostiles.py",
     "sim/test_doppelganger.py",

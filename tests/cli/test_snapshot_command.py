@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,9 @@ def test_a_replayed_state_is_written_and_read_back(
     assert main(["snapshot", "export", "--data-dir", one, str(first)]) == 0
     assert "block 120 written" in capsys.readouterr().out
     assert main(["snapshot", "import", "--data-dir", two, str(first)]) == 0
-    assert "the state of block 120" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "the state of block 120" in printed.out
+    assert re.search(r"importing: record ([0-9,]+) of \1 \(100 %\), ", printed.err)
     assert main(["snapshot", "export", "--data-dir", two, str(second)]) == 0
     assert changed(sections(second), sections(first)) <= {"dynamic_global_property"}
     capsys.readouterr()
@@ -60,6 +63,7 @@ def test_a_replayed_state_is_written_and_read_back(
 def test_a_recorded_snapshot_is_taken_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded, data = SNAPSHOTS / "open-2-120.vizjson", directory(tmp_path, "data")
     assert main(["snapshot", "import", "--data-dir", data, str(recorded)]) == 0
+    capsys.readouterr()
     written = tmp_path / "ours.vizjson"
     assert main(["snapshot", "export", "--data-dir", data, str(written)]) == 0
     assert capsys.readouterr().err == ""

@@ -18,29 +18,31 @@ from tests.house.source_tree import PACKAGE, ROOT, called_name, parse, python_fi
 
 LOUD = {"info", "warning", "error", "critical", "exception", "log"}
 LOGGERS = {"log", "_frame_log"}
-REASONS = {"remark", "strike", "ban", "close", "tell"}
-"""Calls whose text is logged: remarks on the configuration, and why a peer is charged or closed."""
+REASONS = {"remark", "strike", "ban", "close", "tell", "ProgressLine", "progress"}
+"""Calls whose text is logged: remarks on the configuration, why a peer is charged or closed, and work with progress."""
 
 PASSED_ON: dict[str, tuple[str, ...]] = {
     "chain/log/files.py": (),  # the text of an exception
+    "cli/progress.py": ("supervision/progress.py",),
     "node/datadir/opening.py": ("node/datadir/origin.py",),
     "node/lifecycle.py": (),  # remarks on the configuration: REASONS
     "node/parts/validators/guard.py": ("producer/guard.py",),
     "node/parts/peers.py": ("p2p/report.py",),
-    "node/parts/replaying.py": ("node/parts/replaying.py",),
+    "node/parts/replaying.py": ("node/parts/replaying.py", "supervision/progress.py"),
     "node/unknown_hardforks.py": ("chain/rules/validators/unknown_hardforks.py",),
     "p2p/network_state.py": ("p2p/network_state.py",),
     "p2p/shared/notices.py": (),  # why a peer is charged or closed: REASONS
     "p2p/sync/intake.py": ("p2p/sync/report.py",),
     "producer/doppelganger.py": ("producer/doppelganger.py",),
     "producer/loop.py": ("producer/decision.py", "producer/streaks.py"),
+    "snapshot/import_progress.py": ("supervision/progress.py",),
     "snapshot/jobs.py": ("snapshot/job.py",),
     "supervision/work.py": ("supervision/work.py", "node/workers/key_recovery.py"),
 }
 """Files that log a text which was made elsewhere, and the files that make it: all their texts count."""
 
 WORD = re.compile(r"[A-Za-z]+(?:['_-][A-Za-z]+)*")
-PLACEHOLDER = re.compile(r"%[-+#0 ]*\d*(?:\.\d+)?[sdfrx]|\\x[0-9a-f]+")
+PLACEHOLDER = re.compile(r"%(?:\([a-z_]+\))?[-+#0 ]*\d*(?:\.\d+)?[sdfrx]|\\x[0-9a-f]+")
 ENTRY = re.compile(r"^- \*\*([^*]+)\*\*: ", re.MULTILINE)
 HERE = ROOT / "tests" / "house"
 
@@ -68,6 +70,13 @@ def log_calls(module: ast.Module) -> Iterator[ast.Call]:
                     yield node
 
 
+def values_of(argument: ast.expr) -> ast.AST:
+    """An argument without the names of its fields, which only JSON shows."""
+    if not isinstance(argument, ast.Dict):
+        return argument
+    return ast.List(argument.values, ast.Load())
+
+
 def log_texts(src: Path) -> Iterator[str]:
     """What the log can say, but for values."""
     makers = {file for files in PASSED_ON.values() for file in files}
@@ -75,7 +84,7 @@ def log_texts(src: Path) -> Iterator[str]:
         module = parse(path)
         for call in log_calls(module):
             for argument in call.args:
-                yield from literals(argument)
+                yield from literals(values_of(argument))
         for node in ast.walk(module):
             if isinstance(node, ast.Call) and called_name(node) in REASONS:
                 yield from literals(node)
@@ -89,7 +98,9 @@ def passed_on(src: Path) -> set[str]:
         path.relative_to(src / PACKAGE).as_posix()
         for path in python_files(src / PACKAGE)
         for call in log_calls(parse(path))
-        if not any(WORD.search(PLACEHOLDER.sub(" ", text)) for argument in call.args for text in literals(argument))
+        if not any(
+            WORD.search(PLACEHOLDER.sub(" ", text)) for argument in call.args for text in literals(values_of(argument))
+        )
     }
 
 
@@ -183,3 +194,30 @@ def test_a_text_that_is_passed_on_unseen_is_found(tmp_path: Path) -> None:
     )
 
     assert passed_on(tree) == {"node/a.py"}
+
+
+NAMELESS = re.compile(r"%[-+#0 ]*\d*(?:\.\d+)?[sdfrx]")
+
+
+def nameless(src: Path) -> Iterator[str]:
+    """Log lines whose values have no names, which `log-format = json` writes as fields; a text that was made elsewhere
+    may stand alone.
+    """
+    for path in python_files(src / PACKAGE):
+        for call in log_calls(parse(path)):
+            for argument in call.args:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    text = argument.value
+                    if text != "%s" and NAMELESS.search(text):
+                        yield f"{path.relative_to(src / PACKAGE).as_posix()}:{call.lineno}: {text}"
+
+
+def test_every_value_of_a_log_line_has_a_name() -> None:
+    assert [*nameless(ROOT / "src")] == []
+
+
+def test_a_value_without_a_name_is_found(tmp_path: Path) -> None:
+    text = "log.info('block %d', n)\nlog.info('block %(block)d', {'block': n})\nlog.info('%s', text)\n"
+    tree = write_tree(tmp_path, {f"{PACKAGE}/node/a.py": text})
+
+    assert [*nameless(tree)] == ["node/a.py:1: block %d"]

@@ -335,6 +335,11 @@ GROUPS = (
         "rpc/api/dev_api rpc/api/history/filter rpc/api/history/pages rpc/api/node_api rpc/blocks/storage",
     ),
     Group(
+        "how a node stands, for the page: proven by what is told and by what Chromium shows of it",
+        ("node/parts/watching/test_status.py", "rpc/http/page/test_page_in_chromium.py"),
+        "rpc/api/node_status rpc/api/operator_api",
+    ),
+    Group(
         "what a call goes through: proven by requests and their answers",
         ("rpc/call/test_dispatch.py", "rpc/api/test_recorded_errors.py", "rpc/describe/test_openrpc.py"),
         "rpc/call/errors rpc/call/view rpc/describe/schemas",

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Self
@@ -19,7 +19,11 @@ PROGRAM = (sys.executable, "-c", "import sys; from ledgerd.cli import main; sys.
 PATIENCE = 120.0
 """Seconds after which a test has failed; on a machine that is busy with others, some take a quarter of it."""
 
-SERVES = re.compile(r"start listening for (http|ws) requests on 127\.0\.0\.1:(\d+)")
+SERVES = {
+    kind: re.compile(rf"(?:start listening for {kind} requests on |{kind}://)127\.0\.0\.1:(\d+)")
+    for kind in ("http", "ws")
+}
+"""Where a node listens, in a line of its log or, of `ledgerd dev`, of its greeting."""
 
 
 class NodeProcess:
@@ -52,16 +56,19 @@ class NodeProcess:
 
     def wait_for(self, words: str, count: int = 1) -> None:
         """Return when so many lines of the log have held these words."""
+        self._wait(lambda: sum(words in line for line in self.lines) >= count, words)
+
+    def _wait(self, is_there: Callable[[], bool], words: str) -> None:
         deadline = time.monotonic() + PATIENCE
-        while sum(words in line for line in self.lines) < count:
+        while not is_there():
             try:
                 self._fresh.get(timeout=max(0.0, deadline - time.monotonic()))
             except Empty:
                 raise AssertionError(f"the node never said {words!r}:\n{self.log}") from None
 
     def port(self, kind: str = "http") -> int:
-        self.wait_for(f"start listening for {kind} requests")
-        return next(int(found[2]) for line in self.lines if (found := SERVES.search(line)) and found[1] == kind)
+        self._wait(lambda: any(map(SERVES[kind].search, self.lines)), f"where it listens for {kind}")
+        return next(int(found[1]) for line in self.lines if (found := SERVES[kind].search(line)))
 
     def call(self, api: str, method: str, *arguments: object) -> Any:
         """The result of a request over HTTP, or its error object."""

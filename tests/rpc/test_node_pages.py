@@ -21,8 +21,11 @@ def test_a_node_shows_its_pages(tmp_path: Path) -> None:
             pages[path] = answer.read()
             assert answer.status == 200
         connection.close()
+        status = node.call("node_api", "follow_status")
 
-    assert b"Head block <b>" in pages["/"]
+    assert b"Head block" in pages["/"]
+    assert status["head"] >= 21
+    assert status["slots"][-1] == {"validator": "viz", "block": status["head"], "delay": status["slots"][-1]["delay"]}
     assert json.loads(pages["/health"]) == {"healthy": True}
     assert json.loads(pages["/ready"])["ready"]
     offered = {method["tags"][0]["name"] for method in json.loads(pages["/openrpc.json"])["methods"]}

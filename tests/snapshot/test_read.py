@@ -136,3 +136,12 @@ def test_a_header_that_is_no_json_is_refused(header: bytes) -> None:
 def test_a_header_without_a_chain_is_refused() -> None:
     with pytest.raises(SnapshotError, match="header of the snapshot cannot be read"):
         Snapshot.from_bytes(packed(small_state(), chain_id=[]))
+
+
+def test_the_reader_tells_how_many_records_it_has_read() -> None:
+    snapshot, told = Snapshot.from_bytes(recorded_file("open-2-120")), list[int]()
+    snapshot.progress = told.append
+    count = sum(name in snapshot.object_counts for name, _ in snapshot.records())
+
+    assert snapshot.size == count
+    assert count <= told[-1] <= count + 10  # members of the file that are no section

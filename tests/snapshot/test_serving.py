@@ -16,7 +16,6 @@ from ledgerd.snapshot.serving import (
     Answer,
     FileRange,
     Offer,
-    Refusals,
     ServerSession,
 )
 
@@ -58,13 +57,6 @@ def test_an_ipv6_address_is_charged_as_its_network() -> None:
     assert door.admit("2001:db8:0:1::1", 0) is None
     door.leave("2001:db8::ffff")
     assert door.admit("2001:db8::9", 0) is None
-
-
-def test_of_ten_thousand_refusals_a_line_a_minute_is_written() -> None:
-    refusals = Refusals()
-    counts = [refusals.count(now / 100) for now in range(10_000)]
-
-    assert [count for count in counts if count is not None] == [0, 5_999]
 
 
 def test_the_eleventh_visit_within_an_hour_is_refused_and_not_counted() -> None:

@@ -1,4 +1,4 @@
-"""Restart pauses, giving up, and the limit of log lines, with times as arguments."""
+"""Restart pauses and giving up, with times as arguments."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 from ledgerd.supervision.policy import (
     FAILURE_SECONDS,
     FIRST_PAUSE,
-    LINE_SECONDS,
     LONGEST_PAUSE,
     MOST_FAILURES,
-    MOST_LINES,
     STEADY_SECONDS,
-    LineLimit,
     Restarts,
 )
 
@@ -101,29 +98,3 @@ def test_it_is_given_up_exactly_when_ten_starts_have_failed_in_ten_minutes(lives
     for number, (now, _, pause) in enumerate(told):
         failed = [at for at, has_worked, _ in told[: number + 1] if not has_worked and now - at <= FAILURE_SECONDS]
         assert (pause is None) == (len(failed) >= MOST_FAILURES)
-
-
-@given(st.lists(st.integers(0, 20), max_size=100))
-def test_a_minute_never_has_more_than_ten_lines_and_none_is_lost(waits: list[int]) -> None:
-    limit, now, lines, told = LineLimit(), 0.0, [], 0
-    for wait in waits:
-        now += wait
-        if limit.take(now):
-            lines.append(now)
-            told += 1
-        if count := limit.take_count(now):
-            lines.append(now)
-            told += count
-    now += limit.wait(now)
-
-    assert told + limit.take_count(now) == len(waits)
-    assert all(later - first >= LINE_SECONDS for first, later in zip(lines, lines[MOST_LINES:], strict=False))
-
-
-def test_what_comes_above_ten_lines_is_counted_and_told_when_there_is_room() -> None:
-    limit = LineLimit()
-    assert [limit.take(float(second)) for second in range(15)] == [True] * 10 + [False] * 5
-    assert limit.take_count(59) == 0
-    assert limit.wait(14) == 46
-    assert limit.take_count(60) == 5
-    assert limit.take_count(61) == 0

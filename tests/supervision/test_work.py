@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from ledgerd.supervision.line_rates import LineRate
 from ledgerd.supervision.part import Part, Supervisor
-from ledgerd.supervision.policy import MOST_FAILURES
+from ledgerd.supervision.policy import LINE_SECONDS, MOST_FAILURES, MOST_LINES
 from ledgerd.supervision.work import Ended, Ending, PartFailed, Work, Working
 from tests.supervision.clocks import Clock
 
@@ -205,18 +206,15 @@ def test_a_needed_part_is_down_from_its_end_until_it_works_again(*, is_needed: b
     assert seen == (down if is_needed else [])
 
 
-def test_ten_lines_a_minute_and_then_a_count(caplog: pytest.LogCaptureFixture) -> None:
-    async def scene(station: Station, _: Supervisor, clock: Clock) -> None:
-        for number in range(15):
-            restarts = station.work.restart_schedule(f"worker {number}")
-            restarts.working()
-            restarts.ended(Ended("exit code -9"))
-        clock.now += 60
+def test_the_lines_of_a_part_have_a_rate_of_their_own(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(station: Station, _: Supervisor, __: Clock) -> None:
+        restarts = station.work.restart_schedule("worker")
+        restarts.working()
+        restarts.ended(Ended("exit code -9"))
 
     play(scene)
-    lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert len(lines) == 11
-    assert lines[-1] == "station: 5 more restarts in the last minute"
+    rates = [getattr(record, "rate", None) for record in caplog.records if record.levelno >= logging.WARNING]
+    assert rates == [LineRate("restarts of station", MOST_LINES, MOST_LINES / LINE_SECONDS)]
 
 
 def test_what_is_started_by_hand_waits_for_its_pause() -> None:

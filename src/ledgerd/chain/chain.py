@@ -225,7 +225,7 @@ class Chain(ChainView):
                 try:
                     conclude()
                 except RuleViolation as rule:
-                    log.warning("the branch that was tried is left: %s", rule)
+                    log.warning("the branch that was tried is left: %(rule)s", {"rule": rule})
                 finally:
                     self._linking.follow_trunk()
                     self._commit()

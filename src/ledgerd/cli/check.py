@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+from ledgerd.cli.progress import progress
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.chain.offline.invariants import CHECKS, check  # noqa: PLC0415 - the chain is not loaded for `--help`
 
     with opened_chain(chosen, must_exist=True) as chain:
-        problems = [*check(chain), *_faults_of_history(chosen, chain)]
+        with progress("checking", len(CHECKS), unit="check") as advance:
+            problems = [*check(chain, advance), *_faults_of_history(chosen, chain)]
         for problem in problems[:MOST_PRINTED]:
             sys.stdout.write(f"{problem}\n")
         if problems:

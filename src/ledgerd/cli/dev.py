@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ METRICS_ABOVE_HTTP = 1_100
 PORTS = 1 << 16
 REAL_TIME = 3.0
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+SHOWN = ("ledgerd.node.dev", "ledgerd.node.lifecycle")
+"""Loggers with lines that a developer reads; of all others only warnings are shown."""
 MARK = "this-is-a-chain-to-develop-on"
 """A marker file: the directory is that of a development chain and may be emptied."""
 
@@ -94,7 +97,8 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         help="allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
     )
     arguments.add_argument("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
-    arguments.add_argument("--quiet", action="store_true", help="log only warnings, no line for each block")
+    arguments.add_argument("--log-format", choices=("text", "json"), default="text", help="how the log is written")
+    arguments.add_argument("--quiet", action="store_true", help="print only warnings, no line for each block")
     arguments.set_defaults(run=run)
 
 
@@ -115,7 +119,9 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
 
     options = DevOptions(chosen.block_time, chosen.fast_forward)
-    return run_node(configuration, lambda each: DevRuntime(each, options), greeting=lambda: greeting(chosen))
+    return run_node(
+        configuration, lambda each: DevRuntime(each, options), greeting=lambda listening: greeting(chosen, listening)
+    )
 
 
 def _prepare(folder: Path, *, fresh: bool) -> None:
@@ -135,17 +141,18 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
     from ledgerd.node.dev.founding import dev_producer  # noqa: PLC0415
 
     name, key = dev_producer()
-    level = "warn" if chosen.quiet else "info"
+    shown = {"default": "warn"} if chosen.quiet else {"default": "warn"} | dict.fromkeys(SHOWN, "info")
+    loggers = (f"[logger.{name}]\nlevel = {level}\nappenders = stderr\n" for name, level in shown.items())
     (folder / "config.ini").write_text(
         "# Written anew by each start of `ledgerd dev`.\n"
-        "[log.console_appender.stderr]\nstream = std_error\n\n"
-        f"[logger.default]\nlevel = {level}\nappenders = stderr\n",
+        "[log.console_appender.stderr]\nstream = std_error\n\n" + "\n".join(loggers),
         encoding="utf-8",
     )
     return read_configuration(
         {
             "data-dir": [str(folder)],
             "chain": ["testnet"],
+            "log-format": [chosen.log_format],
             "plugin": [PLUGINS],
             "shared-file-size": ["256M"],
             "inc-shared-file-size": ["256M"],
@@ -164,8 +171,10 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
     )
 
 
-def greeting(chosen: argparse.Namespace) -> str:
+def greeting(chosen: argparse.Namespace, listening: Sequence[tuple[str, int]]) -> str:
     """What is printed after the start: addresses, accounts, keys and an example."""
+    addresses = [f"{host}:{port}" for host, port in listening]
+    http, websocket = addresses[0], addresses[-1]
     from ledgerd.node.dev.founding import ORACLE_ACCOUNT, dev_accounts  # noqa: PLC0415
     from ledgerd.node.dev.markets import AGENTS  # noqa: PLC0415
     from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
@@ -178,11 +187,11 @@ def greeting(chosen: argparse.Namespace) -> str:
     )
     question = '{"jsonrpc":"2.0","method":"call","params":["database_api","get_dynamic_global_properties",[]],"id":1}'
     return (
-        f"\nA chain to develop on, with {pace}.\n"
-        f"  HTTP       http://{chosen.http}\n  WebSocket  ws://{chosen.ws}\n"
+        f"A chain to develop on, with {pace}.\n"
+        f"  HTTP       http://{http}\n  WebSocket  ws://{websocket}\n"
         f"  metrics    http://{chosen.metrics}/metrics\n"
         f"  chain id   {TESTNET.chain_id.hex()}\n\n"
         f"Accounts and their private keys, which everybody knows:\n{rows}\n"
         f"Agents, keys that may sign some operations for an account:\n{agents}\n"
-        f"Try it:\n  curl -s http://{chosen.http} -d '{question}'\n\n"
+        f"Try it:\n  curl -s http://{http} -d '{question}'\n\n"
     )

@@ -1,38 +1,29 @@
-"""The progress bar of commands that process many blocks."""
+"""How far commands are that process many blocks or records: on standard error, as `supervision.progress` says it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+log = logging.getLogger(__name__)
+
+Advance = Callable[[int], None]
 
 
-def progress_bar() -> Progress:
-    """A bar with height, blocks a second and time left; without a terminal it is printed once, at the end."""
-    from rich.console import Console  # noqa: PLC0415 - slow to load, and only for this
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text  # noqa: PLC0415
+@contextmanager
+def progress(work: str, total: int, *, done: int = 0, unit: str = "block") -> Iterator[Advance]:
+    """Show how far the work is within the `with` block: call the result with each height."""
+    from ledgerd.node.config.logging.setup import set_up_for_person  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.supervision.progress import ProgressLine, shown  # noqa: PLC0415
 
-    class Speed(ProgressColumn):
-        """A column with the recent blocks a second."""
+    line = ProgressLine(work, done, time.monotonic(), unit)
 
-        def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:,.0f} blocks/s")
+    def advance(height: int) -> None:
+        step = line.at(height, total, time.monotonic())
+        if step is not None:
+            log.info("%s", step.text, extra=shown(step))
 
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Speed(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
+    with set_up_for_person(log):
+        yield advance

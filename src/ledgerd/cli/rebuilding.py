@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, opened_chain
-from ledgerd.cli.progress import progress_bar
+from ledgerd.cli.progress import progress
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -29,10 +29,8 @@ def add_rebuild(
 
 
 def rebuild_with_progress(
-    chosen: argparse.Namespace, task: str, rebuild: Callable[[Chain, Callable[[int], None]], int]
+    chosen: argparse.Namespace, rebuild: Callable[[Chain, Callable[[int], None]], int]
 ) -> tuple[int, int]:
     """Rebuild something from the chain of a data directory; returns how many blocks that took, and the head."""
-    with opened_chain(chosen, must_exist=True) as chain, progress_bar() as bar:
-        shown = bar.add_task(task, total=chain.head_number)
-        count = rebuild(chain, lambda height: bar.update(shown, completed=height))
-        return count, chain.head_number
+    with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:
+        return rebuild(chain, advance), chain.head_number

@@ -1,4 +1,4 @@
-"""`ledgerd replay`: applies a block log to the state of a data directory, with a progress bar."""
+"""`ledgerd replay`: applies a block log to the state of a data directory, and shows how far it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
 from ledgerd.cli.history import recorded
-from ledgerd.cli.progress import progress_bar
+from ledgerd.cli.progress import progress
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
@@ -45,11 +45,8 @@ def run(chosen: argparse.Namespace) -> int:
         recording_blocks(chain, configuration_of(chosen)),
     ):
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
-        with progress_bar() as bar:
-            task = bar.add_task("replaying", total=last, completed=chain.head_number)
-            count = replay(
-                chain, source, to=chosen.to, skip=skip, progress=lambda height: bar.update(task, completed=height)
-            )
+        with progress("replaying", last, done=chain.head_number) as advance:
+            count = replay(chain, source, to=chosen.to, skip=skip, progress=advance)
         sys.stdout.write(
             f"{count} blocks applied; head block {chain.head_number} {chain.head_id.hex()}, "
             f"irreversible {chain.irreversible}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import time
 from pathlib import Path
@@ -48,15 +49,20 @@ def run_export(chosen: argparse.Namespace) -> int:
 
 def run_import(chosen: argparse.Namespace) -> int:
     """Make the state of a data directory from a snapshot; a failure leaves no state behind."""
+    from ledgerd.node.config.logging.setup import set_up_for_person  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.datadir.state_import import import_state  # noqa: PLC0415
+    from ledgerd.snapshot import import_progress  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     files = files_of(configuration)
     if files.exists:
         raise OperatorError(f"there is a state in {chosen.data_dir} already: choose another --data-dir")
     options, network = configuration.snapshot, network_of(configuration)
-    head = import_state(files, chosen.file, network, options.pm_legacy_residual, with_metadata=options.knows_pm_meta)
+    with set_up_for_person(logging.getLogger(import_progress.__name__)):
+        head = import_state(
+            files, chosen.file, network, options.pm_legacy_residual, with_metadata=options.knows_pm_meta
+        )
     sys.stdout.write(f"the state of block {head} is in {chosen.data_dir}\n")
     return 0

@@ -47,7 +47,8 @@ def open_history(
         return _opened(chain, folder, settings, space)
     except HistoryDamaged as problem:
         aside = folder.with_name(folder.name + DAMAGED_SUFFIX)
-        log.error("%s; it was moved to %s, and an empty one is started", problem, aside)  # noqa: TRY400 - says it all
+        told = {"reason": problem, "folder": aside}
+        log.error("%(reason)s; it was moved to %(folder)s, and an empty one is started", told)  # noqa: TRY400 - says all
         shutil.rmtree(aside, ignore_errors=True)
         folder.rename(aside)
     return _opened(chain, folder, settings, space)
@@ -67,7 +68,10 @@ def follow(chain: Chain, store: HistoryStore) -> None:
     """Make a history consistent with a chain, and record the chain's events from now on."""
     common = _last_in_common(chain, store)
     if common < store.head_number:
-        log.info("the history is cut back from block %d to block %d", store.head_number, common)
+        log.info(
+            "the history is cut back from block %(block)d to block %(common)d",
+            {"block": store.head_number, "common": common},
+        )
         store.truncate(common)
     chain.precede(_until_damaged(store))
     head = chain.head_number
@@ -75,9 +79,15 @@ def follow(chain: Chain, store: HistoryStore) -> None:
         if common and common >= chain.irreversible:
             chain.retell(common)
         elif common:
-            log.warning("the history lacks the operations of blocks %d to %d: %s", common + 1, head, REMEDY)
+            log.warning(
+                "the history lacks the operations of blocks %(first)d to %(last)d: %(remedy)s",
+                {"first": common + 1, "last": head, "remedy": REMEDY},
+            )
         else:
-            log.info("the history begins behind block %d; for what was before, run `ledgerd history rebuild`", head)
+            log.info(
+                "the history begins behind block %(block)d; for what was before, run `ledgerd history rebuild`",
+                {"block": head},
+            )
 
 
 def _until_damaged(store: HistoryStore) -> Recorder:
@@ -91,7 +101,7 @@ def _until_damaged(store: HistoryStore) -> Recorder:
             store.record(events)
         except HistoryDamaged as problem:
             damage.append(problem)
-            log.error("the history stops: %s", problem)  # noqa: TRY400 - says it all
+            log.error("the history stops: %(reason)s", {"reason": problem})  # noqa: TRY400 - says it all
 
     return record
 

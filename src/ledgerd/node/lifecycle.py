@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,9 @@ STOP_PATIENCE = 15.0
 """Seconds that a stop may take, besides what the validator guard is configured to wait. After that the process exits
 without finishing (a snapshot that is being read or written is lost): service managers kill after 30 seconds."""
 SYSTEM_REMEDY = "see to the disk, its free space and the permissions, then start again"
+Greeting = Callable[[Sequence[tuple[str, int]]], str]
+"""What to print when everything has started; it gets the listening addresses."""
+
 DASHES = "-" * 52
 
 
@@ -58,17 +61,19 @@ def run_node(
     configuration: Configuration,
     make: Callable[[Configuration], Runtime] = Runtime,
     *,
-    greeting: Callable[[], str] = str,
+    greeting: Greeting | None = None,
 ) -> int:
     """Run a node until it is asked to stop, and return the exit code.
 
-    The greeting is printed when everything has started.
+    With a greeting, the node runs for somebody who watches: it is printed when everything has started, in place of the
+    banner at the start, and lines of the log are short.
     """
-    set_up_logging(configuration.logging)
+    set_up_logging(configuration.logging, configuration.application.log_format, is_for_person=greeting is not None)
     for remark in configuration.remarks:
         log.warning("%s", remark)
     if configuration.without_meaning:
-        log.warning("options without meaning to this node: %s", ", ".join(configuration.without_meaning))
+        named = {"options": ", ".join(configuration.without_meaning)}
+        log.warning("options without meaning to this node: %(options)s", named)
     see_to_files(configuration)
     if configuration.snapshot.test_trusted_seeds:
         sys.stderr.write(run_probe(configuration.snapshot.trusted_peers))
@@ -88,7 +93,7 @@ def see_to_files(configuration: Configuration) -> None:
 
 
 async def live(
-    configuration: Configuration, make: Callable[[Configuration], Runtime], greeting: Callable[[], str]
+    configuration: Configuration, make: Callable[[Configuration], Runtime], greeting: Greeting | None
 ) -> int:
     """Start, wait for the end, stop; then start again if a newer state was built meanwhile."""
     stopping, tasks = asyncio.Event(), Tasks(_log_failure)
@@ -98,12 +103,13 @@ async def live(
     try:
         while True:
             runtime = make(configuration)
-            sys.stderr.write(banner(runtime.chain.network))
+            if greeting is None:
+                _tell_start(configuration, runtime.chain.network)
             starting = tasks.begin(runtime.start(), "start")
             await first_of(asyncio.wait([starting]), runtime.ended(), stopping.wait())
             if starting.done():
                 await starting
-                sys.stderr.write(greeting())
+                sys.stderr.write("" if greeting is None else greeting(runtime.webserver.addresses))
                 if not runtime.is_one_shot:
                     await _until_the_end(runtime, stopping)
             reason = runtime.failure
@@ -113,9 +119,9 @@ async def live(
             if reason is not None or stopping.is_set() or not runtime.has_newer_state:
                 break
     except Exception as problem:  # noqa: BLE001 - any failure ends the process and is reported
-        return _fatal(problem)
+        return _fatal(problem, configuration)
     if reason is not None:
-        return _fatal(reason)
+        return _fatal(reason, configuration)
     log.info("exited cleanly")
     return STOPPED
 
@@ -146,14 +152,31 @@ def _log_failure(problem: BaseException) -> None:
     log.debug("a start or a stop has failed", exc_info=problem)
 
 
-def _fatal(problem: BaseException) -> int:
+def _writes_json(configuration: Configuration) -> bool:
+    return configuration.application.log_format == "json"
+
+
+def _tell_start(configuration: Configuration, network: ChainParameters) -> None:
+    if _writes_json(configuration):
+        log.info("starting on the network %(network)s", {"network": network.name})
+    else:
+        sys.stderr.write(banner(network))
+
+
+def _fatal(problem: BaseException, configuration: Configuration) -> int:
+    def tell(text: str) -> None:
+        if _writes_json(configuration):
+            log.critical("%s", text)
+        else:
+            sys.stderr.write(f"ledgerd: {text}\n")
+
     if isinstance(problem, OperatorError | PartFailed):
         log.debug("the fault in full", exc_info=problem)
-        sys.stderr.write(f"ledgerd: {problem}\n")
+        tell(str(problem))
     elif isinstance(problem, OSError):
         log.debug("the fault of the system in full", exc_info=problem)
         place = f"{problem.filename}: " if problem.filename else ""
-        sys.stderr.write(f"ledgerd: {place}{problem.strerror or problem}: {SYSTEM_REMEDY}\n")
+        tell(f"{place}{problem.strerror or problem}: {SYSTEM_REMEDY}")
     else:
         log.critical("the node stops: internal error", exc_info=problem)
     return FATAL
@@ -186,7 +209,7 @@ def _stop_at_end_of_input(stopping: asyncio.Event) -> None:
             pass
 
     def ended(problem: BaseException | None) -> None:
-        log.info("standard input has ended%s", "" if problem is None else f": {problem}")
+        log.info("standard input has ended%(reason)s", {"reason": "" if problem is None else f": {problem}"})
         with suppress(RuntimeError):  # the loop may have ended before
             loop.call_soon_threadsafe(stopping.set)
 

@@ -24,6 +24,7 @@ from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
 from ledgerd.node.parts.validators.guard import GuardPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
+from ledgerd.node.parts.watching.status import StatusPart
 from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
@@ -37,14 +38,14 @@ log = logging.getLogger(__name__)
 
 METRICS = "metrics"
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
-MONITOR, SELF_CHECK = "validator_monitor", "self_check"
+MONITOR, SELF_CHECK, STATUS = "validator_monitor", "self_check", "status"
 """Parts that are not plugins."""
 
 FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, "operation_history", "block_info", REPLAY)
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
-LAST = (MONITOR, "validator", "validator_guard", "webserver", SELF_CHECK, WATCH)
+LAST = (MONITOR, "validator", "validator_guard", "webserver", STATUS, SELF_CHECK, WATCH)
 """Started last and stopped first: the monitor sees the first block that we make, the guard needs production to stop
 cleanly, the webserver needs all other parts."""
 
@@ -77,6 +78,7 @@ class Runtime:
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
+        self.status = StatusPart(self.chain, self.peers, self.time, self.webserver.stand)
         if "p2p" in configuration.application.plugins:
             self.webserver.offer(("node_api",), self.peers.handlers)
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
@@ -97,6 +99,7 @@ class Runtime:
             SELF_CHECK: SelfCheckPart(
                 configuration, self.chain, self.peers, self.time.machine_second, lambda: production.clock_offset
             ),
+            STATUS: self.status,
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
         self._metrics = self._metering(configuration)
@@ -109,7 +112,7 @@ class Runtime:
             )
         self._started: list[Part] = []
         self._supervisor = Supervisor()
-        self._supervisor.health.changed.append(self.webserver.tell_health)
+        self._supervisor.health.changed += [self.webserver.tell_health, self.status.take_health]
 
     def _metering(self, configuration: Configuration) -> MetricsPart | None:
         endpoint = configuration.metrics.endpoint
@@ -145,7 +148,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, MONITOR, WATCH)
-        plugins += () if self.is_one_shot else (METRICS, SELF_CHECK)
+        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)
@@ -192,5 +195,7 @@ class Runtime:
         """Put the state that was built while this node ran in place of the old one."""
         aside = self.chain.files.set_full_log_aside()
         if aside is not None:
-            log.warning("the newer state does not continue the block log, which is kept in %s", aside)
+            log.warning(
+                "the newer state does not continue the block log, which is kept in %(folder)s", {"folder": aside}
+            )
         self.chain.files.put_in_place()

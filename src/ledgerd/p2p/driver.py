@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ledgerd.metrics.meters.round_trips import round_trip
 from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, RecoverKeys, Send
+from ledgerd.p2p.shared.notices import tell
 from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 from ledgerd.protocol.endpoint import Endpoint
@@ -165,9 +166,12 @@ class Driver:
                 self._server = await asyncio.get_running_loop().create_server(
                     lambda: PeerConnection(self), listen.host, listen.port
                 )
-                log.info("listening for peers at %s", listen)
+                log.info("listening for peers at %(endpoint)s", {"endpoint": listen})
             except OSError as error:
-                log.warning("cannot listen for peers at %s, only dialling: %s", listen, error)
+                log.warning(
+                    "cannot listen for peers at %(endpoint)s, only dialling: %(reason)s",
+                    {"endpoint": listen, "reason": error},
+                )
         for each in (self._tick(), self._watch_sync(), self._work()):
             self._tasks.begin(each)
 
@@ -338,7 +342,7 @@ class Driver:
         if connection is None or connection.transport is None:
             return
         if self._is_too_much(connection, len(frame)) or not connection.send(number, frame):
-            self.network.core.notices.tell(self._clock(), connection.remote, "reads too slowly")
+            tell(connection.remote, "reads too slowly")
             connection.transport.abort()
 
     def _is_too_much(self, connection: PeerConnection, size: int) -> bool:

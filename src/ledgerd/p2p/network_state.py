@@ -232,7 +232,6 @@ class NetworkState:
         self._time_out()
         self._uncross()
         intake.ranges.expire()
-        core.notices.sum_up(now)
         intake.mempool.clean(now, drops_unanchored=core.mode is Mode.FORWARD)
         intake.look_after()
         self.dialogue.exchange.ask()

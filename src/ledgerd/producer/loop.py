@@ -94,18 +94,24 @@ class Producer:
         block = self._signed.unapplied(self.chain.head_id, self.chain.head_time)
         if block is not None:
             self._take_up(block)
-        log.info("Launching block production for %d validators.", len(names))
-        log.info("validators of this node: %s", " ".join(names))
+        log.info("Launching block production for %(count)d validators.", {"count": len(names)})
+        log.info("validators of this node: %(validators)s", {"validators": " ".join(names)})
         if self._guards.allows_stale and self.chain.head_number == 0:
-            log.info("NEW CHAIN: %s begins here, with the first block of this node", self.chain.network.name)
+            log.info(
+                "NEW CHAIN: %(network)s begins here, with the first block of this node",
+                {"network": self.chain.network.name},
+            )
 
     def _take_up(self, block: Block) -> None:
         """Apply a block that was signed but not applied before the node stopped."""
         problem = self.chain.push_block(block).violation
         if problem is not None:
-            log.error("block #%d, signed before the stop, cannot be applied: %s", block.number, problem)
+            log.error(
+                "block #%(block)d, signed before the stop, cannot be applied: %(rule)s",
+                {"block": block.number, "rule": problem},
+            )
             return
-        log.info("block #%d was signed before the stop, and is applied and sent now", block.number)
+        log.info("block #%(block)d was signed before the stop, and is applied and sent now", {"block": block.number})
         self._peers.broadcast_block(block)
 
     # -- one tick
@@ -185,7 +191,10 @@ class Producer:
                 self.chain.commit()
         if count:
             self.chain.commit()
-            log.info("the network stood still until %s: %d blocks bridge the time", time_text(second), count)
+            log.info(
+                "the network stood still until %(until)s: %(blocks)d blocks bridge the time",
+                {"until": time_text(second), "blocks": count},
+            )
 
     def _fill(self, slot: int, facts: Facts) -> bool:
         name = facts.scheduled_at(slot)
@@ -222,7 +231,9 @@ class Producer:
                 if problem is None:
                     self._send(block)
                     return decision
-            log.warning("the block of %s is not made: %s", duty.name, problem)
+            log.warning(
+                "the block of %(validator)s is not made: %(reason)s", {"validator": duty.name, "reason": problem}
+            )
             self.chain.forget_waiting()
         return Decision(TickOutcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
 
@@ -241,12 +252,15 @@ class Producer:
 
     def _send(self, block: Block) -> None:
         log.info(
-            "Validated block #%d with timestamp %s at time %s by %s with %d transactions",
-            block.number,
-            time_text(block.timestamp),
-            time_text(self._clock() // SECOND),
-            block.validator,
-            len(block.transactions),
+            "Validated block #%(block)d with timestamp %(timestamp)s at time %(made_at)s by %(validator)s "
+            "with %(transactions)d transactions",
+            {
+                "block": block.number,
+                "timestamp": time_text(block.timestamp),
+                "made_at": time_text(self._clock() // SECOND),
+                "validator": block.validator,
+                "transactions": len(block.transactions),
+            },
         )
         self._peers.broadcast_block(block)
 
@@ -267,7 +281,10 @@ class Producer:
             lines += streaks.watch(facts, self.settings, second, self._peers.count)
         _write(lines)
         if self.settings.is_verbose:
-            log.info("tick: %s, head #%d, slot %d", decision.outcome.name, facts.head_number, facts.slot_at(second))
+            log.info(
+                "tick: %(outcome)s, head #%(block)d, slot %(slot)d",
+                {"outcome": decision.outcome.name, "block": facts.head_number, "slot": facts.slot_at(second)},
+            )
         if streaks.wants_time or decision.outcome in {TickOutcome.LAG, TickOutcome.FORK_COLLISION}:
             self._ask_time()
 

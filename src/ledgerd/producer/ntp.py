@@ -179,7 +179,10 @@ class NtpOffset:
         if answer.delay > self._settings.round_trip_threshold * 1_000:
             return AnswerVerdict.TOO_SLOW
         if abs(answer.offset) >= DAY:
-            log.error("a time server is %d s away from our clock: its answer is not used", answer.offset // MICRO)
+            log.error(
+                "a time server is %(seconds)d s away from our clock: its answer is not used",
+                {"seconds": answer.offset // MICRO},
+            )
             return AnswerVerdict.ABSURD
         return None
 

@@ -90,7 +90,7 @@ class NtpClient(asyncio.DatagramProtocol):
             found = await loop.getaddrinfo(*server, family=socket.AF_INET, type=socket.SOCK_DGRAM)
         except OSError as error:
             if isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME:
-                log.warning("the time server %s does not exist, and is asked no more", server[0])
+                log.warning("the time server %(server)s does not exist, and is asked no more", {"server": server[0]})
                 self._servers.remove(server)
             return None
         host, port = found[0][4][:2]
@@ -127,12 +127,17 @@ class NtpClient(asyncio.DatagramProtocol):
         """Nobody is waited for any more."""
         if asked is self._asked and not self._believe(is_over=True) and asked.offsets:
             told = ", ".join(f"{offset / MICRO:+.3f} s" for offset in asked.offsets)
-            log.warning("time servers do not agree on our clock, and none is believed: it is behind by %s", told)
+            log.warning(
+                "time servers do not agree on our clock, and none is believed: it is behind by %(behind)s",
+                {"behind": told},
+            )
 
     def _say_offset(self) -> None:
         """Log the offset: blocks are made by the servers' time, so a large one is logged with each answer."""
         level = logging.WARNING if abs(self.offset) > NOTICED else logging.DEBUG
-        log.log(level, "our clock is %+d ms from the time servers", -self.offset // 1000)
+        log.log(
+            level, "our clock is %(milliseconds)+d ms from the time servers", {"milliseconds": -self.offset // 1000}
+        )
 
     def error_received(self, exc: Exception) -> None:
         log.debug("a time server cannot be reached: %s", exc)

@@ -70,7 +70,14 @@ async def serve(order: WorkerArguments) -> None:
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     link = Link(order.number)
     await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
-    service = _parts(order.parts)(link, _fitting(order.limits), order.settings)
+    fitting = _fitting(order.limits)
+    service = _parts(order.parts)(link, fitting, order.settings)
+    if fitting.connections != order.limits.connections:
+        told = {"files": fitting.files, "accepted": fitting.connections, "wanted": order.limits.connections}
+        log.warning(
+            "the limit of open files is %(files)d: this API worker accepts %(accepted)d connections, not %(wanted)d",
+            told,
+        )
     attach(service, link, stopping)
     servers = []
     for each in order.listeners:
@@ -90,14 +97,7 @@ def _fitting(limits: Limits) -> Limits:
     allowed = files_allowed(wanted)
     if allowed >= wanted:
         return limits
-    fitting = limits.within(allowed)
-    log.warning(
-        "the limit of open files is %d: this API worker accepts %d connections, not %d",
-        allowed,
-        fitting.connections,
-        limits.connections,
-    )
-    return fitting
+    return limits.within(allowed)
 
 
 def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:

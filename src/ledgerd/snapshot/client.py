@@ -102,16 +102,19 @@ async def fetch_newest(
     found = [(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
     useful = [(info, peer) for info, peer in found if info.number > above and info.checksum not in refused]
     if found and not useful:
-        log.info("no trusted peer has a snapshot above block %d that was not tried", above)
+        log.info("no trusted peer has a snapshot above block %(block)d that was not tried", {"block": above})
     for info, peer in sorted(useful, key=lambda each: each[0].number, reverse=True):
         path = folder / name_of(info.number)
         if await in_thread(_has_checksum, path, info.checksum):
             return Fetched(info.number, path, info.checksum)
-        log.info("downloading the snapshot of block %d, %d bytes, from %s", info.number, info.size, peer)
+        log.info(
+            "downloading the snapshot of block %(block)d, %(size)d bytes, from %(peer)s",
+            {"block": info.number, "size": info.size, "peer": peer},
+        )
         try:
             return await download(peer, folder, above, pause=pause)
         except FAULTS as problem:
-            log.warning("no snapshot from %s: %s", peer, reason_of(problem))
+            log.warning("no snapshot from %(peer)s: %(reason)s", {"peer": peer, "reason": reason_of(problem)})
     return None
 
 
@@ -119,9 +122,12 @@ async def _heard_from(peer: Endpoint) -> InfoReply | None:
     try:
         info = await ask(peer)
     except FAULTS as problem:
-        log.warning("no snapshot from %s: %s", peer, reason_of(problem))
+        log.warning("no snapshot from %(peer)s: %(reason)s", {"peer": peer, "reason": reason_of(problem)})
         return None
-    log.info("%s has the snapshot of block %d, %d bytes", peer, info.number, info.size)
+    log.info(
+        "%(peer)s has the snapshot of block %(block)d, %(size)d bytes",
+        {"peer": peer, "block": info.number, "size": info.size},
+    )
     return info
 
 
@@ -158,7 +164,10 @@ async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float
                 failures += 1
                 if progress.received or failures == CONNECT_ATTEMPTS:
                     raise
-            log.info("%s: %s; trying again from byte %d", peer, reason_of(problem), progress.received)
+            log.info(
+                "%(peer)s: %(reason)s; trying again from byte %(byte)d",
+                {"peer": peer, "reason": reason_of(problem), "byte": progress.received},
+            )
         await asyncio.sleep(pause)
 
 

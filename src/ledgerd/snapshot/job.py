@@ -54,6 +54,13 @@ class Progress(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
+class RecordsRead(msgspec.Struct, frozen=True, tag=True):
+    """How many records of all of them the import has read."""
+
+    done: int
+    size: int
+
+
 class Done(msgspec.Struct, frozen=True, tag=True):
     """The order was carried out."""
 
@@ -72,7 +79,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 
 
 JobOrder = Export | Import
-Told = Progress | Done | Failed
+Told = Progress | RecordsRead | Done | Failed
 
 
 def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
@@ -89,6 +96,7 @@ def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
     tell(Progress(f"reading {path}"))
     snapshot = read_snapshot(path)
     tell(Progress(f"importing the state of block {snapshot.head_number}"))
+    snapshot.progress = lambda done: tell(RecordsRead(done, snapshot.size))
     space = Space(*order.space)
     build_state(Path(order.folder), snapshot, network, space, order.residual, with_metadata=order.with_metadata)
     return Done(snapshot.head_number)

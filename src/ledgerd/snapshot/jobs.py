@@ -9,7 +9,8 @@ import socket
 import msgspec
 
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Done, Failed, JobOrder, Progress, Told
+from ledgerd.snapshot.import_progress import ImportProgress
+from ledgerd.snapshot.job import Done, Failed, JobOrder, Progress, RecordsRead, Told
 from ledgerd.supervision.processes import Child, module_command
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ def _not_started(problem: OSError) -> SnapshotError:
 async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
     plug.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=plug)
+    importing = ImportProgress()
     try:
         writer.write(msgspec.json.encode(order) + b"\n")
         async for line in reader:
@@ -52,6 +54,8 @@ async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
                     raise SnapshotError(text)
                 case Progress(text):
                     log.info("%s", text)
+                case RecordsRead(records, size):
+                    importing.at(records, size)
     finally:
         writer.transport.abort()
     raise SnapshotError(f"the process for the snapshot ended without a result (code {await child.ended()})")

@@ -27,6 +27,8 @@ LARGEST_HEADER = 1 << 20
 LARGEST_RECORD = 64 << 20
 """Characters of one record; the largest possible one, a block as JSON, has a fifth of that."""
 
+RECORDS_A_STEP = 1_000
+
 _decode = json.JSONDecoder(strict=False).raw_decode
 
 
@@ -38,6 +40,8 @@ class Snapshot:
         self._opening = opening
         self.sections: dict[str, int | None] = {}
         """The number of records of each section that `records` has read; None for a member that is no array."""
+        self.progress: Callable[[int], None] | None = None
+        """Called now and then by `records` with the number of records that it has read."""
         with opening() as file, closing(unpacked(file)) as pieces:
             front, rest = _split(pieces)
             self._start = len(HEADER_KEY) + len(front) + len(STATE_KEY)
@@ -66,8 +70,24 @@ class Snapshot:
         """The snapshot of a file."""
         return cls(lambda: path.open("rb"))
 
+    @property
+    def size(self) -> int:
+        """The records of all sections, as the header counts them."""
+        return sum(self.object_counts.values())
+
     def records(self) -> Iterator[tuple[str, Json]]:
         """The name of a section and a record of it, in the order of the file."""
+        if self.progress is None:
+            yield from self._records()
+            return
+        done = 0
+        for done, record in enumerate(self._records(), start=1):
+            yield record
+            if done % RECORDS_A_STEP == 0:
+                self.progress(done)
+        self.progress(done)
+
+    def _records(self) -> Iterator[tuple[str, Json]]:
         with self._opening() as file, closing(unpacked(file)) as pieces:
             cursor = _Cursor(_texts(pieces, self._start))
             cursor.expect("{")

@@ -18,7 +18,8 @@ from ledgerd.snapshot.frames import (
     part_head,
 )
 from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.serving import AdmissionControl, Answer, FileRange, Refusals, ServerSession
+from ledgerd.snapshot.serving import AdmissionControl, Answer, FileRange, ServerSession
+from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.tasks import Tasks, stream_server
 from ledgerd.supervision.threads import in_thread
 
@@ -29,6 +30,9 @@ PIECE_BYTES = 1 << 18
 """Bytes of the file that a connection has in memory; the next ones are read when the client has taken these."""
 MOST_SOCKETS = 64
 """Connections at once, with those that only get a refusal."""
+REFUSALS_SECONDS = 60.0
+REFUSALS = LineRate("refusals of a snapshot", burst=1, a_second=1 / REFUSALS_SECONDS)
+"""Of those that are not served, a line a minute."""
 FAREWELL_SECONDS = 2.0
 """The time for a client to receive the last message."""
 
@@ -39,7 +43,6 @@ class SnapshotServer:
     def __init__(self, shelf: ServedSnapshot, door: AdmissionControl) -> None:
         self._shelf = shelf
         self._door = door
-        self._refusals = Refusals()
         self._server: asyncio.Server | None = None
         self._sessions = Tasks(_tell_fault)
 
@@ -83,10 +86,8 @@ class SnapshotServer:
         address = _address_of(writer)
         denial = self._door.admit(address, _now())
         if denial is not None:
-            left_out = self._refusals.count(_now())
-            if left_out is not None:
-                reason = AccessDenied(denial).text
-                log.info("%s is not served a snapshot: %s; %d more before it were not", address, reason, left_out)
+            told = {"client": address, "reason": AccessDenied(denial).text}
+            log.info("%(client)s is not served a snapshot: %(reason)s", told, extra=limited(REFUSALS))
             writer.write(packed(AccessDenied(denial)))
             await _part_with(reader, writer)
             return
@@ -105,7 +106,10 @@ class SnapshotServer:
         try:
             answer = session.begin(request, offer)
             if offer is not None and not answer.ends:
-                log.info("%s fetches the snapshot of block %d, %d bytes", address, offer.number, offer.size)
+                log.info(
+                    "%(client)s fetches the snapshot of block %(block)d, %(size)d bytes",
+                    {"client": address, "block": offer.number, "size": offer.size},
+                )
             while await self._send(writer, session, answer, file):
                 following = await _next(reader, frames, session)
                 if following is None:

@@ -28,7 +28,6 @@ MOST_ADDRESSES = 10_000
 """Addresses whose visits are remembered."""
 OWN_NETWORK = 64
 """Bits of an IPv6 address that are its owner's: as much everybody has."""
-REFUSALS_SECONDS = 60.0
 """Between two lines of the log on who is not served."""
 
 FIRST_SECONDS = 10.0
@@ -128,22 +127,6 @@ def charged_as(address: str) -> str:
     except ValueError:
         return address
     return address if found.version == 4 else str(ip_network((int(found) >> 64 << 64, OWN_NETWORK)))
-
-
-class Refusals:
-    """Counts who is not served, for the log: a line a minute."""
-
-    def __init__(self) -> None:
-        self._told_at = -REFUSALS_SECONDS
-        self._left_out = 0
-
-    def count(self, now: float) -> int | None:
-        """One more: how many there were without a line since the last one, or None where there is no line now."""
-        if now - self._told_at < REFUSALS_SECONDS:
-            self._left_out += 1
-            return None
-        left_out, self._left_out, self._told_at = self._left_out, 0, now
-        return left_out
 
 
 class ServerSession:

@@ -89,14 +89,17 @@ class _Conversion:
     def run(self, former: Former, written: str, *, has_begun: bool) -> None:
         """Begin, or go on where an earlier start was stopped."""
         if has_begun:
-            log.info("continuing the conversion of the state in %s", self._disk.folder)
+            log.info("continuing the conversion of the state in %(folder)s", {"folder": self._disk.folder})
         else:
-            log.info("converting the state in %s, written by %s", self._disk.folder, former.name)
+            log.info(
+                "converting the state in %(folder)s, written by %(version)s",
+                {"folder": self._disk.folder, "version": former.name},
+            )
             self._commit(lambda transaction: self._begin(transaction, written))
         while (progress := self._progress()).part < len(self._parts):
             self._commit(lambda transaction, at=progress: self._step(transaction, at))  # type: ignore[misc]
         self._commit(self._finish)
-        log.info("the state in %s is converted", self._disk.folder)
+        log.info("the state in %(folder)s is converted", {"folder": self._disk.folder})
 
     def _commit(self, work: Callable[[LmdbTransaction], None]) -> None:
         """Do a step as a whole, or not at all."""
@@ -126,7 +129,7 @@ class _Conversion:
         done = ConversionProgress(at.part, rows[-1][0], at.rows + len(rows))
         self._tell(transaction, done)
         count = transaction.stat(database)["entries"]
-        log.info("%s: %d of %d converted", part.title, done.rows, count)
+        log.info("%(part)s: %(done)d of %(of)d converted", {"part": part.title, "done": done.rows, "of": count})
 
     def _add_entries(self, transaction: LmdbTransaction, table: TableConversion, rows: list[KeyValue]) -> None:
         if not table.new_indexes:

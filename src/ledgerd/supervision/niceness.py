@@ -16,4 +16,4 @@ def give_way(steps: int) -> None:
     try:
         os.nice(steps)
     except OSError as problem:
-        log.warning("the priority of this process cannot be lowered: %s", problem.strerror)
+        log.warning("the priority of this process cannot be lowered: %(reason)s", {"reason": problem.strerror})

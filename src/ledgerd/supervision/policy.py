@@ -18,7 +18,7 @@ FAILURE_SECONDS = 600.0
 
 MOST_LINES = 10
 LINE_SECONDS = 60.0
-"""At most `MOST_LINES` lines within so many seconds; further ones are only counted."""
+"""About `MOST_LINES` log lines of a part within so many seconds; further ones are only counted."""
 
 
 class Restarts:
@@ -53,31 +53,3 @@ class Restarts:
             return None
         self._pause = min(LONGEST_PAUSE, self._pause * 2) or FIRST_PAUSE
         return self._pause
-
-
-class LineLimit:
-    """Limits the log lines of one kind."""
-
-    def __init__(self) -> None:
-        self._written: deque[float] = deque(maxlen=MOST_LINES)
-        self._left_out = 0
-
-    def take(self, now: float) -> bool:
-        """Whether a line may be written now; if not, it is counted."""
-        if len(self._written) == MOST_LINES and now - self._written[0] < LINE_SECONDS:
-            self._left_out += 1
-            return False
-        self._written.append(now)
-        return True
-
-    def wait(self, now: float) -> float:
-        """Seconds until a line may be written."""
-        return max(0.0, self._written[0] + LINE_SECONDS - now) if len(self._written) == MOST_LINES else 0.0
-
-    def take_count(self, now: float) -> int:
-        """The count of lines left out, if a line with it may be written now; else 0."""
-        if not self._left_out or self.wait(now) > 0:
-            return 0
-        self._written.append(now)
-        count, self._left_out = self._left_out, 0
-        return count

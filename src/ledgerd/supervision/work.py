@@ -11,12 +11,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from enum import Enum
 from typing import Any, TypeVar
 
 from ledgerd.supervision.health import Health
-from ledgerd.supervision.policy import FAILURE_SECONDS, MOST_FAILURES, LineLimit, Restarts
+from ledgerd.supervision.line_rates import LineRate, limited
+from ledgerd.supervision.policy import FAILURE_SECONDS, LINE_SECONDS, MOST_FAILURES, MOST_LINES, Restarts
 from ledgerd.supervision.tasks import Tasks
 from ledgerd.supervision.threads import RunningThread, begin_thread
 
@@ -74,8 +74,7 @@ class Work:
         self._sleep = sleep
         self._tasks = Tasks(self.fail)
         self._health: Health | None = None
-        self._lines = LineLimit()
-        self._counting: asyncio.TimerHandle | None = None
+        self._lines = LineRate(f"restarts of {part}", MOST_LINES, MOST_LINES / LINE_SECONDS)
         self._lock = threading.Lock()
         self._report: Callable[[BaseException], None] | None = None
         self._unreported: BaseException | None = None
@@ -128,9 +127,6 @@ class Work:
     async def stop(self) -> None:
         """Cancel every task."""
         await self._tasks.stop()
-        if self._counting is not None:
-            self._counting.cancel()
-            self._tell_count()
 
     async def _once(self, name: str, life: Run) -> None:
         await life(lambda: None)
@@ -172,22 +168,8 @@ class Work:
             self._health.warn(self.part, name, text)
 
     def say(self, text: str) -> None:
-        """Log a line; above the limit, lines are counted and the count is logged later."""
-        with self._lock:
-            may_write = self._lines.take(self._clock())
-        if may_write:
-            log.warning("%s", text)
-        elif self._counting is None:
-            with suppress(RuntimeError):  # without a loop, the count is logged with the next line
-                loop = asyncio.get_running_loop()
-                self._counting = loop.call_later(self._lines.wait(self._clock()), self._tell_count)
-
-    def _tell_count(self) -> None:
-        self._counting = None
-        with self._lock:
-            count = self._lines.take_count(self._clock())
-        if count:
-            log.warning("%s: %d more restarts in the last minute", self.part, count)
+        """Log a restart, or why there is none."""
+        log.warning("%s", text, extra=limited(self._lines))
 
 
 class RestartSchedule:

@@ -12,13 +12,11 @@ import pytest
 
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
-from ledgerd.chain.log.opening import LogUnfit
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.datadir.state_files import REPLACED
-from ledgerd.node.parts.replaying import ProgressLine
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
@@ -398,39 +396,3 @@ def test_a_snapshot_is_written_and_that_is_all(directory: Directory, caplog: pyt
     assert "listening" not in caplog.text
     other = Directory(directory.folder / "other")
     assert other.started(snapshot=str(path)) == (120, StateOrigin.SNAPSHOT)
-
-
-# -- the line of progress
-
-
-def test_progress_is_told_once_for_each_percent() -> None:
-    now = [0.0]
-    line = ProgressLine(1, 1000, lambda: now[0], lambda: 5 << 20)
-    assert line.at(0) == "   0%   0 of 1000   (5M free, elapsed 0 sec)"
-    now[0] = 2.0
-
-    assert line.at(250) == "   25%   250 of 1000   (5M free, elapsed 2 sec, 125 blocks/s, 6 sec left)"
-    assert line.at(255) == ""
-    assert line.at(1000).startswith("   100%   1000 of 1000   (5M free, ")
-
-
-@pytest.mark.parametrize("options", [{}, {"plugin": "snapshot validator", "enable_stale_production": "true"}])
-def test_a_node_whose_log_is_lost_does_not_start(directory: Directory, options: dict[str, str]) -> None:
-    directory.put_log(300)
-    directory.started()
-    (directory.state / "block_log").write_bytes(b"")
-    for _ in range(2):
-        with pytest.raises(LogUnfit, match="block_log is missing or empty"):
-            directory.started(**options)
-    directory.put_log(300)
-    assert directory.started() == (300, StateOrigin.STANDING)
-
-
-def test_a_log_that_was_cut_at_its_end_starts_as_ever(directory: Directory) -> None:
-    directory.put_log(300)
-    directory.started()
-    path = directory.state / "block_log"
-    before = path.read_bytes()
-    path.write_bytes(before[:-7])
-    assert directory.started() == (300, StateOrigin.STANDING)
-    assert path.read_bytes() == before

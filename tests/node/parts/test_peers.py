@@ -36,6 +36,12 @@ def test_a_second_node_follows_the_first(tmp_path: Path) -> None:
             standing = follower.call("node_api", "network")
             assert (standing["peers"], standing["connections"], standing["fork_status"]) == (1, 1, "normal")
             assert standing["mode"] in {"sync", "forward"}
+            status = follower.call("node_api", "follow_status", 0)
+            assert status["peers"]["connections"] == 1
+            assert status["peers"]["ahead"] + status["peers"]["level"] + status["peers"]["behind"] == 1
+            assert status["peers"]["highest"] >= 5
+            later = follower.call("node_api", "follow_status", status["number"])
+            assert later["number"] > status["number"]
             assert follower.stop() == 0
         assert maker.stop() == 0
 

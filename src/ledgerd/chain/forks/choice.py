@@ -135,7 +135,7 @@ class ForkChoice:
                 trunk.apply(item.block, skip)
             self.forks.head = tip
         except RuleViolation as problem:
-            log.warning("waiting blocks above %d are refused: %s", before, problem)
+            log.warning("waiting blocks above %(block)d are refused: %(rule)s", {"block": before, "rule": problem})
             head = self._blocks.fetch(trunk.head_id)
             while trunk.head_number > before and trunk.can_pop():
                 self._pop()
@@ -202,7 +202,9 @@ class ForkChoice:
             if not self._is_proven(new, skip):
                 return OnBranch()
         except TrialsExhausted as problem:
-            log.warning("a branch of %d blocks is left for later: %s", len(new), problem)
+            log.warning(
+                "a branch of %(length)d blocks is left for later: %(reason)s", {"length": len(new), "reason": problem}
+            )
             return OnBranch()
         except BranchFailed as failed:
             return self._refuse(failed)
@@ -210,13 +212,16 @@ class ForkChoice:
 
     def _refuse(self, failed: BranchFailed) -> Outcome:
         number = failed.branch[-1].number
-        log.warning("block %d of a branch breaks a rule: %s", number, failed.rule)
+        log.warning("block %(block)d of a branch breaks a rule: %(rule)s", {"block": number, "rule": failed.rule})
         self._forget(failed.branch, failed.rule)
         self._turn_to_trunk()
         return BranchRefused(failed.rule, number)
 
     def _turn_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> Outcome:
-        log.info("switching from block %d to a branch of %d blocks", self.trunk.head_number, len(new))
+        log.info(
+            "switching from block %(block)d to a branch of %(length)d blocks",
+            {"block": self.trunk.head_number, "length": len(new)},
+        )
         if not self._pop_down_to(old[-1].previous):
             self.forks.remove(new_head.id)
             raise UnlinkableBlock("the branches part below the irreversible block")
@@ -301,7 +306,10 @@ class ForkChoice:
             try:
                 was_out_of_turn |= apply_switched(self.trunk, new[place].block, skip)
             except RuleViolation as problem:
-                log.warning("block %d of the branch breaks a rule: %s", new[place].number, problem)
+                log.warning(
+                    "block %(block)d of the branch breaks a rule: %(rule)s",
+                    {"block": new[place].number, "rule": problem},
+                )
                 self._give_up(new[: place + 1], problem, old, base, skip)
                 return BranchRefused(problem, new[place].number)
         if was_out_of_turn and not old:

@@ -146,7 +146,7 @@ class Trial:
             return False
         self._pay(new)
         self.tried += 1
-        log.info("trying a branch of %d blocks before switching", len(new))
+        log.info("trying a branch of %(length)d blocks before switching", {"length": len(new)})
         self._settle()
         self._under_way = UnderWay(self._trunk, new, apply, skip)
         return self.go_on()
@@ -183,7 +183,7 @@ class Trial:
         root = trying.new[-1].id
         self._times = self._times * 2 if root == self._given_up else 2
         self._given_up = root
-        log.info("the chain has moved: a branch of %d blocks is tried again", len(trying.new))
+        log.info("the chain has moved: a branch of %(length)d blocks is tried again", {"length": len(trying.new)})
         self.stop()
 
     def stop(self) -> None:

@@ -104,7 +104,9 @@ def _is_own(log_: BlockLog, standing: StateBlocks) -> bool:
         sound -= 1
     if sound < lowest or standing.id_at(sound) == NO_BLOCK:
         return False
-    log.warning("%s: the blocks from %d on are damaged, and are cut off", log_.path, sound + 1)
+    log.warning(
+        "%(file)s: the blocks from %(block)d on are damaged, and are cut off", {"file": log_.path, "block": sound + 1}
+    )
     log_.cut_after(sound)
     return True
 
@@ -151,7 +153,10 @@ def _put_back(log_: BlockLog, standing: StateBlocks) -> None:
         if packed is not None:
             log_.append(number, packed)
     log_.sync()
-    log.warning("%s ended at block %d; blocks %d to %d were put back from the state", log_.path, first - 1, first, last)
+    log.warning(
+        "%(file)s ended at block %(block)d; blocks %(first)d to %(last)d were put back from the state",
+        {"file": log_.path, "block": first - 1, "first": first, "last": last},
+    )
 
 
 # -- the rolling log
@@ -176,14 +181,22 @@ def _open_rolling(folder: Path, standing: StateBlocks, rolling_blocks: int) -> R
     if reason:
         return _begun_anew(rolling, standing, reason)
     if not head and standing.told == LATEST:
-        log.warning("%s is missing or empty: the latest blocks are kept from now on again", rolling.path)
+        log.warning(
+            "%(file)s is missing or empty: the latest blocks are kept from now on again", {"file": rolling.path}
+        )
     return rolling
 
 
 def _begun_anew(rolling: RollingBlockLog, standing: StateBlocks, reason: str) -> RollingBlockLog:
     aside = rolling.set_aside()
     log.warning(
-        "%s %s: it was moved to %s, which may be deleted, and the latest blocks are kept from block %d on",
-        *(rolling.path, reason, aside, standing.kept_from or standing.head + 1),
+        "%(file)s %(reason)s: it was moved to %(moved_to)s, which may be deleted, and the latest blocks are kept from "
+        "block %(block)d on",
+        {
+            "file": rolling.path,
+            "reason": reason,
+            "moved_to": aside,
+            "block": standing.kept_from or standing.head + 1,
+        },
     )
     return rolling

@@ -154,6 +154,11 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def check(chain: Chain) -> list[str]:
+def check(chain: Chain, progress: Callable[[int], None] = lambda _done: None) -> list[str]:
     """All that is wrong with a state; nothing, where it is sound."""
-    return [problem for each in CHECKS for problem in each(chain)]
+    problems: list[str] = []
+    for done, each in enumerate(CHECKS):
+        progress(done)
+        problems += each(chain)
+    progress(len(CHECKS))
+    return problems

@@ -91,7 +91,10 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
         ledger.is_reporting = True
     refused = filling.refused
     if refused:
-        log.warning("left %d waiting transactions out of a block, the first is %s", len(refused), refused[0])
+        log.warning(
+            "left %(transactions)d waiting transactions out of a block, the first is %(reason)s",
+            {"transactions": len(refused), "reason": refused[0]},
+        )
     return tuple(filling.chosen)
 
 

@@ -64,7 +64,10 @@ class Opening:
         self._files.make_folders()
         self._files.require_free()
         if self._asked.resync_blockchain:
-            log.warning("--resync-blockchain: the state and the block logs in %s are deleted", self._files.logs)
+            log.warning(
+                "--resync-blockchain: the state and the block logs in %(folder)s are deleted",
+                {"folder": self._files.logs},
+            )
             self._files.remove_all()
         found = self._found()
         choice = choose(self._asked, found)
@@ -82,7 +85,7 @@ class Opening:
             try:
                 return self._opened(choice)
             except SnapshotError as fault:
-                log.error("the snapshot %s is of no use: %s", choice.snapshot, fault)  # noqa: TRY400 - says it all
+                log.error("the snapshot %(file)s is of no use: %(reason)s", {"file": choice.snapshot, "reason": fault})  # noqa: TRY400 - says it all
                 choice = choose_after(problem, self._asked, found._replace(usable=None))
         self._files.remove()
         return self._opened(choice)
@@ -111,7 +114,7 @@ class Opening:
             log.warning("%s", choice.remark)
         self.origin = choice.origin
         if choice.snapshot is not None:
-            log.info("importing the snapshot %s", choice.snapshot)
+            log.info("importing the snapshot %(file)s", {"file": choice.snapshot})
             options = self._configuration.snapshot
             import_state(
                 self._files,

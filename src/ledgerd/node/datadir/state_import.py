@@ -16,6 +16,7 @@ from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.protocol.block import Block
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.import_progress import ImportProgress
 from ledgerd.snapshot.read import Snapshot
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def import_state(
         SnapshotError: The file is unreadable, not a snapshot of this network, or does not fit the block log.
     """
     began = time.monotonic()
-    snapshot = read_snapshot(path)
+    snapshot, line = read_snapshot(path), ImportProgress()
+    snapshot.progress = lambda done: line.at(done, snapshot.size)
     _require_no_gap(files.logs, snapshot)
     try:
         build_state(files.fresh_folder(), snapshot, network, files.space, residual, with_metadata=with_metadata)
@@ -46,8 +48,11 @@ def import_state(
         raise
     files.put_in_place()
     told = snapshot.header.get("last_irreversible_block_num", 0)
-    log.info("Snapshot loaded successfully in %.1f sec", time.monotonic() - began)
-    log.info("LIB promoted to head block %d (was %s) for P2P sync", snapshot.head_number, told)
+    log.info("Snapshot loaded successfully in %(seconds).1f sec", {"seconds": time.monotonic() - began})
+    log.info(
+        "LIB promoted to head block %(block)d (was %(irreversible)s) for P2P sync",
+        {"block": snapshot.head_number, "irreversible": told},
+    )
     return snapshot.head_number
 
 
@@ -74,4 +79,7 @@ def set_used(path: Path) -> None:
     try:
         path.replace(path.with_name(path.name + USED_SUFFIX))
     except OSError as problem:
-        log.warning("%s cannot be renamed to %s%s: %s", path, path.name, USED_SUFFIX, problem.strerror)
+        log.warning(
+            "%(file)s cannot be renamed to %(name)s%(suffix)s: %(reason)s",
+            {"file": path, "name": path.name, "suffix": USED_SUFFIX, "reason": problem.strerror},
+        )

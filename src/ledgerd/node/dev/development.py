@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.dev.block_lines import tell_blocks
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
 from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.parts.chain import ChainPart
@@ -243,3 +244,8 @@ class DevRuntime(Runtime):
         self.webserver.offer(("dev_api",), self.development.handlers)
         self.replace_production(self.development)
         self.leave_out(WATCH)  # a developer may ask for blocks that take minutes
+
+    async def start(self) -> None:
+        """Start, and log each block from then on: what the operator is told first are addresses and keys."""
+        await super().start()
+        await self.chain.attach(tell_blocks)

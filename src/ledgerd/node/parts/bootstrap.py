@@ -82,9 +82,15 @@ class BootstrapPart(Part):
             return
         await self._chain.run(self._chain.take_new)
         seconds = time.monotonic() - began
-        log.info("Snapshot loaded successfully in %.1f sec", seconds)
-        log.info("LIB promoted to head block %d (was %d) for P2P sync", number, number)
-        log.info("   === P2P Snapshot Sync complete (block %d, %.1f sec) ===", number, seconds)
+        log.info("Snapshot loaded successfully in %(seconds).1f sec", {"seconds": seconds})
+        log.info(
+            "LIB promoted to head block %(block)d (was %(irreversible)d) for P2P sync",
+            {"block": number, "irreversible": number},
+        )
+        log.info(
+            "   === P2P Snapshot Sync complete (block %(block)d, %(seconds).1f sec) ===",
+            {"block": number, "seconds": seconds},
+        )
 
     @property
     def _is_asked(self) -> bool:
@@ -98,14 +104,17 @@ class BootstrapPart(Part):
 
     async def _fetched(self) -> int | None:
         peers = self._options.trusted_peers
-        log.info("no state yet: asking %d trusted peers for a snapshot", len(peers))
+        log.info("no state yet: asking %(peers)d trusted peers for a snapshot", {"peers": len(peers)})
         return await fetched_state(self._configuration, self._chain, peers)
 
     async def _keep_trying(self, working: Working) -> None:
         """Retry in the background; a newer state that is built here is used after a restart of all parts."""
         minutes = max(1, self._options.stalled_sync_timeout_minutes)
         while True:
-            log.warning("no trusted peer has given a snapshot; they are asked again in %d minutes", minutes)
+            log.warning(
+                "no trusted peer has given a snapshot; they are asked again in %(minutes)d minutes",
+                {"minutes": minutes},
+            )
             await self._sleep(minutes * MINUTE)
             if not await self._chain.run(self._is_empty):
                 break
@@ -142,13 +151,15 @@ async def _newest_state(
         try:
             number = await _built(configuration, files, fetched)
         except SnapshotError as problem:
-            log.error("%s is not taken, and deleted: %s", fetched.path, problem)  # noqa: TRY400 - it says it all
+            log.error("%(file)s is not taken, and deleted: %(reason)s", {"file": fetched.path, "reason": problem})  # noqa: TRY400 - it says it all
             refused.add(fetched.checksum)
             await in_thread(fetched.path.unlink, missing_ok=True)
             continue
         if number > above:
             return number
-        log.error("%s holds the state of block %d, which is not newer", fetched.path, number)
+        log.error(
+            "%(file)s holds the state of block %(block)d, which is not newer", {"file": fetched.path, "block": number}
+        )
         files.drop_new()
         refused.add(fetched.checksum)
     return None

@@ -227,7 +227,7 @@ class Broadcasts:
         self._met.note(bound, share)
         line = self._met.line(self._time.seconds())
         if line:
-            log.warning("limits reached by clients: %s", line)
+            log.warning("limits reached by clients: %(limits)s", {"limits": line})
         return PlainError(LOCKED)
 
     # -- on the thread of the chain

@@ -62,8 +62,8 @@ class ChainPart(Part):
     async def start(self) -> None:
         """Open the chain, and make its state first if that is needed."""
         options = self._configuration.chain
-        log.info("Starting chain with shared_file_size: %d bytes", options.shared_file_size)
-        log.info("Opening shared memory from %s", self.files.folder)
+        log.info("Starting chain with shared_file_size: %(size)d bytes", {"size": options.shared_file_size})
+        log.info("Opening shared memory from %(folder)s", {"folder": self.files.folder})
         await self.run(self._begin)
         await self.attach(self._force_hardforks)
         await self.attach(HardforkWarning().follow)
@@ -81,7 +81,10 @@ class ChainPart(Part):
         if self._configuration.application.chain == MAINNET:
             raise OperatorError("testnet-hardfork is for networks of tests: remove it, or choose another chain")
         forced = chain.force_hardforks(last)
-        log.warning("hardforks %d to %d are applied without votes at block #%d", forced[0], last, chain.head_number)
+        log.warning(
+            "hardforks %(first)d to %(last)d are applied without votes at block #%(block)d",
+            {"first": forced[0], "last": last, "block": chain.head_number},
+        )
 
     def take_new(self) -> None:
         """Replace this state by the one that was built beside it, and open that; on the chain's thread."""

@@ -78,8 +78,8 @@ class PeersPart(Part):
         endpoint = self._settings.endpoint
         await driver.start(endpoint)
         if endpoint is not None and driver.port:
-            log.info("DLT P2P listening on %s", Endpoint(endpoint.host, driver.port))
-        log.info("DLT P2P node started, connecting to %d seed nodes", len(self._settings.seeds))
+            log.info("DLT P2P listening on %(endpoint)s", {"endpoint": Endpoint(endpoint.host, driver.port)})
+        log.info("DLT P2P node started, connecting to %(seeds)d seed nodes", {"seeds": len(self._settings.seeds)})
         self._driver = driver
         return driver
 

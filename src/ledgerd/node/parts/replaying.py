@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
@@ -22,42 +20,15 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.errors import StorageError
 from ledgerd.supervision.part import Part
+from ledgerd.supervision.progress import ProgressLine, shown
 
 log = logging.getLogger(__name__)
 
-MEGABYTE = 1 << 20
 ORIGINS = {
     StateOrigin.SNAPSHOT: " (from snapshot)",
     StateOrigin.REBUILD: " (from snapshot)",
     StateOrigin.PEERS: " (from P2P snapshot sync)",
 }
-
-
-class ProgressLine:
-    """One log line for each percent of a replay."""
-
-    def __init__(self, first: int, last: int, seconds: Callable[[], float], free: Callable[[], int]) -> None:
-        self._first, self._last = first, last
-        self._seconds, self._free = seconds, free
-        self._began = seconds()
-        self._said = -1
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the replay began."""
-        return self._seconds() - self._began
-
-    def at(self, height: int) -> str:
-        """The line for a height; empty within the same percent."""
-        percent = 100 * height // self._last
-        if percent <= self._said:
-            return ""
-        self._said = percent
-        done, elapsed = height - self._first + 1, self.elapsed
-        speed = done / elapsed if elapsed > 0 else 0.0
-        left = f", {speed:,.0f} blocks/s, {(self._last - height) / speed:.0f} sec left" if speed else ""
-        free = self._free() // MEGABYTE
-        return f"   {percent}%   {height} of {self._last}   ({free}M free, elapsed {elapsed:.0f} sec{left})"
 
 
 class ReplayPart(Part):
@@ -77,7 +48,10 @@ class ReplayPart(Part):
             self._is_stopped.set()
             raise
         origin = ORIGINS.get(self._chain.origin, "")
-        log.info("Started on blockchain with %d blocks%s", self._chain.chain.head_number, origin)
+        log.info(
+            "Started on blockchain with %(block)d blocks%(origin)s",
+            {"block": self._chain.chain.head_number, "origin": origin},
+        )
 
     async def stop(self) -> None:
         """Nothing runs after the start."""
@@ -92,21 +66,26 @@ class ReplayPart(Part):
 
     def _replay_log(self, chain: Chain) -> None:
         first, last = chain.head_number + 1, chain.block_log.head_number
-        line = ProgressLine(first, last, self._seconds, lambda: free_bytes(self._chain.files.folder))
-        log.info("Replaying blockchain from block num %d.", first)
+        began = self._seconds()
+        line = ProgressLine("replaying", first - 1, began)
+        log.info("Replaying blockchain from block num %(block)d.", {"block": first})
 
         def say(height: int) -> None:
-            if text := line.at(height):
-                log.info("%s", text)
+            step = line.at(height, last, self._seconds())
+            if step is not None:
+                log.info("%s", step.text, extra=shown(step))
 
         def goes_on() -> bool:
             return not self._is_stopped.is_set()
 
         replay(chain, chain.block_log, skip=VERIFIED_BEFORE, progress=say, goes_on=goes_on)
         if goes_on():
-            log.info("Done reindexing, elapsed time: %.1f sec", line.elapsed)
+            log.info("Done reindexing, elapsed time: %(seconds).1f sec", {"seconds": self._seconds() - began})
         else:
-            log.info("stopped at block %d of %d; the next start goes on from there", chain.head_number, last)
+            log.info(
+                "stopped at block %(block)d of %(of)d; the next start goes on from there",
+                {"block": chain.head_number, "of": last},
+            )
 
     def _put_back(self, chain: Chain) -> None:
         """Apply the latest blocks of the old state, some of which are in no log: only peers might still have them.
@@ -128,9 +107,7 @@ class ReplayPart(Part):
         except StorageError as error:
             problem = str(error)
             files.forget_set_aside()  # it cannot be read, and never will be
-        log.warning("blocks that were in the state alone cannot be applied, peers have to send them: %s", problem)
-
-
-def free_bytes(folder: Path) -> int:
-    """Free bytes of the disk."""
-    return shutil.disk_usage(folder).free
+        log.warning(
+            "blocks that were in the state alone cannot be applied, peers have to send them: %(reason)s",
+            {"reason": problem},
+        )

@@ -95,7 +95,7 @@ class SnapshotsPart(Part):
         server = SnapshotServer(self._shelf, door)
         port = await server.start(options.endpoint.host, options.endpoint.port)
         self._server = server
-        log.info("Snapshot TCP server listening on %s", options.endpoint._replace(port=port))
+        log.info("Snapshot TCP server listening on %(endpoint)s", {"endpoint": options.endpoint._replace(port=port)})
 
     async def stop(self) -> None:
         """Stop serving, and abandon a snapshot that is being written: its file does not have its final name yet."""
@@ -136,7 +136,7 @@ class SnapshotsPart(Part):
 
     def _begin(self, number: int) -> None:
         if self._writing is not None and not self._writing.done():
-            log.warning("no snapshot of block %d: another one is being written", number)
+            log.warning("no snapshot of block %(block)d: another one is being written", {"block": number})
             return
         self._newest = max(self._newest, number)
         self._writing = self.work.begin(self._write(number), "snapshot")
@@ -152,27 +152,32 @@ class SnapshotsPart(Part):
             self._options.writes_pm_meta,
         )
         began = self._time.seconds()
-        log.info("writing a snapshot of block %d", number)
+        log.info("writing a snapshot of block %(block)d", {"block": number})
         try:
             written = await done(order)
         except (SnapshotError, OSError) as problem:
-            log.error("no snapshot of block %d: %s", number, problem)  # noqa: TRY400 - it says it all
+            log.error("no snapshot of block %(block)d: %(reason)s", {"block": number, "reason": problem})  # noqa: TRY400 - it says it all
             return
         seconds = self._time.seconds() - began
-        log.info("Snapshot created successfully: %s (%d bytes compressed, %.1f sec)", path, written.size, seconds)
+        log.info(
+            "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
+            {"file": path, "size": written.size, "seconds": seconds},
+        )
         _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
             taken = await self._shelf.take()
         except OSError as problem:
-            log.warning("no older snapshot is deleted: %s", problem)
+            log.warning("no older snapshot is deleted: %(reason)s", {"reason": problem})
             return
         if taken is not None:
             taken[1].close()
 
     def _drop_old(self) -> None:
         for path in drop_old(self._options.directory, self._time.wall() / MICRO, self._options.max_age_days):
-            log.info("%s is older than %d days, and deleted", path, self._options.max_age_days)
+            log.info(
+                "%(file)s is older than %(days)d days, and deleted", {"file": path, "days": self._options.max_age_days}
+            )
 
     # -- stalls
 
@@ -183,7 +188,10 @@ class SnapshotsPart(Part):
             working()
             verdict = self._watch.check(self._time.seconds(), is_master=is_master)
             if verdict is StallVerdict.ANNOUNCE:
-                log.warning("no block for %d minutes: peers are asked anew", self._options.stalled_sync_timeout_minutes)
+                log.warning(
+                    "no block for %(minutes)d minutes: peers are asked anew",
+                    {"minutes": self._options.stalled_sync_timeout_minutes},
+                )
                 await self._chain.run(self._peers.announce)
             elif verdict is StallVerdict.FETCH and await self._fetch_newer_state():
                 self._newer_state.set()
@@ -201,13 +209,13 @@ class SnapshotsPart(Part):
     async def _fetch_newer_state(self) -> bool:
         """Fetch and build a newer state while all else runs."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
-        log.warning("the chain stands still at block %d: looking for a newer snapshot", head)
+        log.warning("the chain stands still at block %(block)d: looking for a newer snapshot", {"block": head})
         number = await fetched_state(self._configuration, self._chain, self._options.trusted_peers, above=head)
         has_moved = head != await self._chain.run(lambda: self._chain.chain.head_number)
         if number is None or has_moved:
             self._watch.restart(self._time.seconds())
             return False
-        log.warning("the node begins anew with the state of block %d", number)
+        log.warning("the node begins anew with the state of block %(block)d", {"block": number})
         return True
 
 
@@ -215,13 +223,14 @@ def _warn_of_obstacles(written: Done) -> None:
     """Warn the operator of values in the state that reference nodes cannot load."""
     if written.obstacle_count:
         shown = "; ".join(written.obstacles)
-        log.warning("reference nodes cannot load this snapshot, for %d reasons: %s", written.obstacle_count, shown)
+        log.warning(
+            "reference nodes cannot load this snapshot, for %(count)d reasons: %(reasons)s",
+            {"count": written.obstacle_count, "reasons": shown},
+        )
     if written.residual:
         log.warning(
-            "tokens beyond the supply in this snapshot: %d; nodes take it only with %s = %d",
-            written.residual,
-            RESIDUAL_OPTION,
-            written.residual,
+            "tokens beyond the supply in this snapshot: %(residual)d; nodes take it only with %(option)s = %(value)d",
+            {"residual": written.residual, "option": RESIDUAL_OPTION, "value": written.residual},
         )
 
 
@@ -249,10 +258,8 @@ class CreateSnapshotPart(Part):
         began = self._steady()
         written = await self._chain.run(self._write)
         log.info(
-            "Snapshot created successfully: %s (%d bytes compressed, %.1f sec)",
-            self._path,
-            written.size,
-            self._steady() - began,
+            "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
+            {"file": self._path, "size": written.size, "seconds": self._steady() - began},
         )
 
     def _write(self) -> ExportResult:

@@ -63,6 +63,7 @@ def worker_settings(configuration: Configuration) -> WorkerSettings:
         cached_answers=configuration.webserver.cached_answers,
         history=configuration.history,
         history_folder=str(data_dir / HISTORY_FOLDER) if OPERATION_HISTORY in plugins else "",
+        log_format=configuration.application.log_format,
     )
 
 
@@ -130,9 +131,12 @@ class WebserverPart(Part):
         for endpoint in endpoints:
             for kind in ("http", "ws"):
                 if endpoint.speech in {Speech.BOTH, Speech.HTTP if kind == "http" else Speech.WEBSOCKET}:
-                    log.info("configured %s to listen on %s:%d", kind, endpoint.host, endpoint.port)
+                    log.info(
+                        "configured %(kind)s to listen on %(host)s:%(port)d",
+                        {"kind": kind, "host": endpoint.host, "port": endpoint.port},
+                    )
         self._loop = asyncio.get_running_loop()
-        self._stand_by_health()
+        self.board.stand(HEALTH, self._health)
         await self._chain.attach(self._follow)
         self._workers = Workers(
             self.board,
@@ -149,7 +153,10 @@ class WebserverPart(Part):
         for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
             kinds = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}[endpoint.speech]
             for kind in kinds:
-                log.info("start listening for %s requests on %s:%d", kind, host, port)
+                log.info(
+                    "start listening for %(kind)s requests on %(host)s:%(port)d",
+                    {"kind": kind, "host": host, "port": port},
+                )
 
     def _follow(self, chain: Chain) -> None:
         self._say_head()
@@ -178,14 +185,15 @@ class WebserverPart(Part):
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish, topic, payload)
 
+    def stand(self, topic: str, payload: bytes) -> None:
+        """Send a value to the workers, and to later ones at their start; from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.board.stand, topic, payload)
+
     def tell_health(self, news: HealthNews) -> None:
         """Publish to the workers which parts are down, and warnings; from any thread, also before the start."""
         self._health = packed_topic(HealthReport(dict(news.down), news.warnings))
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._stand_by_health)
-
-    def _stand_by_health(self) -> None:
-        self.board.stand(HEALTH, self._health)
+        self.stand(HEALTH, self._health)
 
     async def stop(self) -> None:
         """Answer the requests in flight, then stop."""

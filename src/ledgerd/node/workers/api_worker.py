@@ -16,6 +16,8 @@ from ledgerd.chain.log.histories import History
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.node.config.logging.setup import set_up_logging
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
 from ledgerd.node.workers.worker_metrics import NO_METRICS, WorkerMetrics
@@ -23,6 +25,7 @@ from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
+from ledgerd.rpc.api.node_status import StatusBoard
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
@@ -31,7 +34,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.routes import NodeHealth, routes_of
 from ledgerd.rpc.http.service import Service
-from ledgerd.rpc.link.topics import HEALTH, WAITING
+from ledgerd.rpc.link.topics import HEALTH, STATUS, WAITING
 from ledgerd.rpc.link.waiting import WaitingReader
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.link.link import Link
 
-PARTS = "ledgerd.node.workers.api_worker:service"
+PARTS = "ledgerd.node.workers.api_worker:logged_service"
 
 
 class WorkerSettings(msgspec.Struct, frozen=True):
@@ -56,8 +59,15 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     history: HistorySettings
     history_folder: str
     """Empty where no history is kept."""
+    log_format: LogFormat = "text"
     metrics: int = NO_METRICS
     """The descriptor of the memory for metrics."""
+
+
+def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
+    """The service of a process of its own, whose lines of the log go to standard error."""
+    set_up_logging(None, msgspec.json.decode(order, type=WorkerSettings).log_format)
+    return service(link, limits, order)
 
 
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
@@ -70,6 +80,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
         BlockArchive: archive,
         BlockRecords: BlockRecords(logs),
         Storage: Storage(state),
+        StatusBoard: (status := StatusBoard()),
     }
     plugins = [*settings.plugins]
     if settings.history_folder:
@@ -93,6 +104,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     health = NodeHealth()
     link.on(WAITING, more_waits)
     link.on(HEALTH, health.take)
+    link.on(STATUS, status.take_status)
     serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, health))
     serves.is_private = DEV_API in apis
     if settings.metrics != NO_METRICS:

@@ -15,7 +15,7 @@ from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
 from ledgerd.p2p.shared.allowances import Allowances
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.notices import Notices
+from ledgerd.p2p.shared.notices import tell
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
@@ -52,7 +52,6 @@ class Core:
         self.exemption = Exemption(settings.exempt)
         self.bans = Bans(self.exemption)
         self.allowances = Allowances(self.exemption)
-        self.notices = Notices(now)
         self.meter: PeerMeter | None = None
         """Counts messages and blocks, where the node has metrics."""
         self.last_block_at: float | None = None
@@ -151,7 +150,7 @@ class Core:
             peer.advance(LifeEvent.ENDED, self.now)
             self._actions.append(Close(peer.id, reason))
             self._closed.append(peer)
-            self.notices.tell(self.now, peer.endpoint, f"closing: {reason}")
+            tell(peer.endpoint, f"closing: {reason}")
 
     def take_closed(self) -> list[Peer]:
         """The peers whose connections we have closed since the last call."""
@@ -166,7 +165,7 @@ class Core:
 
     def strike(self, peer: Peer, why: str) -> None:
         """Count an invalid message. Ten in a row ban the peer, and so do many over a longer time."""
-        self.notices.tell(self.now, peer.endpoint, why)
+        tell(peer.endpoint, why)
         peer.strikes += 1
         if self.meter is not None:
             self.meter.struck()
@@ -177,7 +176,7 @@ class Core:
         """Send the reason, close the connection, and ban the address for a while (spec 04, section 17.2)."""
         if peer.life is Life.CLOSED:
             return
-        self.notices.tell(self.now, peer.endpoint, f"banned: {reason}", logging.WARNING)
+        tell(peer.endpoint, f"banned: {reason}", logging.WARNING)
         self.send(peer, SoftBan(BAN_SECONDS, reason))
         self.bans.ban(peer.address, self.now, BAN_SECONDS)
         if self.meter is not None:

@@ -37,6 +37,7 @@ from ledgerd.p2p.wire.messages import (
 from ledgerd.p2p.wire.replies import ReplyReader
 from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
+from ledgerd.supervision.progress import shown
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +67,10 @@ class Intake:
         mode = None if cause is None else TRANSITIONS.get((core.mode, cause))
         if mode is None:
             return False
-        log.info("%s: %s -> %s at block %d", cause, core.mode.name, mode.name, core.chain.head_number)
+        log.info(
+            "%(cause)s: %(before)s -> %(after)s at block %(block)d",
+            {"cause": cause, "before": core.mode.name, "after": mode.name, "block": core.chain.head_number},
+        )
         core.mode = mode
         self.watch.turned()
         if mode is Mode.FORWARD:
@@ -104,16 +108,16 @@ class Intake:
         self.hear_of_height()
         if core.mode is Mode.SYNC and self.ranges.needs_snapshot() and not self._warned:
             self._warned = True
-            log.warning("no peer has block %d: a snapshot may be needed", core.chain.head_number + 1)
+            log.warning("no peer has block %(block)d: a snapshot may be needed", {"block": core.chain.head_number + 1})
 
     def report(self) -> None:
         """Log the progress of a sync from time to time."""
         core = self._core
         ahead = [reach for peer in core.trusted() if (reach := core.reach_of(peer)) > core.chain.head_number]
         target = max(ahead, default=core.chain.head_number)
-        line = self._report.line(core.now, core.chain.head_number, target, len(ahead))
-        if line is not None:
-            log.info("%s", line)
+        step = self._report.step(core.now, core.chain.head_number, target, len(ahead))
+        if step is not None:
+            log.info("%s", step.text, extra=shown(step))
 
     # -- a single block, pushed or requested
 
@@ -160,11 +164,13 @@ class Intake:
         if self._core.meter is not None and self._core.mode is Mode.FORWARD:
             self._core.meter.pushed_late_by(self._core.now - block.timestamp)
         log.info(
-            "Got block #%d with %d transaction(s) validated by %s [%s]",
-            block.number,
-            len(block.transactions),
-            block.validator,
-            peer.endpoint,
+            "Got block #%(block)d with %(transactions)d transaction(s) validated by %(validator)s [%(peer)s]",
+            {
+                "block": block.number,
+                "transactions": len(block.transactions),
+                "validator": block.validator,
+                "peer": peer.endpoint,
+            },
         )
         self.applied(block)
         peer.knows(block.id)

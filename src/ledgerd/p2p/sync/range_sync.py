@@ -311,7 +311,10 @@ class RangeSync:
                 ranges.unanswered(number)
                 peer = self._core.find(number)
                 if peer is not None:
-                    log.info("%s: sends no blocks %d to %d", peer.endpoint, requested.start, requested.end)
+                    log.info(
+                        "%(peer)s: sends no blocks %(first)d to %(last)d",
+                        {"peer": peer.endpoint, "first": requested.start, "last": requested.end},
+                    )
                     peer.advance(LifeEvent.DELIVERED, self._core.now)
                     peer.doubt(self._core.now)
         is_waiting = bool(ranges.ready) and not self.has_more and self._applying is None

@@ -183,7 +183,9 @@ class Dispatcher:
             return error_answer(INTERNAL, identity)
         except Exception:
             note.end(AT_FAILED)
-            log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
+            log.exception(
+                "a request could not be answered: %(request)s", {"request": body[:1000].decode("utf-8", "replace")}
+            )
             return error_answer(INTERNAL, identity)
         note.end(AT_OK)
         if body and method.is_cached:
@@ -252,7 +254,7 @@ class Dispatcher:
             yield error_answer(INTERNAL, identity)
         except Exception:
             outcome = AT_FAILED
-            log.exception("%s.%s failed", method.api, method.name)
+            log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
             yield error_answer(INTERNAL, identity)
         finally:
             note.end(outcome, is_timed=method.answering is Answering.LATER)

@@ -49,6 +49,8 @@ class Page(NamedTuple):
     body: bytes
     content_type: bytes = JSON
     status: int = 200
+    headers: bytes = b""
+    """More headers, each with its line end."""
 
 
 EMPTY_BODY = Page(b"empty request body", TEXT, 400)
@@ -71,13 +73,14 @@ def kept_json_head(length: int) -> bytes:
 def page_head(page: Page, connection: bytes = b"") -> bytes:
     """The head of any other answer."""
     retry = b"Retry-After: 1\r\n" if page in {TOO_MANY, FULL} else b""
-    return b"HTTP/1.1 %d %b\r\n%b%bContent-Length: %d\r\nContent-Type: %b\r\n%b%b\r\n" % (
+    return b"HTTP/1.1 %d %b\r\n%b%bContent-Length: %d\r\nContent-Type: %b\r\n%b%b%b\r\n" % (
         page.status,
         REASONS[page.status],
         _CORS,
         connection,
         len(page.body),
         page.content_type,
+        page.headers,
         retry,
         SERVER,
     )

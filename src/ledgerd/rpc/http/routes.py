@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from html import escape
-from importlib.metadata import version
 
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec.json_text import Json, dumps
-from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.view import Node
-from ledgerd.rpc.describe.openrpc import PLUGIN, document_of
+from ledgerd.rpc.describe.openrpc import document_of
+from ledgerd.rpc.http.page.person import person_page
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import PageRoutes
 from ledgerd.rpc.link.topics import HealthReport, health_of
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-
-HTML = b"text/html; charset=utf-8"
 
 LONGEST_SILENCE = 60
 """If the head is older than this many seconds, the node is behind, or the network has stopped."""
@@ -29,9 +25,6 @@ LINKS = {
     "/health": "whether the node answers",
     "/ready": f"whether it is to be asked: its head block is less than {LONGEST_SILENCE} seconds old and no part down",
 }
-
-STYLE = "body{font:16px/1.5 sans-serif;max-width:42em;margin:2em auto;padding:0 1em}pre{overflow:auto}"
-REQUEST = '{"jsonrpc":"2.0","id":1,"method":"database_api.get_dynamic_global_properties","params":[]}'
 
 
 class NodeHealth:
@@ -51,7 +44,7 @@ def routes_of(
     """The pages of a worker; `clock` is that of the network."""
     shown = Pages(apis, node, clock, health or NodeHealth())
     return {
-        b"/": shown.person,
+        b"/": cache(shown.person),
         b"/health": shown.health,
         b"/ready": shown.ready,
         b"/openrpc.json": cache(shown.openrpc),
@@ -113,22 +106,5 @@ class Pages:
         return Page(dumps(document_of(self._apis)).encode())
 
     def person(self) -> Page:
-        """The start page: what this program is, its head block, and links."""
-        head = self._head()
-        if head is None:
-            stands = "The node has no state yet."
-        else:
-            stands = (
-                f"Head block <b>{head.head_block_number}</b> of {time_text(head.time)} UTC, "
-                f"made by {escape(head.current_validator)}; irreversible up to {head.last_irreversible_block_num}."
-            )
-        links = "".join(f'<li><a href="{path}">{path}</a>: {words}</li>' for path, words in LINKS.items())
-        apis = "".join(f"<li><b>{escape(api.name)}</b>: {escape(api.summary)}</li>" for api in self._apis)
-        page = (
-            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>ledgerd</title>'
-            f"<style>{STYLE}</style></head><body><h1>ledgerd {escape(version(PLUGIN))}</h1>"
-            f"<p>A full node of the VIZ Ledger. Programs ask it by JSON-RPC 2.0, with POST to this address or over a "
-            f"WebSocket.</p><p>{stands}</p><ul>{links}</ul><h2>A request</h2><pre>{escape(REQUEST)}</pre>"
-            f"<h2>What it offers</h2><ul>{apis}</ul></body></html>\n"
-        )
-        return Page(page.encode("utf-8", "replace"), HTML)
+        """The page for a person."""
+        return person_page(self._apis, LINKS)

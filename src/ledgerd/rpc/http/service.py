@@ -342,7 +342,7 @@ class Service:
         """Log the reached limits, and close the connections whose deadline has passed."""
         line = self.dispatcher.bounds.line(now)
         if line:
-            log.warning("limits reached by clients: %s", line)
+            log.warning("limits reached by clients: %(limits)s", {"limits": line})
         for connection in [*self.connections, *self.spare_connections]:
             step, since = connection.seen
             connection.keep_untaken()

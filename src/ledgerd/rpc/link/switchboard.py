@@ -27,14 +27,14 @@ from ledgerd.rpc.link.frames import (
     frame,
 )
 from ledgerd.rpc.link.link import HEAD, STOP
-from ledgerd.rpc.link.topics import HEALTH, WAITING
+from ledgerd.rpc.link.topics import DETAILS, HEALTH, STATUS, WAITING
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 
-HEARD_BY_ALL = frozenset((HEAD, HEALTH, STOP, WAITING))
+HEARD_BY_ALL = frozenset((DETAILS, HEAD, HEALTH, STATUS, STOP, WAITING))
 
 MAX_RUNNING = 256
 """Unanswered requests of one worker; with more, its socket is not read (back-pressure)."""
@@ -72,7 +72,7 @@ class WorkerLink(asyncio.Protocol):
             for message in self._reader.feed(data):
                 self._take(message)
         except LinkFault as fault:
-            log.error("the link to an API worker is cut: %s", fault)  # noqa: TRY400 - a traceback does not help the operator
+            log.error("the link to an API worker is cut: %(reason)s", {"reason": fault})  # noqa: TRY400 - a traceback does not help the operator
             self.close()
 
     def _take(self, message: LinkMessage) -> None:
@@ -84,7 +84,7 @@ class WorkerLink(asyncio.Protocol):
             case Subscribe(topic):
                 self.topics.add(topic)
             case Unsubscribe(topic):
-                self.topics.discard(topic)
+                self.topics -= {topic} - HEARD_BY_ALL
             case Alive():
                 self.heartbeats += 1
                 self._on_heartbeat()

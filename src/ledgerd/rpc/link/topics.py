@@ -28,6 +28,13 @@ HEALTH = "health"
 """An event at each change of the health of the node: a `HealthReport`."""
 
 
+STATUS = "status"
+"""An event at each change of how the node stands: a `NodeStatus`."""
+
+DETAILS = "details"
+"""The same for the operator: a `NodeDetails`. Only the process of the endpoint for metrics gets it."""
+
+
 class Broadcast(msgspec.Struct, frozen=True, array_like=True):
     """A transaction or a block of a client."""
 

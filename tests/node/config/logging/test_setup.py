@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.logging.hourly_file import HourlyFile
+from ledgerd.node.config.logging.limited import Limited
 from ledgerd.node.config.logging.sections import Appender, Logger, Logging
-from ledgerd.node.config.logging.setup import ConsoleLine, FileLine, JsonLine, set_up_logging
+from ledgerd.node.config.logging.setup import set_up_for_person, set_up_logging
 
 NAMES = ("", "ledgerd", "ledgerd.p2p", "sync")
 
@@ -24,41 +25,6 @@ def _as_it_was() -> Iterator[None]:
         logger.setLevel(level)
         logger.handlers[:] = handlers
         logger.propagate = propagate
-
-
-def record(text: str = "Got block #%d") -> logging.LogRecord:
-    made = logging.LogRecord("ledgerd.p2p", logging.WARNING, "/src/peers.py", 42, text, (7,), None, "on_block")
-    made.created = 1_795_179_600.25
-    made.threadName = "MainThread"
-    return made
-
-
-def test_a_line_of_the_console_has_the_columns_of_the_reference() -> None:
-    expected = "13:00:00.250 MainThrea peers.py:42                   on_block             ] Got block #7"
-
-    assert ConsoleLine().format(record()) == expected
-    assert FileLine().format(record()) == f"{expected}\t\t\tpeers.py:42"
-
-
-def test_a_line_of_json_has_the_keys_of_the_reference() -> None:
-    line = json.loads(JsonLine().format(record()))
-
-    assert list(line) == [
-        "level", "file", "line", "method", "hostname", "thread_name", "timestamp", "context", "format", "data",
-    ]  # fmt: skip
-    assert (line["level"], line["timestamp"]) == ("warn", "2026-11-20T13:00:00.250")
-    assert line["format"] == "Got block #7"
-
-
-def test_a_traceback_is_part_of_the_message() -> None:
-    made = record()
-    try:
-        int("no number")
-    except ValueError as error:
-        made.exc_info = (type(error), error, error.__traceback__)
-
-    assert "ValueError: invalid literal" in ConsoleLine().format(made)
-    assert "ValueError: invalid literal" in json.loads(JsonLine().format(made))["format"]
 
 
 def test_the_default_logger_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +54,8 @@ def test_a_named_logger_speaks_to_its_own_appenders_alone(tmp_path: Path, capsys
     assert capsys.readouterr().out == ""
     assert "] loud\t\t\t" in file.read_text(encoding="utf-8")
     for handler in logging.getLogger("ledgerd.p2p").handlers:
-        assert isinstance(handler, HourlyFile)
+        assert isinstance(handler, Limited)
+        assert [type(each) for each in handler.targets] == [HourlyFile]
         handler.close()
 
 
@@ -106,3 +73,47 @@ def test_a_logger_may_be_switched_off(capsys: pytest.CaptureFixture[str]) -> Non
     logging.getLogger("ledgerd").critical("nothing")
 
     assert capsys.readouterr().err == ""
+
+
+def test_json_is_the_form_of_consoles_and_files_but_not_of_the_reference_s_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "all.log"
+    appenders = (
+        Appender("out", "console", "std_out"),
+        Appender("err", "json_console", "std_error"),
+        Appender("file", "file", file),
+    )
+    set_up_logging(Logging(appenders, (Logger("default", "info", ("out", "err", "file")),)), "json")
+
+    logging.getLogger("ledgerd.chain").info("block %(block)d", {"block": 7})
+
+    printed = capsys.readouterr()
+    for text in (printed.out, file.read_text(encoding="utf-8")):
+        event = json.loads(text)
+        assert (event["message"], event["fields"], event["room"]) == ("block 7", {"block": 7}, "chain")
+    assert json.loads(printed.err)["format"] == "block 7"
+    for handler in logging.getLogger("ledgerd").handlers:
+        handler.close()
+
+
+def test_lines_for_a_person_are_short(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging(None, is_for_person=True)
+
+    logging.getLogger("ledgerd.chain").info("block 7")
+    logging.getLogger("ledgerd.chain").warning("block 8")
+
+    lines = [line.partition("  ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert lines == ["block 7", "warn: block 8"]
+
+
+def test_a_command_shows_warnings_and_its_own_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = logging.getLogger("ledgerd.cli.progress")
+    before = shown.level, logging.getLogger("ledgerd").level
+    with set_up_for_person(shown):
+        shown.info("replaying")
+        logging.getLogger("ledgerd.chain").info("not this")
+        logging.getLogger("ledgerd.chain").warning("a branch")
+
+    assert [line.partition("  ")[2] for line in capsys.readouterr().err.splitlines()] == ["replaying", "warn: a branch"]
+    assert (shown.level, logging.getLogger("ledgerd").level) == before

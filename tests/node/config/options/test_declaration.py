@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
@@ -91,6 +91,8 @@ def is_of(value: object, declared: Any) -> bool:
         return isinstance(value, dict) and all(
             is_of(part, wanted) for pair in value.items() for part, wanted in zip(pair, get_args(declared), strict=True)
         )
+    if get_origin(declared) is Literal:
+        return value in get_args(declared)
     if get_origin(declared) is UnionType:
         return any(is_of(value, each) for each in get_args(declared))
     return type(value) is declared or (declared is Path and isinstance(value, Path))

@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
+from ledgerd.node.config.logging.console import stays
+
 HOUR = 3_600
 KEPT = timedelta(days=1)
 STAMP = "%Y%m%dT%H%M%S"
@@ -27,6 +29,8 @@ class HourlyFile(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one message; errors of the disk are reported as `logging` reports its own."""
+        if not stays(record):
+            return
         try:
             hour = int(record.created) // HOUR
             if self._stream is None or hour != self._hour:

@@ -1,4 +1,4 @@
-"""Python's logging as the sections of the configuration ask for it: handlers, levels, and the forms of lines.
+"""Python's logging as the sections of the configuration and `log-format` ask for it: handlers and levels.
 
 The logger `default` of the file is `ledgerd` in Python, and the warnings of libraries go where its messages go. Any
 other name is a logger of that name, such as `ledgerd.p2p`, which then sends to its own appenders alone.
@@ -6,18 +6,20 @@ other name is a logger of that name, such as `ledgerd.p2p`, which then sends to 
 
 from __future__ import annotations
 
-import json
 import logging
-import socket
 import sys
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from ledgerd.node.config.logging.console import Console
 from ledgerd.node.config.logging.hourly_file import HourlyFile
+from ledgerd.node.config.logging.limited import Limited
+from ledgerd.node.config.logging.lines import PACKAGE, ConsoleLine, EventLine, FileLine, JsonLine, PersonLine
 from ledgerd.node.config.logging.sections import Appender, Level, Logger, Logging
+from ledgerd.node.config.options.application import LogFormat
 
 DEFAULT = "default"
-PACKAGE = "ledgerd"
 BUILT_IN = Logging((Appender("stderr", "console", "std_error"),), (Logger(DEFAULT, "info", ("stderr",)),))
 """The logging of a configuration without logging sections."""
 
@@ -29,83 +31,33 @@ LEVELS: dict[Level, int] = {
     "error": logging.ERROR,
     "off": logging.CRITICAL + 1,
 }
-WORDS = {logging.WARNING: "warn", logging.CRITICAL: "error"}
 
 
-def _time(record: logging.LogRecord) -> datetime:
-    return datetime.fromtimestamp(record.created, UTC)
-
-
-class ConsoleLine(logging.Formatter):
-    """Time, thread, place and method in columns, then the message (spec 06, section 6)."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        moment = _time(record)
-        place = f"{record.filename}:{record.lineno} "
-        line = (
-            f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03} {(record.threadName or '')[:9]:<10}"
-            f"{place:<30}{record.funcName or '':<20.20} ] {record.getMessage()}"
-        )
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
-
-
-class FileLine(ConsoleLine):
-    """The same, and the place once more behind the message."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        return f"{super().format(record)}\t\t\t{record.filename}:{record.lineno}"
-
-
-class JsonLine(logging.Formatter):
-    """One JSON object a line, for collectors of logs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.host = socket.gethostname()
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The object."""
-        message = record.getMessage()
-        if record.exc_info:
-            message += f"\n{self.formatException(record.exc_info)}"
-        return json.dumps(
-            {
-                "level": WORDS.get(record.levelno, record.levelname.lower()),
-                "file": record.filename,
-                "line": record.lineno,
-                "method": record.funcName,
-                "hostname": self.host,
-                "thread_name": record.threadName,
-                "timestamp": _time(record).isoformat(timespec="milliseconds").removesuffix("+00:00"),
-                "context": record.name,
-                "format": message,
-                "data": {},
-            }
-        )
-
-
-def handler_of(appender: Appender) -> logging.Handler:
-    """What writes for an appender."""
-    handler: logging.Handler
+def handler_of(appender: Appender, form: LogFormat = "text", *, is_for_person: bool = False) -> logging.Handler:
+    """What writes for an appender. One that is JSON by its section has the reference's keys in either format."""
     if isinstance(appender.target, Path):
         handler = HourlyFile(appender.target)
-        handler.setFormatter(FileLine())
+        handler.setFormatter(EventLine() if form == "json" else FileLine())
         return handler
-    handler = logging.StreamHandler(sys.stdout if appender.target == "std_out" else sys.stderr)
-    handler.setFormatter(JsonLine() if appender.form == "json_console" else ConsoleLine())
-    return handler
+    stream = sys.stdout if appender.target == "std_out" else sys.stderr
+    if appender.form == "json_console":
+        return Console(stream, JsonLine())
+    if form == "json":
+        return Console(stream, EventLine())
+    return Console(stream, PersonLine() if is_for_person else ConsoleLine())
 
 
-def set_up_logging(sections: Logging | None) -> None:
-    """Configure Python's logging as the sections say, replacing its previous configuration."""
+def set_up_logging(sections: Logging | None, form: LogFormat = "text", *, is_for_person: bool = False) -> None:
+    """Configure Python's logging as the sections say, replacing its previous configuration.
+
+    Text on the console is in columns, or short `is_for_person`.
+    """
     sections = sections or BUILT_IN
-    handlers = {appender.name: handler_of(appender) for appender in sections.appenders}
-    _route(logging.getLogger(), [], logging.WARNING)
-    _route(logging.getLogger(PACKAGE), [], logging.WARNING)
+    handlers = {each.name: handler_of(each, form, is_for_person=is_for_person) for each in sections.appenders}
+    _route(logging.getLogger(), None, logging.WARNING)
+    _route(logging.getLogger(PACKAGE), None, logging.WARNING)
     for each in sections.loggers:
-        chosen, level = [handlers[name] for name in each.appenders], LEVELS[each.level]
+        chosen, level = Limited([handlers[name] for name in each.appenders]), LEVELS[each.level]
         logger = logging.getLogger(PACKAGE if each.name == DEFAULT else each.name)
         _route(logger, chosen, level)
         logger.propagate = False
@@ -113,9 +65,28 @@ def set_up_logging(sections: Logging | None) -> None:
             _route(logging.getLogger(), chosen, max(level, logging.WARNING))
 
 
-def _route(logger: logging.Logger, handlers: list[logging.Handler], level: int) -> None:
+@contextmanager
+def set_up_for_person(shown: logging.Logger) -> Iterator[None]:
+    """For a command: warnings, and what one logger has to show, go to standard error within the `with` block."""
+    package, console = logging.getLogger(PACKAGE), Console(sys.stderr, PersonLine())
+    levels = package.level, shown.level
+    package.addHandler(console)
+    package.setLevel(logging.WARNING)
+    shown.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        package.removeHandler(console)
+        package.setLevel(levels[0])
+        shown.setLevel(levels[1])
+        console.close()
+
+
+def _route(logger: logging.Logger, handler: logging.Handler | None, level: int) -> None:
     for old in list(logger.handlers):
         logger.removeHandler(old)
-    for handler in handlers:
+        if isinstance(old, Limited):
+            old.close()
+    if handler is not None:
         logger.addHandler(handler)
     logger.setLevel(level)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
@@ -12,6 +14,9 @@ from ledgerd.node.config.values.values import choice_of, name_among
 
 MAINNET = "mainnet"
 NETWORKS = (MAINNET, "testnet")
+
+LogFormat = Literal["text", "json"]
+LOG_FORMATS: tuple[LogFormat, ...] = ("text", "json")
 
 ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
 """The plugins that keep histories; the first depends on the second."""
@@ -75,6 +80,7 @@ class Application(msgspec.Struct, frozen=True):
     plugins: tuple[str, ...]
     chain: str
     """The name of a built-in network, or the absolute path of a chain file."""
+    log_format: LogFormat = "text"
 
 
 def _complete(record: Application, surroundings: Surroundings) -> Application:
@@ -89,7 +95,7 @@ def _complete(record: Application, surroundings: Surroundings) -> Application:
     if BLOCK_ARCHIVE in record.plugins:
         surroundings.remark(f"the plugin {BLOCK_ARCHIVE} does nothing yet")
     kept = tuple(name for name in record.plugins if name not in left_out)
-    return Application(in_order_of_start(kept), chain)
+    return replace(record, plugins=in_order_of_start(kept), chain=chain)
 
 
 APPLICATION = OptionSection(
@@ -113,6 +119,15 @@ APPLICATION = OptionSection(
             "The network: mainnet, testnet, or the TOML file of a private one. A relative file is relative to the "
             "current directory.",
             default=THIS_BUILD.network,
+            ours=True,
+        ),
+        Option(
+            "log-format",
+            choice_of(*LOG_FORMATS),
+            "How lines of the log are written, on the console and to files: text, or json for one JSON object a line, "
+            "with time, level, room, logger, message, fields and exception. Sections [log.json_console_appender.NAME] "
+            "have the reference's keys in either format.",
+            default="text",
             ours=True,
         ),
     ),

@@ -107,7 +107,10 @@ class GuardPart(Part):
             log.warning("validator_guard: no peers, so nobody would hear that the validators are switched off")
             return []
         if updates:
-            log.info("validator_guard: switching off %s before the stop", " ".join(each.name for each in updates))
+            log.info(
+                "validator_guard: switching off %(validators)s before the stop",
+                {"validators": " ".join(each.name for each in updates)},
+            )
         return self._send(updates)
 
     def _send(self, updates: Iterable[Update]) -> list[Transaction]:

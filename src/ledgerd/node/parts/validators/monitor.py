@@ -15,8 +15,8 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ShutdownValidator
 from ledgerd.protocol.time_text import time_text
+from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.part import Part
-from ledgerd.supervision.policy import LineLimit
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SLOT_LINES = LineRate("slots of monitored validators", burst=10, a_second=10 / 60)
 SUMMARY_EVERY = 3_600 // BLOCK_INTERVAL
 """Blocks between two summaries: an hour."""
 
@@ -80,7 +81,6 @@ class MonitorPart(Part):
         self._chain = chain
         self._time = time
         self.tracker = SlotTracker(self._names)
-        self._lines = LineLimit()
 
     async def start(self) -> None:
         """Follow the chain from now on."""
@@ -120,25 +120,19 @@ class MonitorPart(Part):
                 self._log_summary()
 
     def _log(self, slot: WatchedSlot) -> None:
-        """At most ten lines a minute; the number of those left out comes with a later one."""
-        now = self._time.seconds()
-        if left_out := self._lines.take_count(now):
-            log.info("validator-monitor: %d more slots in the last minute", left_out)
-        if not self._lines.take(now):
-            return
-        when = time_text(slot.time)
+        told: dict[str, object] = {"validator": slot.validator, "slot": time_text(slot.time)}
         if slot.cause is not None:
-            log.warning("validator-monitor: %s missed its slot %s: %s", slot.validator, when, slot.cause)
-        elif slot.late is None:
-            log.info("validator-monitor: %s made block #%d of %s", slot.validator, slot.block, when)
-        else:
-            log.info(
-                "validator-monitor: %s made block #%d of %s, seen %.2f s after its slot began",
-                slot.validator,
-                slot.block,
-                when,
-                slot.late,
+            told["cause"] = slot.cause
+            log.warning(
+                "validator-monitor: %(validator)s missed its slot %(slot)s: %(cause)s", told, extra=limited(SLOT_LINES)
             )
+            return
+        told["block"] = slot.block
+        text = "validator-monitor: %(validator)s made block #%(block)d of %(slot)s"
+        if slot.late is not None:
+            told["late"] = slot.late
+            text += ", seen %(late).2f s after its slot began"
+        log.info(text, told, extra=limited(SLOT_LINES))
 
     def _log_summary(self) -> None:
         for each in self.view():

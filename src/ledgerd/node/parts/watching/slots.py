@@ -1,0 +1,61 @@
+"""The slots of the last rounds: whose each was, which block it has, and how late that came. Reads no clock."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
+
+if TYPE_CHECKING:
+    from ledgerd.chain.view import ChainView
+    from ledgerd.protocol.block import Block
+
+KEPT = 63
+"""Three rounds of 21."""
+LATEST_DELAY = 60_000
+"""Milliseconds; what comes later was synced, and says nothing about its validator."""
+
+
+class SlotRecord:
+    """What is known of the latest slots. Who missed one is known from the schedule before it."""
+
+    def __init__(self) -> None:
+        self._slots: deque[SlotFacts] = deque(maxlen=KEPT)
+        self._last = 0
+        """The number of the latest slot, counted from the genesis."""
+        self._scheduled: Sequence[str] = ()
+
+    @property
+    def slots(self) -> tuple[SlotFacts, ...]:
+        """They, the latest last."""
+        return tuple(self._slots)
+
+    def begin(self, chain: ChainView) -> None:
+        """Begin with the latest blocks of a chain; who missed a slot between them is not known."""
+        self._slots.clear()
+        head = chain.head_number
+        found = [chain.block_at(number) for number in range(max(1, head - KEPT + 1), head + 1)]
+        before = 0
+        for block in found:
+            if block is None:
+                continue
+            if before:
+                self._miss("" for _ in range((block.timestamp - before) // BLOCK_INTERVAL - 1))
+            self._slots.append(SlotFacts(block.validator, block.number, UNKNOWN))
+            before = block.timestamp
+        self._last, self._scheduled = chain.globals.current_aslot, chain.scheduled
+
+    def applied(self, chain: ChainView, block: Block, slot: int, now: float) -> None:
+        """Take a block that has just become the head, at a time in seconds."""
+        missed = range(max(self._last + 1, slot - KEPT), slot) if self._last else range(0)
+        self._miss(self._scheduled[each % len(self._scheduled)] if self._scheduled else "" for each in missed)
+        delay = round(1_000 * (now - block.timestamp))
+        self._slots.append(SlotFacts(block.validator, block.number, delay if delay <= LATEST_DELAY else UNKNOWN))
+        self._last, self._scheduled = slot, chain.scheduled
+
+    def _miss(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._slots.append(SlotFacts(name, 0, UNKNOWN))

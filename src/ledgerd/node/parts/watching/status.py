@@ -1,0 +1,218 @@
+"""How the node stands, made on the thread of the chain and sent to the processes that show it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
+from ledgerd.node.parts.watching.problems import problems_of
+from ledgerd.node.parts.watching.recent_lines import RecentLines
+from ledgerd.node.parts.watching.slots import SlotRecord
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.p2p.shared.modes import Mode
+from ledgerd.rpc.api.node_status import (
+    UNKNOWN,
+    NodeDetails,
+    NodeStatus,
+    PeerCounts,
+    PeerFacts,
+    PoolFacts,
+    SyncFacts,
+    packed_status,
+)
+from ledgerd.rpc.link.topics import DETAILS, STATUS
+from ledgerd.supervision.health import HealthNews
+from ledgerd.supervision.part import Part
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.p2p.driver import Driver
+    from ledgerd.p2p.shared.peer import Peer
+    from ledgerd.supervision.work import Working
+
+SECOND = 1.0
+RATE_SECONDS = 10.0
+LIVE_SECONDS = 60
+"""A block that is older when it is applied was synced: the status then changes once a second, not with each block."""
+
+OLDEST = 10_000
+"""Milliseconds: the status is sent again even if nothing has changed, so that its time is that of the node."""
+
+Stand = Callable[[str, bytes], None]
+"""Sends a value to processes that show it, from any thread."""
+
+
+class StatusPart(Part):
+    """Tells how the node stands, at each block and at each change."""
+
+    def __init__(
+        self,
+        chain: ChainPart,
+        peers: PeersPart,
+        time: TimeSource,
+        stand: Stand,
+        show_details: Stand | None = None,
+    ) -> None:
+        """Tell everybody; and the details, where `show_details` is given, to the operator alone."""
+        super().__init__("status")
+        self._chain_part, self._peers, self._time, self._stand = chain, peers, time, stand
+        self._show_details = show_details
+        self._chain: Chain | None = None
+        self._slots = SlotRecord()
+        self._is_behind = True
+        self._heads: deque[tuple[float, int]] = deque()
+        self._last: NodeStatus | None = None
+        self._lines = RecentLines()
+        self.health = HealthNews({})
+
+    def take_health(self, news: HealthNews) -> None:
+        """Take which parts are down, and warnings; from any thread."""
+        self.health = news
+
+    async def start(self) -> None:
+        """Tell from now on."""
+        if self._show_details is not None:
+            self._lines.begin()
+        await self._chain_part.attach(self._follow)
+        self.work.keep("status", self._each_second)
+
+    async def stop(self) -> None:
+        """Tell no more."""
+        self._lines.end()
+        await self.work.stop()
+
+    async def _each_second(self, working: Working) -> None:
+        while True:
+            await self._chain_part.run(self.tell)
+            working()
+            await asyncio.sleep(SECOND)
+
+    # -- on the thread of the chain
+
+    def _follow(self, chain: Chain) -> None:
+        self._chain, self._is_behind = chain, True
+        chain.subscribe(self._take)
+
+    def _now(self) -> float:
+        return self._time.wall() / MICRO
+
+    def _take(self, event: Event) -> None:
+        if self._chain is None or not isinstance(event, BlockApplied | BlocksUndone):
+            return
+        now = self._now()
+        if isinstance(event, BlocksUndone) or now - event.block.timestamp > LIVE_SECONDS:
+            self._is_behind = True
+            return
+        if self._is_behind:
+            self._catch_up(self._chain)
+        else:
+            self._slots.applied(self._chain, event.block, event.slot, now)
+        self.tell()
+
+    def _catch_up(self, chain: Chain) -> None:
+        self._slots.begin(chain)
+        self._is_behind = False
+
+    def tell(self) -> None:
+        """Send the status if it is another than the last one."""
+        chain = self._chain
+        if chain is None:
+            return
+        if self._is_behind:
+            self._slots.begin(chain)
+        driver, last = self._peers.driver, self._last
+        status = self._status(chain, driver)
+        if last is None or is_other(status, last):
+            status = self._last = replace(status, number=1 if last is None else last.number + 1)
+            self._stand(STATUS, packed_status(status))
+        else:
+            status = last
+        if self._show_details is not None:
+            self._show_details(DETAILS, packed_status(self._details(status, driver)))
+
+    def _status(self, chain: Chain, driver: Driver | None) -> NodeStatus:
+        facts, now = chain.globals, self._now()
+        counts = counts_of(driver, chain.head_number)
+        return NodeStatus(
+            number=0,
+            time=round(1_000 * now),
+            network=chain.network.name,
+            head=chain.head_number,
+            head_time=chain.head_time,
+            irreversible=chain.irreversible,
+            participation=facts.participation_count,
+            is_emergency=chain.is_emergency,
+            slots=self._slots.slots,
+            peers=counts,
+            sync=self._sync(chain.head_number, driver),
+            pool=_pool_of(driver, len(chain.waiting)),
+        )
+
+    def _sync(self, head: int, driver: Driver | None) -> SyncFacts:
+        heads, now = self._heads, self._time.seconds()
+        heads.append((now, head))
+        while now - heads[0][0] > RATE_SECONDS:
+            heads.popleft()
+        core = None if driver is None else driver.network.core
+        target = head if core is None else max((core.reach_of(peer) for peer in core.trusted()), default=head)
+        if core is None or core.mode is not Mode.SYNC or target <= head:
+            return SyncFacts(head, 0, UNKNOWN)
+        since, before = heads[0]
+        rate = (head - before) / (now - since) if now > since else 0.0
+        return SyncFacts(target, max(0, round(rate)), round((target - head) / rate) if rate > 0 else UNKNOWN)
+
+    def _details(self, status: NodeStatus, driver: Driver | None) -> NodeDetails:
+        now = self._now()
+        peers = () if driver is None else tuple(facts_of(peer, now) for peer in driver.network.core.peers())
+        age = max(0, int(now) - status.head_time)
+        return NodeDetails(status, peers, problems_of(status, age, self.health), self._lines.lines)
+
+
+def is_other(status: NodeStatus, last: NodeStatus) -> bool:
+    """Whether there is something new to tell, or the last status has become old."""
+    is_old = abs(status.time - last.time) >= OLDEST
+    return is_old or replace(status, number=last.number, time=last.time) != last
+
+
+def counts_of(driver: Driver | None, head: int) -> PeerCounts:
+    """How many peers stand where."""
+    if driver is None:
+        return PeerCounts("alone", FORK_STATUS[0], 0, 0, 0, 0, 0)
+    core = driver.network.core
+    heads = [peer.head_number for peer in core.live()]
+    return PeerCounts(
+        mode="sync" if core.mode is Mode.SYNC else "forward",
+        fork_status=FORK_STATUS[core.fork_status],
+        connections=core.connections,
+        ahead=sum(each > head for each in heads),
+        level=sum(each == head for each in heads),
+        behind=sum(each < head for each in heads),
+        highest=max(heads, default=0),
+    )
+
+
+def facts_of(peer: Peer, now: float) -> PeerFacts:
+    """What the operator sees of a peer."""
+    return PeerFacts(
+        address=str(peer.endpoint),
+        state=peer.life.name.lower(),
+        is_incoming=peer.is_incoming,
+        head=peer.head_number,
+        irreversible=peer.lib_number,
+        strikes=peer.strikes,
+        silent_seconds=max(0, int(now - peer.heard_at)),
+    )
+
+
+def _pool_of(driver: Driver | None, waiting: int) -> PoolFacts:
+    if driver is None:
+        return PoolFacts(waiting, 0, 0)
+    mempool = driver.network.intake.mempool
+    return PoolFacts(waiting, len(mempool), mempool.size)

@@ -1,0 +1,73 @@
+"""The page as it is served. It is the same for everybody; what it shows, it asks for by JSON-RPC."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.describe.openrpc import PLUGIN
+from ledgerd.rpc.http.responses import Page
+
+HTML = b"text/html; charset=utf-8"
+PUBLIC_METHOD, OPERATOR_METHOD = "node_api.follow_status", "operator_api.follow"
+REQUEST = '{"jsonrpc":"2.0","id":1,"method":"database_api.get_dynamic_global_properties","params":[]}'
+PLACEHOLDERS = re.compile(r"\$(METHOD|REQUEST|LINKS|APIS|VERSION)\b")
+
+
+@cache
+def _template() -> str:
+    return files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+
+
+def _hash_of(tag: str) -> str:
+    """The text between a tag and its end, as a policy names it."""
+    _, _, rest = _template().partition(f"<{tag}>")
+    text, end, _ = rest.partition(f"</{tag}>")
+    if not end:
+        raise LookupError(f"the page has no <{tag}>")
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def policy() -> str:
+    """The content security policy: this script and this style, requests to the own origin, and nothing else."""
+    return (
+        f"default-src 'none'; script-src {_hash_of('script')}; style-src {_hash_of('style')}; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def person_page(apis: Sequence[Api], links: dict[str, str], *, is_operator: bool = False) -> Page:
+    """The page of an endpoint: of a public one, or of the one for metrics, which is for the operator."""
+    listed = (f'<li><a href="{escape(path[1:])}">{escape(path)}</a>: {escape(use)}</li>' for path, use in links.items())
+    values = {
+        "METHOD": OPERATOR_METHOD if is_operator else PUBLIC_METHOD,
+        "REQUEST": escape(REQUEST),
+        "LINKS": "".join(listed),
+        "APIS": "".join(f"<li><b>{escape(api.name)}</b>: {escape(api.summary)}</li>" for api in apis),
+        "VERSION": escape(version(PLUGIN)),
+    }
+    text = PLACEHOLDERS.sub(lambda found: values[found[1]], _template())
+    return Page(text.encode("utf-8", "replace"), HTML, headers=_headers())
+
+
+def _headers() -> bytes:
+    named = {
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": policy(),
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return "".join(f"{name}: {value}\r\n" for name, value in named.items()).encode("ascii")
+
+
+@cache
+def operator_page() -> Page:
+    """The page of the endpoint for metrics, which serves `operator_api` beside it."""
+    return person_page((), {}, is_operator=True)

@@ -1,0 +1,23 @@
+"""How far the import of a snapshot is, in the log."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from ledgerd.supervision.progress import ProgressLine, shown
+
+log = logging.getLogger(__name__)
+
+
+class ImportProgress:
+    """The records that one import has read, of those there are."""
+
+    def __init__(self) -> None:
+        self._line = ProgressLine("importing", 0, time.monotonic(), "record")
+
+    def at(self, done: int, size: int) -> None:
+        """Log a step, when one is due."""
+        step = self._line.at(min(done, size), size, time.monotonic())
+        if step is not None:
+            log.info("%s", step.text, extra=shown(step))

@@ -1,0 +1,95 @@
+"""How far long work is, as a line: height, rate and the time that is left. Reads no clock, and writes nothing.
+
+A line goes to the log with `extra=shown(step)`: on a terminal it is written over the one before, elsewhere only some
+are written.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+STEP_SECONDS = 0.25
+"""Between two steps, for a terminal."""
+FIRST_LINE_SECONDS = 5.0
+LONGEST_LINE_SECONDS = 60.0
+"""Between two lines where lines stay: longer as the work goes on, up to this."""
+LINES = 60
+"""So many lines at first; a work of hours has one each `LONGEST_LINE_SECONDS`."""
+WINDOW_SECONDS = 10.0
+"""The rate is that of the latest seconds."""
+
+
+class ProgressStep(NamedTuple):
+    """What there is to say of a moment."""
+
+    work: str
+    text: str
+    fields: dict[str, int | float | str]
+    is_line: bool
+    """Whether it is written where lines stay."""
+    is_last: bool
+
+
+def shown(step: ProgressStep) -> dict[str, object]:
+    """The `extra` of the call that logs a step."""
+    return {"progress": step}
+
+
+class ProgressLine:
+    """Remembers when the work was where."""
+
+    def __init__(self, work: str, first: int, began: float, unit: str = "block") -> None:
+        self._work, self._unit = work, unit
+        self._began = self._line_at = began
+        self._step_at = began
+        self._seen = deque([(began, first)])
+
+    def at(self, done: int, total: int, now: float, note: str = "") -> ProgressStep | None:
+        """The step for a height, when one is due."""
+        is_last = done >= total
+        if now - self._step_at < STEP_SECONDS and not is_last:
+            return None
+        self._step_at = now
+        pause = min(LONGEST_LINE_SECONDS, max(FIRST_LINE_SECONDS, (now - self._began) / LINES))
+        is_line = is_last or now - self._line_at >= pause
+        if is_line:
+            self._line_at = now
+        rate = self._rate(done, now)
+        fields: dict[str, int | float | str] = {self._unit: done, "of": total, "a_second": round(rate, 1)}
+        text = f"{self._work}: {self._unit} {done:,} of {total:,}"
+        if rate <= 0 and not is_last:
+            return ProgressStep(self._work, f"{text}, waiting for {self._unit}s{note}", fields, is_line, is_last)
+        percent = 100 * done // total if total else 100
+        text += f" ({percent} %), {_number(rate)} {self._unit}s/s"
+        if rate > 0:
+            seconds = max(0, total - done) / rate
+            fields["seconds_left"] = round(seconds)
+            text += f", {duration(seconds)} left"
+        return ProgressStep(self._work, f"{text}{note and f',{note}'}", fields, is_line, is_last)
+
+    def _rate(self, done: int, now: float) -> float:
+        seen = self._seen
+        seen.append((now, done))
+        while len(seen) > 2 and now - seen[1][0] >= WINDOW_SECONDS:
+            seen.popleft()
+        since, before = seen[0]
+        return (done - before) / (now - since) if now > since else 0.0
+
+
+def _number(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 or rate == round(rate) else f"{rate:.1f}"
+
+
+def many(count: int, what: str) -> str:
+    """A count with its noun."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def duration(seconds: float) -> str:
+    """The two largest units of a time."""
+    whole = round(seconds)
+    for size, unit, next_size, next_unit in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size:
+            return f"{whole // size} {unit} {whole % size // next_size} {next_unit}"
+    return f"{whole} s"
