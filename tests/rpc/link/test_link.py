@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
 
@@ -20,8 +20,12 @@ from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.link.topics import HEALTH, WAITING, packed_topic
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
+from tests.garbage import nothing_stays
 from tests.rpc.loopback import play, until
 from tests.rpc.sample_api import service
+
+LARGE_QUESTION = 100_000
+"""Bytes."""
 
 
 async def double(payload: bytes) -> bytes:
@@ -102,6 +106,17 @@ def test_a_fault_of_ours_is_told_without_its_details_and_logged(topic: str, capl
         play(scene)
 
     assert "ZeroDivisionError" in caplog.text or "KeyError" in caplog.text
+
+
+def test_what_was_refused_does_not_stay_in_memory() -> None:
+    async def scene() -> None:
+        async with linked(Switchboard(HANDLERS)) as (link, _):
+            with nothing_stays(3 * LARGE_QUESTION):
+                for number in range(20):
+                    with suppress(PlainError):
+                        await link.ask("plainly", bytes(LARGE_QUESTION + number))
+
+    play(scene)
 
 
 def test_an_answer_that_does_not_come_is_not_waited_for_any_longer() -> None:

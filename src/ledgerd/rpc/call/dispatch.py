@@ -42,6 +42,7 @@ from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
+Refusal = PlainError | RuleViolation | DecodeError
 REFUSALS = (PlainError, RuleViolation, DecodeError)
 """Exceptions that a client gets with the reference's text. Any other is an internal error."""
 
@@ -104,7 +105,11 @@ class Dispatcher:
             return known
         if len(body) > LARGE:
             return Later(self._large_answer(body, asker), held=len(body))
-        return self._parsed(body, partial(read_request, body), asker)
+        try:
+            request = read_request(body)
+        except REFUSALS as error:
+            return self._unread(error)
+        return self._read(request, body, asker)
 
     async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[bytes, None]:
         """The answer to a body that takes long to read: in a thread, while others have their turns here.
@@ -113,11 +118,15 @@ class Dispatcher:
         interrupted, so the next one waits for its end even where the client has left.
         """
         await self._reading.acquire()
-        reading = in_thread(read_large_request, body)
+        reading = in_thread(_read_beside, body)
         reading.add_done_callback(self._has_read)
         await asyncio.wait([reading])
-        answered = self._parsed(body, reading.result, asker)
-        del reading, body  # what was read is not needed while an answer is waited for
+        request = reading.result()
+        if isinstance(request, Refusal):
+            answered: bytes | Later = self._unread(request)
+        else:
+            answered = self._read(request, body, asker)
+        del reading, request, body  # what was read is not needed while an answer is waited for
         if isinstance(answered, Later):
             async with aclosing(answered.answers()) as answers:
                 async for answer in answers:
@@ -125,26 +134,28 @@ class Dispatcher:
         else:
             yield answered
 
-    def _has_read(self, reading: asyncio.Future[Json | LargeBatch]) -> None:
+    def _has_read(self, reading: asyncio.Future[object]) -> None:
         """Let the next large body be parsed; a fault of this one is told to its client, if that is still there."""
         self._reading.release()
         if not reading.cancelled():
             reading.exception()
 
-    def _parsed(self, body: bytes, parsed: Callable[[], Json | LargeBatch], asker: Asker) -> bytes | Later:
+    def _read(self, request: Json | LargeBatch, body: bytes, asker: Asker) -> bytes | Later:
+        """Answer a request, or a batch, that has been read."""
         budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
+        if not isinstance(request, list | LargeBatch):
+            return self._single(request, budget, body)
         try:
-            request = parsed()
-            if isinstance(request, list | LargeBatch):
-                return self._batched(request, budget, asker)
-        except PlainError as error:
-            return error_answer(self._fault(error), NO_ID)
+            return self._batched(request, budget, asker)
         except REFUSALS as error:
-            # Whatever is not a request gets the same code.
-            return error_answer(self._fault(error)._replace(code=OTHER), NO_ID)
-        return self._single(request, budget, body)
+            return self._unread(error)
 
-    def _fault(self, error: PlainError | RuleViolation | DecodeError) -> ErrorObject:
+    def _unread(self, error: Refusal) -> bytes:
+        """The answer to what is no request: errors of the reference's all get the same code."""
+        fault = self._fault(error)
+        return error_answer(fault if isinstance(error, PlainError) else fault._replace(code=OTHER), NO_ID)
+
+    def _fault(self, error: Refusal) -> ErrorObject:
         return error_object(error, int(self._clock()))
 
     def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> bytes | Later:
@@ -175,7 +186,7 @@ class Dispatcher:
             self.cache.keep(body, identity, opening)
         return b"%b%b}" % (opening, as_bytes(identity))
 
-    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: RequestBudget) -> bytes:
+    def _refused(self, error: Refusal, identity: str, budget: RequestBudget) -> bytes:
         """The error, whose bytes count as those of an answer."""
         answer = error_answer(self._fault(error), identity)
         try:
@@ -266,3 +277,15 @@ class Dispatcher:
             yield error_answer(self._fault(error), NO_ID)
         finally:
             self.held.change(budget.share, -held)
+
+
+def _read_beside(body: bytes) -> Json | LargeBatch | Refusal:
+    """Read a large body on a thread.
+
+    A refusal is returned, not raised: raised by a future it would hold the frames that it passed, which hold the future
+    and with it the body, until a search for cycles.
+    """
+    try:
+        return read_large_request(body)
+    except REFUSALS as error:
+        return error.with_traceback(None)

@@ -127,6 +127,8 @@ class Link(asyncio.Protocol):
             raise Unreachable("it took too long to answer") from None
         finally:
             self._questions.pop(number, None)
+            # A refusal holds this frame, with the payload: if the frame held the refusal, both would stay.
+            del answer
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
         """Subscribe to a topic; see `MainProcess`."""
