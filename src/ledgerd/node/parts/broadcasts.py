@@ -158,6 +158,7 @@ class Line:
         began = self._clock()
         try:
             one.push(one.asked, allowance)
+            allowance.useful += 1
         except Exception as error:  # noqa: BLE001 - who waits for it gets it
             self._heard(one, began)
             one.done.set_exception(error)
