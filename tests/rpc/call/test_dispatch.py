@@ -112,7 +112,7 @@ def test_a_subscription_answers_again_and_again_under_one_id_until_it_is_closed(
                 coming = asyncio.ensure_future(anext(answers))
                 await main.heard.wait()
                 main.publish(b"%d" % number)
-                assert await coming == b'{"jsonrpc":"2.0","result":"%d","id":"s"}' % number
+                assert (await coming)() == b'{"jsonrpc":"2.0","result":"%d","id":"s"}' % number
         assert main.listeners == []
 
     asyncio.run(scene())
