@@ -39,8 +39,10 @@ UNREAD_BYTES = 2 << 20
 SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
 DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
-BACKLOG = 1024
-"""Connections that the system keeps until they are accepted: with more, newcomers wait for seconds to try again."""
+BACKLOG = 256
+"""Connections that the system keeps until they are accepted, and that are accepted in a round of the loop: with more,
+newcomers wait for seconds to try again.
+"""
 
 TURN_SECONDS = 0.02
 """Seconds of work before control returns to the event loop."""
