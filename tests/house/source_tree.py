@@ -22,8 +22,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("protocol",),
     ("state",),
     ("chain",),
-    ("supervision",),
+    ("supervision", "metrics"),
     ("rpc", "p2p", "producer", "history", "snapshot"),
+    ("doctor",),
     ("node",),
     ("cli",),
 )

@@ -54,7 +54,7 @@ GROUPS = (
         pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
         protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings
         snapshot/errors snapshot/settings node/config/values/kind
-        chain/events history/interface p2p/shared/actions rpc/link/topics
+        chain/events history/interface metrics/settings p2p/shared/actions rpc/link/topics
         """,
     ),
     Group(
@@ -80,7 +80,7 @@ GROUPS = (
         """
         node/config/options/application node/config/options/chain node/config/options/history
         node/config/options/invocation node/config/options/p2p node/config/options/prediction_market
-        node/config/options/testnet_plugin
+        node/config/options/metrics node/config/options/testnet_plugin
         node/config/options/snapshot
         node/config/options/validator node/config/options/validator_guard node/config/options/webserver
         """,
@@ -223,7 +223,7 @@ GROUPS = (
         "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
-        node/parts/production node/parts/records node/parts/replaying
+        node/parts/records node/parts/replaying
         node/parts/webserver node/runtime node/workers/api_worker node/workers/key_recovery_worker
         """,
     ),
@@ -256,8 +256,21 @@ GROUPS = (
     ),
     Group(
         "what drives the producer's decision: proven by producers in virtual time",
-        ("producer/test_thousand_slots.py", "producer/test_double_sign.py", "node/parts/test_guard.py", "sim"),
+        (
+            "producer/test_thousand_slots.py",
+            "producer/test_double_sign.py",
+            "node/parts/validators/test_guard.py",
+            "sim",
+        ),
         "producer/clock producer/guard_facts producer/loop",
+    ),
+    Group(
+        "families of the doctor's checks: each prepared fault is named by the whole examination, and nothing else is",
+        ("doctor/test_faults.py", "docs/test_doctor.py", "cli/test_doctor.py"),
+        """
+        doctor/clock doctor/configuration doctor/disk doctor/examination doctor/finding doctor/keys doctor/ledger
+        doctor/machine doctor/patient doctor/peers doctor/ports doctor/service node/datadir/patient
+        """,
     ),
     Group(
         "their tests stand beside those of what they serve",
@@ -340,5 +353,18 @@ GROUPS = (
         "the steps from a file to a state and back: proven by files that are built, exported and recorded",
         ("snapshot/test_build.py", "snapshot/test_export.py", "snapshot/test_jobs.py", "snapshot/test_read.py"),
         "snapshot/create snapshot/job snapshot/sections",
+    ),
+    Group(
+        "declarations of metrics: proven for all families alike",
+        ("metrics/test_families.py", "metrics/test_document.py"),
+        """
+        metrics/table/chain metrics/table/peers metrics/table/process metrics/table/requests metrics/table/storage
+        metrics/table/validators
+        """,
+    ),
+    Group(
+        "what processes count and serve: proven over nodes that run, as who scrapes them meets them",
+        ("node/metering/test_part.py", "metrics/test_layout.py"),
+        "node/workers/known_methods node/workers/metrics_worker node/workers/worker_metrics",
     ),
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from ledgerd.chain.events import Event
+from ledgerd.chain.events import Event, Lap
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -55,6 +55,7 @@ CHAIN_ID = "chain id"
 
 Listener = Callable[[Event], None]
 Recorder = Callable[[Sequence[Event]], None]
+Onlooker = Callable[["Block", Outcome], None]
 
 
 class Chain(ChainView):
@@ -81,6 +82,8 @@ class Chain(ChainView):
         self._rolling_blocks = rolling_blocks
         self._listeners: list[Listener] = []
         self._recorders: list[Recorder] = []
+        self._onlookers: list[Onlooker] = []
+        self._lap: Callable[[Lap], None] | None = None
         self._goes_on_trying: Callable[[], None] | None = None
 
     @property
@@ -195,12 +198,24 @@ class Chain(ChainView):
             self._pending.lend_signers(block.transactions)
         with self._pending.set_aside(skip):
             try:
-                return self._choice.push(block, skip, instead_of=instead_of)
+                outcome = self._pushed(block, skip, instead_of)
             finally:
                 self._linking.follow_trunk()
                 if commit:
                     self._commit()
                 self._tell_of_trial()
+        for see in self._onlookers:
+            see(block, outcome)
+        return outcome
+
+    def _pushed(self, block: Block, skip: SkipFlags, instead_of: Collection[BlockId]) -> Outcome:
+        if self._lap is None:
+            return self._choice.push(block, skip, instead_of=instead_of)
+        self._lap(Lap.APPLYING)
+        outcome = self._choice.push(block, skip, instead_of=instead_of)
+        if outcome.has_moved:
+            self._lap(Lap.APPLIED)
+        return outcome
 
     def try_further(self) -> None:
         """Apply another piece of the branch that is being tried, and switch to it after the last one."""
@@ -300,6 +315,13 @@ class Chain(ChainView):
         """Subscribe to the events of committed blocks, in order."""
         self._listeners.append(listener)
 
+    def look_on(self, onlooker: Onlooker) -> None:
+        """Register who is shown every block that is pushed, with its outcome: also one that is refused or on a branch.
+
+        What it is shown may not be signed by whom it names.
+        """
+        self._onlookers.append(onlooker)
+
     def precede(self, recorder: Recorder) -> None:
         """Register a recorder, which is given the events of each commit before the state is committed.
 
@@ -308,15 +330,23 @@ class Chain(ChainView):
         """
         self._recorders.append(recorder)
 
+    def time_with(self, lap: Callable[[Lap], None]) -> None:
+        """Call a function at each lap of the work on a block."""
+        self._lap = lap
+
     def _commit(self) -> None:
         """The log first: the state may delete an irreversible block only when the log has it on the disk."""
         if not self._trunk.happened:
             return
+        if self._lap is not None:
+            self._lap(Lap.COMMITTING)
         self._log_irreversible()
         for record in self._recorders:
             record(self._trunk.happened)
         self._store.commit()
         trim(self._block_log, self._rolling_blocks)
+        if self._lap is not None:
+            self._lap(Lap.COMMITTED)
         happened, self._trunk.happened = self._trunk.happened, []
         for event in happened:
             for listener in self._listeners:

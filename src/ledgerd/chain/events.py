@@ -5,10 +5,12 @@ History, RPC and peers follow these; nothing else leaves the chain.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId, TransactionId
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 
 NO_TRANSACTION = TransactionId(bytes(20))
@@ -38,6 +40,8 @@ class BlockApplied(NamedTuple):
     """The number of its slot, counted from the genesis (`current_aslot`)."""
     irreversible: int
     """The last irreversible block as soon as this one was applied."""
+    missed: tuple[AccountName, ...] = ()
+    """Whose slots between the block before and this one have no block, in the order of the slots."""
 
 
 class BlocksUndone(NamedTuple):
@@ -54,3 +58,13 @@ class IrreversibleAdvanced(NamedTuple):
 
 
 Event = BlockApplied | BlocksUndone | IrreversibleAdvanced
+
+
+class Lap(Enum):
+    """Where the work on a block stands, for whoever takes the time of it: the chain has no clock."""
+
+    APPLYING = "applying"
+    APPLIED = "applied"
+    """The block that came in has become the head."""
+    COMMITTING = "committing"
+    COMMITTED = "committed"

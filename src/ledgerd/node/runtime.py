@@ -9,18 +9,22 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 
+from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
+from ledgerd.node.metering.part import MetricsPart
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.broadcasts import Broadcasts
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.guard import GuardPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
 from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
-from ledgerd.node.parts.stuck import StuckPart
+from ledgerd.node.parts.validators.guard import GuardPart
+from ledgerd.node.parts.validators.monitor import MonitorPart
+from ledgerd.node.parts.watching.self_check import SelfCheckPart
+from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.rpc.link.switchboard import Handler
@@ -31,15 +35,18 @@ from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
+METRICS = "metrics"
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
+MONITOR, SELF_CHECK = "validator_monitor", "self_check"
 """Parts that are not plugins."""
 
-FIRST = (EARLY, "chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
+FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, "operation_history", "block_info", REPLAY)
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
-LAST = ("validator", "validator_guard", "webserver", WATCH)
-"""Started last and stopped first: the guard needs production to stop cleanly, the webserver needs all other parts."""
+LAST = (MONITOR, "validator", "validator_guard", "webserver", SELF_CHECK, WATCH)
+"""Started last and stopped first: the monitor sees the first block that we make, the guard needs production to stop
+cleanly, the webserver needs all other parts."""
 
 
 class Runtime:
@@ -66,6 +73,7 @@ class Runtime:
         self.bootstrap = BootstrapPart(configuration, self.chain, self.newer_state)
         self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production, self.newer_state)
         self.guard = GuardPart(configuration, self.chain, self.peers, lambda: production.clock() // MICRO)
+        self.monitor = MonitorPart(configuration, self.chain, self.time)
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
@@ -85,8 +93,13 @@ class Runtime:
             "validator_guard": self.guard,
             "webserver": self.webserver,
             EARLY: self.webserver.early,
+            MONITOR: self.monitor,
+            SELF_CHECK: SelfCheckPart(
+                configuration, self.chain, self.peers, self.time.machine_second, lambda: production.clock_offset
+            ),
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
+        self._metrics = self._metering(configuration)
         file = configuration.invocation.create_snapshot
         if file is not None:
             del self._parts[BOOTSTRAP]
@@ -97,6 +110,16 @@ class Runtime:
         self._started: list[Part] = []
         self._supervisor = Supervisor()
         self._supervisor.health.changed.append(self.webserver.tell_health)
+
+    def _metering(self, configuration: Configuration) -> MetricsPart | None:
+        endpoint = configuration.metrics.endpoint
+        if endpoint is None:
+            return None
+        memory = SharedMemory.create(configuration.webserver.thread_pool_size)
+        metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
+        metrics.look_at(self.peers, self.history, self.webserver)
+        self.webserver.count_in(memory)
+        return metrics
 
     def _second(self) -> int:
         return self.time.wall() // MICRO
@@ -121,7 +144,8 @@ class Runtime:
 
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
-        plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH)
+        plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, MONITOR, WATCH)
+        plugins += () if self.is_one_shot else (METRICS, SELF_CHECK)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)
@@ -155,6 +179,8 @@ class Runtime:
             await part.work.stop()
         if self.has_newer_state:
             await in_thread(self._install_newer_state)
+        if self._metrics is not None:
+            self._metrics.close()
         self._lock.close()
 
     @property

@@ -47,6 +47,8 @@ class WorkerArguments(msgspec.Struct, frozen=True):
     limits: Limits
     link: int
     listeners: tuple[ListeningSocket, ...]
+    number: int = 0
+    """Which of the workers it is."""
 
 
 YIELDING = 5
@@ -67,7 +69,7 @@ async def serve(order: WorkerArguments) -> None:
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
-    link = Link()
+    link = Link(order.number)
     await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
     service = _parts(order.parts)(link, _fitting(order.limits), order.settings)
     attach(service, link, stopping)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.history.settings import HistorySettings
+from ledgerd.metrics.settings import MetricsSettings
 from ledgerd.node.config.environment import add_environment
 from ledgerd.node.config.given import ConfigurationError, gather
 from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
@@ -31,6 +32,7 @@ from ledgerd.node.config.options.invocation import INVOCATION, Invocation
 from ledgerd.node.config.options.prediction_market import MarketRecordOptions
 from ledgerd.node.config.options.testnet_plugin import TestnetOptions
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
+from ledgerd.node.config.options.validator_monitor import MonitorSettings
 from ledgerd.node.config.reading import OptionReader, Setting
 from ledgerd.node.config.text import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
@@ -49,8 +51,10 @@ class Configuration(msgspec.Struct, frozen=True):
     chain: ChainOptions
     p2p: P2PSettings
     webserver: WebserverSettings
+    metrics: MetricsSettings
     validator: ProducerSettings
     validator_guard: GuardSettings
+    validator_monitor: MonitorSettings
     snapshot: SnapshotSettings
     history: HistorySettings
     custom_protocol: CustomProtocolOptions

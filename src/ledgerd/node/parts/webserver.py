@@ -20,14 +20,25 @@ from ledgerd.node.workers.early_answers import EarlyAnswers
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
-from ledgerd.rpc.link.topics import APPLIED_BLOCK, HEALTH, INCLUDED, WAITING, Inclusion, PendingChange, packed_topic
+from ledgerd.rpc.link.topics import (
+    APPLIED_BLOCK,
+    HEALTH,
+    INCLUDED,
+    WAITING,
+    HealthReport,
+    Inclusion,
+    PendingChange,
+    packed_topic,
+)
 from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.metrics.memory import SharedMemory
     from ledgerd.rpc.settings import WebserverSettings
     from ledgerd.state.records import Row
+    from ledgerd.supervision.health import HealthNews
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +94,23 @@ class WebserverPart(Part):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._workers: Workers | None = None
         self.board = Switchboard(handlers)
+        self._health = packed_topic(HealthReport({}))
+        self._inherited: tuple[int, ...] = ()
+
+    def count_in(self, memory: SharedMemory) -> None:
+        """Let the workers count for metrics; call it before the start."""
+        self._settings = replace(self._settings, metrics=memory.descriptor)
+        self._inherited = (memory.descriptor,)
+
+    @property
+    def running(self) -> int:
+        """How many workers run."""
+        return 0 if self._workers is None else len(self._workers.processes)
+
+    @property
+    def starts(self) -> int:
+        """How many worker processes were started."""
+        return 0 if self._workers is None else self._workers.starts
 
     def offer(self, apis: Sequence[str], handlers: Mapping[str, Handler]) -> None:
         """Add APIs besides those of the plugins; call it before the start."""
@@ -104,6 +132,7 @@ class WebserverPart(Part):
                 if endpoint.speech in {Speech.BOTH, Speech.HTTP if kind == "http" else Speech.WEBSOCKET}:
                     log.info("configured %s to listen on %s:%d", kind, endpoint.host, endpoint.port)
         self._loop = asyncio.get_running_loop()
+        self._stand_by_health()
         await self._chain.attach(self._follow)
         self._workers = Workers(
             self.board,
@@ -114,6 +143,7 @@ class WebserverPart(Part):
             limits=self._options.limits,
             work=self.work,
         )
+        self._workers.inherited = self._inherited
         self.early.hand_over()
         await self._workers.start(self.early.sockets)
         for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
@@ -148,10 +178,14 @@ class WebserverPart(Part):
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish, topic, payload)
 
-    def tell_health(self, down: Mapping[str, str]) -> None:
-        """Publish to the workers which parts are down; from any thread."""
+    def tell_health(self, news: HealthNews) -> None:
+        """Publish to the workers which parts are down, and warnings; from any thread, also before the start."""
+        self._health = packed_topic(HealthReport(dict(news.down), news.warnings))
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.board.stand, HEALTH, packed_topic(down))
+            self._loop.call_soon_threadsafe(self._stand_by_health)
+
+    def _stand_by_health(self) -> None:
+        self.board.stand(HEALTH, self._health)
 
     async def stop(self) -> None:
         """Answer the requests in flight, then stop."""

@@ -17,21 +17,19 @@ from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.workers.known_methods import EVERY_API, known_methods
+from ledgerd.node.workers.worker_metrics import NO_METRICS, WorkerMetrics
 from ledgerd.protocol.chain_file import parameters_of
-from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.node_api import NODE_API
-from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.view import Node
-from ledgerd.rpc.http.routes import PartsDown, routes_of
+from ledgerd.rpc.http.routes import NodeHealth, routes_of
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.topics import HEALTH, WAITING
 from ledgerd.rpc.link.waiting import WaitingReader
@@ -58,6 +56,8 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     history: HistorySettings
     history_folder: str
     """Empty where no history is kept."""
+    metrics: int = NO_METRICS
+    """The descriptor of the memory for metrics."""
 
 
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
@@ -82,11 +82,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     network = parameters_of(settings.chain)
     time = TimeSource(network.clock)
     node = Node(network, waiting.snapshot, link, services)
-    apis = [
-        api
-        for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
-        if api.name in plugins
-    ]
+    apis = [api for api in EVERY_API if api.name in plugins]
     cache = AnswerCache(settings.cached_answers)
     dispatcher = Dispatcher(apis, node, lambda: time.wall() / MICRO, cache=cache, limits=limits)
 
@@ -94,11 +90,13 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
         waiting.take(payload)
         dispatcher.cache.clear()
 
-    down = PartsDown()
+    health = NodeHealth()
     link.on(WAITING, more_waits)
-    link.on(HEALTH, down.take)
-    serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
+    link.on(HEALTH, health.take)
+    serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, health))
     serves.is_private = DEV_API in apis
+    if settings.metrics != NO_METRICS:
+        link.tasks.begin(WorkerMetrics(settings.metrics, link.number, serves, known_methods()).run())
     return serves
 
 

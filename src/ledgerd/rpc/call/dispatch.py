@@ -17,6 +17,7 @@ from ledgerd.chain.log.files import DamageNotes
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
+from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestNote
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
@@ -111,6 +112,12 @@ class Dispatcher:
         """Called with the address that sends a batch, and the number of its requests."""
         self._damage = DamageNotes()
         self._reading = asyncio.Lock()
+        self._meter: RequestMeter | None = None
+
+    def count_with(self, meter: RequestMeter) -> None:
+        """Count all requests from now on."""
+        self._meter = meter
+        self.cache.hit = meter.hits
 
     def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
         """Answer a request, which is not empty."""
@@ -166,6 +173,7 @@ class Dispatcher:
 
     def _unread(self, error: UnreadError) -> bytes:
         """The answer to what is no request: errors of the reference's all get the same code."""
+        RequestNote(self._meter).end(AT_REFUSED, is_timed=False)
         fault = self._fault(error)
         return error_answer(fault if isinstance(error, PlainError) else fault._replace(code=OTHER), NO_ID)
 
@@ -174,31 +182,36 @@ class Dispatcher:
 
     def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> bytes | Later:
         """Answer one request; `body` if it came outside of a batch, so that the answer can be cached."""
-        identity = NO_ID
+        identity, note = NO_ID, RequestNote(self._meter)
         try:
             members = as_object(request)
             identity = identifier(members)
             call = call_of(members)
             method = self.method(call.api, call.method)
+            note.method = method.full_name
             given = argument_list(call)
             budget.take_names(names_in(given) if method.is_weighed else 0)
             with json_defaults_of(self.node.network):
                 arguments = method.arguments(given)
             if method.answering is not Answering.AT_ONCE:
                 is_endless = method.answering is Answering.REPEATEDLY
-                answers = self._answers(method, arguments, identity, budget)
+                answers = self._answers(method, arguments, identity, budget, note)
                 return Later(answers, identity, is_endless=is_endless, held=len(body))
             opening = result_opening(self._result(method, arguments, budget))
         except REFUSALS as error:
+            note.end(AT_REFUSED)
             return self._refused(error, identity, budget)
         except OperatorError as damage:
+            note.end(AT_FAILED)
             self._damage.tell(damage)
             return error_answer(INTERNAL, identity)
         except Exception:
+            note.end(AT_FAILED)
             log.exception("a request could not be answered: %s", body[:1000].decode("utf-8", "replace"))
             return error_answer(INTERNAL, identity)
+        note.end(AT_OK)
         if body and method.is_cached:
-            self.cache.keep(body, identity, opening)
+            self.cache.keep(body, identity, opening, method.full_name)
         return b"%b%b}" % (opening, as_bytes(identity))
 
     def _refused(self, error: UnreadError, identity: str, budget: RequestBudget) -> bytes:
@@ -243,8 +256,10 @@ class Dispatcher:
                 yield value
 
     async def _answers(
-        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget
+        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestNote
     ) -> AsyncGenerator[AnswerMaker, None]:
+        """The answers of a method that answers later; the request is counted at its end."""
+        outcome = AT_OK
         try:
             async with aclosing(self._values(method, arguments, budget.share)) as values:
                 async for value in values:
@@ -255,13 +270,18 @@ class Dispatcher:
                     else:
                         yield partial(self._printed, method, value, identity)
         except REFUSALS as error:
+            outcome = AT_REFUSED
             yield partial(error_answer, self._fault(error), identity)
         except OperatorError as damage:
+            outcome = AT_FAILED
             self._damage.tell(damage)
             yield partial(error_answer, INTERNAL, identity)
         except Exception:
+            outcome = AT_FAILED
             log.exception("%s.%s failed", method.api, method.name)
             yield partial(error_answer, INTERNAL, identity)
+        finally:
+            note.end(outcome, is_timed=method.answering is Answering.LATER)
 
     def _printed(self, method: Method, value: object, identity: str) -> bytes:
         """One of several answers of a subscription."""

@@ -10,12 +10,14 @@ from ledgerd.node.config.options.chain import CHAIN
 from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY
 from ledgerd.node.config.options.invocation import INVOCATION
+from ledgerd.node.config.options.metrics import METRICS
 from ledgerd.node.config.options.p2p import P2P
 from ledgerd.node.config.options.prediction_market import PREDICTION_MARKET
 from ledgerd.node.config.options.snapshot import SNAPSHOT
 from ledgerd.node.config.options.testnet_plugin import TESTNET_PLUGIN
 from ledgerd.node.config.options.validator import VALIDATOR
 from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
+from ledgerd.node.config.options.validator_monitor import VALIDATOR_MONITOR
 from ledgerd.node.config.options.webserver import WEBSERVER
 
 SECTIONS: dict[str, OptionSection[Any]] = {
@@ -24,8 +26,10 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "chain": CHAIN,
     "p2p": P2P,
     "webserver": WEBSERVER,
+    "metrics": METRICS,
     "validator": VALIDATOR,
     "validator_guard": VALIDATOR_GUARD,
+    "validator_monitor": VALIDATOR_MONITOR,
     "snapshot": SNAPSHOT,
     "history": HISTORY,
     "custom_protocol": CUSTOM_PROTOCOL,
