@@ -39,6 +39,10 @@ class Figures(msgspec.Struct, kw_only=True):
     own_block: float
     peer_block: float
     """The latest blocks of the node and of its honest peer, from their slot to an honest peer of the node."""
+    turn: float = 0.0
+    """The longest turn of the chain's thread, in seconds of the processor."""
+    turn_name: str = ""
+    """What was done in it."""
     lost: int
     """Connections of honest peers that ended."""
     disk_mb: float
@@ -84,6 +88,7 @@ COLUMNS: tuple[Column, ...] = (
     ("missed", "{0.missed}"),
     ("p99 ms", "{1:.0f}"),
     ("max ms", "{2:.0f}"),
+    ("turn ms", "{4:.0f}"),
     ("main MB", "{0.main_mb:.0f}"),
     ("worker MB", "{0.worker_mb:.0f}"),
     ("log MB/h", "{0.log_mb_an_hour:.1f}"),
@@ -107,7 +112,7 @@ def table(figures: Sequence[Figures]) -> str:
 
 def _row(figures: Figures) -> tuple[str, ...]:
     broken = "; ".join(figures.broken()) or "holds"
-    words = (figures, figures.apply_p99 * 1000, figures.apply_max * 1000, broken)
+    words = (figures, figures.apply_p99 * 1000, figures.apply_max * 1000, broken, figures.turn * 1000)
     return tuple(form.format(*words) for _, form in COLUMNS)
 
 

@@ -58,6 +58,11 @@ class Ground:
         """The other node."""
         return self.plan.members[1]
 
+    def head_time_at(self, member: Member) -> str:
+        """The time of a node's head."""
+        ((told,),) = (ask(member, [("database_api", "get_dynamic_global_properties", [])]),)
+        return str(told["time"])
+
     def aim(self) -> Path:
         """What attackers are told, as of now."""
         ((told,),) = (ask(self.target, [("database_api", "get_dynamic_global_properties", [])]),)

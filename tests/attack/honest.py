@@ -101,6 +101,8 @@ class Company:
         self._wanted = {bytes(each.id) for each in transactions}
         self._lines: dict[int, asyncio.StreamWriter] = {}
         self.heard = Heard()
+        self._fault = ""
+        """Why the latest request had no answer."""
 
     async def run(self) -> Heard:
         """For so many seconds, and a little longer for what was sent last."""
@@ -172,14 +174,20 @@ class Company:
         seconds, answer = await self._timed(number, self._requests[place])
         self.heard.broadcasts.append(seconds)
         if b'"error"' in answer or not answer:
-            text = answer.partition(b'"message":"')[2][:80].decode("utf-8", "replace") or "no answer"
-            self.heard.refused[text] = self.heard.refused.get(text, 0) + 1
+            text = answer.partition(b'"message":"')[2][:80].decode("utf-8", "replace")
+            self._refused(text or f"no answer: {self._fault}")
 
     async def _look_after_health(self, number: int) -> None:
         while True:
             seconds, answer = await self._timed(number, HEALTH)
             self.heard.healths.append(seconds if b"200 OK" in answer else LONGEST)
+            if b"200 OK" not in answer:
+                said = answer.partition(b" ")[2].partition(b"\r")[0].decode("latin-1")
+                self._refused(f"/health: {said or self._fault}")
             await asyncio.sleep(1)
+
+    def _refused(self, text: str) -> None:
+        self.heard.refused[text] = self.heard.refused.get(text, 0) + 1
 
     async def _timed(self, number: int, request: bytes) -> tuple[float, bytes]:
         """Seconds from the first byte out to the end of the answer; the longest where there is none."""
@@ -194,7 +202,8 @@ class Company:
                     return time.monotonic() - began, head + await reader.readexactly(size)
                 finally:
                     close(writer)
-        except FAILURES:
+        except FAILURES as fault:
+            self._fault = type(fault).__name__
             return LONGEST, b""
 
 

@@ -6,6 +6,7 @@ Examples:
     scripts/attack branches --minutes 2
     scripts/attack --each 2
     scripts/attack ordinary --minutes 10
+    scripts/attack clock full-disk
 
 Exit code 1: a bound is broken.
 """
@@ -27,12 +28,13 @@ from msgspec.structs import replace
 
 from tests.attack.attacker import GO, IDLE, READY
 from tests.attack.catalogue import BY_NAME, HOSTILE, KINDS, ORDINARY
+from tests.attack.events import EVENTS, Event
 from tests.attack.figures import Figures, quantile, table
 from tests.attack.ground import Chosen, Ground, ground, is_answered
 from tests.attack.honest import SETTLES, Heard, Load
 from tests.attack.kind import Kind, Side
 from tests.attack.measure import Memory, folder_bytes, processor_seconds
-from tests.attack.timed_node import times_of
+from tests.attack.timed_node import times_of, turns_of
 
 LOOK_SECONDS = 2.0
 READY_SECONDS = 300.0
@@ -50,7 +52,14 @@ def main() -> int:
     if chosen.list:
         for kind in KINDS:
             sys.stdout.write(f"{kind.name:22} {kind.side.value:7} row {kind.row:8} {(kind.__doc__ or '').strip()}\n")
+        for name, event in EVENTS.items():
+            sys.stdout.write(f"{name:22} {'event':7} row {'-':8} {(event.__doc__ or '').strip()}\n")
         return 0
+    events = [EVENTS[name] for name in chosen.kinds if name in EVENTS]
+    chosen.kinds = [name for name in chosen.kinds if name not in EVENTS]
+    faults = [fault for event in events for fault in play_event(event, chosen)]
+    if events and not chosen.kinds and not chosen.each:
+        return 1 if faults else 0
     runs = _runs(chosen)
     with tempfile.TemporaryDirectory(dir=chosen.folder, prefix="attack-") as folder:
         quiet = None
@@ -65,7 +74,24 @@ def main() -> int:
     if chosen.json:
         Path(chosen.json).write_text(json.dumps(msgspec.to_builtins(figures), indent=1) + "\n")
     sys.stdout.write("\n" + table(figures))
-    return 1 if any(each.broken() for each in figures) else 0
+    return 1 if faults or any(each.broken() for each in figures) else 0
+
+
+def play_event(event: Event, chosen: argparse.Namespace) -> list[str]:
+    """An event of the operator's side, on a network of its own; returns what did not hold."""
+    place = tempfile.TemporaryDirectory(dir=chosen.folder, prefix="event-")
+    with place as folder, ground(Path(folder), Chosen()) as made:
+        faults = event(made)
+        _keep_log(made, event.__name__, chosen)
+    sys.stdout.write(f"{event.__name__}: {'; '.join(faults) or 'holds'}\n")
+    sys.stdout.flush()
+    return faults
+
+
+def _keep_log(made: Ground, name: str, chosen: argparse.Namespace) -> None:
+    if chosen.logs:
+        chosen.logs.mkdir(parents=True, exist_ok=True)
+        (chosen.logs / f"{name}.log").write_bytes(made.target.log.read_bytes())
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -128,9 +154,7 @@ def play(name: str, kinds: Sequence[type[Kind]], seconds: float, folder: Path, c
             run = Play(name, made, seconds, chosen.transactions, chosen.nice)
             return run.run(shares_of(kinds, chosen.peers, chosen.clients))
         finally:
-            if chosen.logs:
-                chosen.logs.mkdir(parents=True, exist_ok=True)
-                (chosen.logs / f"{name}.log").write_bytes(made.target.log.read_bytes())
+            _keep_log(made, name, chosen)
 
 
 class Play:
@@ -167,7 +191,7 @@ class Play:
         watch, folder = self._ground.network.watch, self._ground.target.folder
         watch.look()
         missed, disk, log = watch.missed(0), folder_bytes(folder), self._ground.target.log.stat().st_size
-        applied, began = len(times_of(folder)), time.monotonic()
+        applied, turned, began = len(times_of(folder)), len(turns_of(folder)), time.monotonic()
         for process in (honest, *attackers):
             _tell_go(process)
         until = began + self._load.seconds + 1
@@ -183,7 +207,7 @@ class Play:
         return self._figures(
             heard,
             told,
-            times=times_of(folder)[applied:],
+            timed=(times_of(folder)[applied:], turns_of(folder)[turned:]),
             seconds=spent,
             missed=watch.missed(0) - missed,
             disk=folder_bytes(folder) - disk,
@@ -209,13 +233,15 @@ class Play:
         heard: Heard,
         told: Sequence[dict[str, Any]],
         *,
-        times: Sequence[float],
+        timed: tuple[Sequence[float], Sequence[tuple[float, str]]],
         seconds: float,
         missed: int,
         disk: int,
         log: int,
     ) -> Figures:
         own = set(self._ground.target.validators)
+        times, turns = timed
+        longest, turn_name = max(turns, default=(0.0, ""))
         ended = "" if self._node.is_running else f"{self._node.exit_code}: {self._node.last_words()[-300:]}"
         if not ended and not is_answered(self._ground.target):
             ended = "it does not answer"
@@ -237,6 +263,8 @@ class Play:
             broadcast=max(heard.broadcasts, default=0.0),
             own_block=max((late for name, late in heard.late if name in own), default=0.0),
             peer_block=max((late for name, late in heard.late if name not in own), default=0.0),
+            turn=longest,
+            turn_name=turn_name,
             lost=heard.lost,
             disk_mb=disk / 1e6,
             attackers_share=self._processor / seconds / PROCESSORS,

@@ -157,6 +157,23 @@ def test_transactions_beyond_the_time_limit_wait_unapplied(network: Network) -> 
     assert balance(network) == before - 2
 
 
+def test_what_waits_unapplied_is_not_accepted_a_second_time(network: Network) -> None:
+    sent = [network.send(pay(1)) for _ in range(3)]
+    empty = sign_empty(network)
+    set_clock(network, 0.0, REAPPLICATION_SECONDS / 2, 2 * REAPPLICATION_SECONDS)
+    network.chain.push_block(empty).or_raise()
+
+    for each in sent:
+        with pytest.raises(RuleViolation, match="Duplicate transaction check failed"):
+            network.chain.push_transaction(each)
+
+    assert [each.id for each in network.chain.waiting] == [each.id for each in sent]
+    block = network.make()
+    assert block.transactions == tuple(sent)
+    network.chain.push_block(block).or_raise()
+    assert network.chain.waiting == ()
+
+
 def set_clock(network: Network, *ticks: float) -> None:
     """A clock that says these, and the last of them for ever."""
     said = chain(ticks, repeat(ticks[-1]))

@@ -65,6 +65,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("driver", "report"),
     ),
     "rpc": (
+        ("shares",),
         ("call",),
         ("link", "blocks", "settings"),
         ("api",),

@@ -119,6 +119,20 @@ def test_ninety_forged_branches_in_short_connections_take_no_block_off(talk: Tal
     assert not talk.chain.is_minority()
 
 
+def test_only_blocks_that_are_applied_and_transactions_that_are_accepted_are_useful(
+    talk: Talk, others: Network
+) -> None:
+    honest, attacker = talk.meet(), talk.meet(ATTACKER)
+    base = talk.chain.head_id
+    start = produce(talk, others, honest).timestamp
+    produce(talk, others, honest)
+    talk.say(honest, TransactionMessage(others.signed(Transfer(VIZ, VIZ, tokens(7), ""))))
+    for block in forged_line(base, start, (*OTHERS,), 1):
+        talk.say(attacker, BlockReply(block, 0, True))
+    brought = [talk.network.core.find(each) for each in (honest, attacker)]
+    assert [None if peer is None else peer.allowance.useful for peer in brought] == [3, 0]
+
+
 # -- row 2: blocks that wait for parents that never come
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -11,7 +12,7 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.p2p.driver import QUEUED_BYTES, Driver
+from ledgerd.p2p.driver import BACKLOG, QUEUED_BYTES, Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.chain_access import ChainPeers
@@ -20,6 +21,7 @@ from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import Hello, Message, NodeId, NotAvailable
 from ledgerd.protocol.endpoint import Endpoint
+from tests.backlog import backlog_of
 from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
 from tests.ports import free_port
 
@@ -80,6 +82,20 @@ def test_a_fresh_node_syncs_over_a_socket_and_is_pushed_what_is_new(others: Netw
         fresh.close()
 
     run(main)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell the limit")
+def test_connections_wait_for_a_busy_node_in_large_numbers(others: Network) -> None:
+    async def main() -> int:
+        node = drive(others.chain, 1)
+        await node.start(Endpoint("127.0.0.1", free_port()))
+        try:
+            assert node.listening is not None
+            return backlog_of(node.listening.sockets[0])
+        finally:
+            await node.stop()
+
+    assert asyncio.run(main()) == BACKLOG
 
 
 def test_a_peer_that_sends_garbage_is_closed_and_another_is_served(others: Network) -> None:

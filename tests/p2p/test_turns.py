@@ -57,3 +57,28 @@ def test_nobody_waits_at_first_and_after_all_have_left() -> None:
     turns.leave(1)
     assert turns.next() is None
     assert len(turns) == 0
+
+
+def test_what_is_useful_is_not_charged() -> None:
+    turns, honest, hostile = Turns[int](), Allowance(0), Allowance(0)
+    turns.wait(1, hostile, is_block=False)
+    turns.wait(2, honest, is_block=False)
+    heard: Counter[int] = Counter()
+    for _ in range(200):
+        peer = turns.next()
+        assert peer is not None
+        heard[peer] += 1
+        if peer == 2:
+            honest.useful += 1
+        turns.charge(peer, 10 * SHARE_SECONDS if peer == 2 else 2 * SHARE_SECONDS)
+    assert heard[2] > 150
+    assert honest.spent < hostile.spent
+
+
+def test_what_is_of_no_use_is_charged_to_whoever_was_useful_before() -> None:
+    turns, once = Turns[int](), Allowance(0)
+    once.useful = 7
+    turns.wait(1, once, is_block=True)
+    turns.next()
+    turns.charge(1, SHARE_SECONDS)
+    assert once.spent == SHARE_SECONDS

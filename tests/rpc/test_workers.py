@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,12 +17,13 @@ import pytest
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
-from ledgerd.rpc.http.listeners import listen, resolve
+from ledgerd.rpc.http.listeners import ACCEPTED_AT_ONCE, BACKLOG, accept_on, listen, resolve
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.work import Work
 from tests.attack.measure import private_bytes
+from tests.backlog import backlog_of
 from tests.house.source_tree import ROOT
 from tests.rpc.loopback import Client, Server, clients_of, play, until
 from tests.rpc.sample_api import request
@@ -88,6 +90,41 @@ def test_workers_share_a_port_reach_the_node_and_end_with_it() -> None:
     for process in play(scene):
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell the limit")
+def test_connections_wait_for_a_busy_worker_in_large_numbers() -> None:
+    async def scene() -> list[int]:
+        async with working(2) as (running, _):
+            return [backlog_of(plug) for slot in running.slots for plug, _ in slot.sockets]
+
+    assert play(scene) == [BACKLOG, BACKLOG]
+
+
+def test_many_connections_are_accepted_in_a_round_of_the_loop() -> None:
+    async def scene() -> int:
+        made = list[asyncio.BaseTransport]()
+
+        class Counted(asyncio.Protocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                made.append(transport)
+
+        [plug] = listen("127.0.0.1", 0, 1)
+        address, rounds = plug.getsockname(), 0
+        servers = await accept_on(plug, Counted)
+        clients = [socket.create_connection(address) for _ in range(3 * ACCEPTED_AT_ONCE)]
+        while len(made) < len(clients):
+            await asyncio.sleep(0)
+            rounds += 1
+        for server in servers:
+            server.close()
+        for transport in made:
+            transport.close()
+        for client in clients:
+            client.close()
+        return rounds
+
+    assert play(scene) < ACCEPTED_AT_ONCE
 
 
 def test_a_killed_worker_is_replaced_and_no_other_connection_loses_a_request() -> None:

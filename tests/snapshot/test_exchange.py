@@ -9,11 +9,12 @@ import tracemalloc
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.snapshot import client
+from ledgerd.snapshot import client, server
 from ledgerd.snapshot.client import ask, download, fetch_newest
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.fetching import PART, Unavailable
@@ -30,7 +31,7 @@ from ledgerd.snapshot.frames import (
 )
 from ledgerd.snapshot.served_file import ServedSnapshot
 from ledgerd.snapshot.server import PIECE_BYTES, SnapshotServer
-from ledgerd.snapshot.serving import LARGEST_PART, AdmissionControl
+from ledgerd.snapshot.serving import LARGEST_PART, AdmissionControl, ServerSession
 
 HOST = "127.0.0.1"
 DATA = bytes(range(251)) * (2 * PART // 251) + bytes(777)
@@ -333,3 +334,17 @@ def test_the_file_that_was_begun_is_served_to_its_end_though_another_has_come(tm
         later[1].close()
 
     in_time(main)
+
+
+def test_a_client_that_has_left_meanwhile_is_no_fault_of_ours() -> None:
+    class Gone:
+        """A writer whose loop raises what is no `OSError` once its transport is closed."""
+
+        def is_closing(self) -> bool:
+            return True
+
+        def write(self, _: bytes) -> None:
+            raise RuntimeError("the handler is closed")
+
+    with pytest.raises(OSError, match="has left"):
+        asyncio.run(server._write(cast("asyncio.StreamWriter", Gone()), ServerSession(0), b"x"))  # noqa: SLF001

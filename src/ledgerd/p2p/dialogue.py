@@ -196,7 +196,7 @@ class Dialogue:
             return
         if core.chain.accept_transaction(transaction):
             allowance.standing = min(allowance.standing + 1, MOST_STANDING)
-            peer.useful_at = core.now
+            peer.was_useful(core.now)
             mempool.add(transaction, is_provisional=core.mode is Mode.SYNC)
             push_transaction(core, message, peer)
         else:

@@ -41,6 +41,11 @@ UNREAD_BYTES = 2 << 20
 SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
 DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
+BACKLOG = 256
+"""Connections that the system keeps until they are accepted, and that are accepted in a round of the loop: with more,
+newcomers wait for seconds to try again.
+"""
+
 TURN_SECONDS = 0.02
 """Seconds of work before control returns to the event loop."""
 WAITS = "its messages wait"
@@ -151,7 +156,7 @@ class Driver:
         self._sleep = sleep
         self._connections: dict[int, PeerConnection] = {}
         self._dials: dict[int, asyncio.Task[None]] = {}
-        self._server: asyncio.Server | None = None
+        self.listening: asyncio.Server | None = None
         self._tasks = Tasks(self._fail)
         self._turns = Turns[int]()
         self._work_asked = asyncio.Event()
@@ -163,8 +168,8 @@ class Driver:
         """Listen, and begin to dial; without an endpoint, only dial."""
         if listen is not None and listen.port:
             try:
-                self._server = await asyncio.get_running_loop().create_server(
-                    lambda: PeerConnection(self), listen.host, listen.port
+                self.listening = await asyncio.get_running_loop().create_server(
+                    lambda: PeerConnection(self), listen.host, listen.port, backlog=BACKLOG
                 )
                 log.info("listening for peers at %(endpoint)s", {"endpoint": listen})
             except OSError as error:
@@ -182,7 +187,7 @@ class Driver:
     @property
     def port(self) -> int:
         """The port that is listened on; 0 where none is."""
-        return int(self._server.sockets[0].getsockname()[1]) if self._server is not None else 0
+        return int(self.listening.sockets[0].getsockname()[1]) if self.listening is not None else 0
 
     @property
     def queued(self) -> int:
@@ -200,14 +205,14 @@ class Driver:
         """Close all sockets and commit the applied blocks, unless a failed commit is the reason to stop."""
         is_well = not self._failure.done()
         await self._tasks.stop()
-        if self._server is not None:
-            self._server.close()
+        if self.listening is not None:
+            self.listening.close()
         for connection in list(self._connections.values()):
             if connection.transport is not None:
                 connection.transport.abort()
-        if self._server is not None:
-            await self._server.wait_closed()
-        self._server = None
+        if self.listening is not None:
+            await self.listening.wait_closed()
+        self.listening = None
         if is_well:
             self.network.intake.commits.commit()
 

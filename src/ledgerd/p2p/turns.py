@@ -30,6 +30,8 @@ class Turns(Generic[K]):
         """The cost of the address that was handled last; a new address begins with it, so that idle time gives no
         advantage.
         """
+        self._useful = 0
+        """What that address had brought before."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -52,13 +54,20 @@ class Turns(Generic[K]):
         if not self._waiting:
             return None
         key = min(self._waiting, key=self._place)
-        self._level = max(self._level, self._waiting[key][0].spent)
+        allowance, _ = self._waiting[key]
+        self._level = max(self._level, allowance.spent)
+        self._useful = allowance.useful
         return key
 
     def charge(self, key: K, seconds: float) -> None:
-        """Add the time spent on a sender; next time it comes after its equals."""
+        """Add the time spent on a sender since `next`; next time it comes after its equals.
+
+        What was useful is free: who brings the blocks and transactions that all others need must not come after those
+        who cost less because they bring nothing.
+        """
         allowance, is_block = self._waiting.pop(key)
-        allowance.spent += seconds
+        if allowance.useful == self._useful:
+            allowance.spent += seconds
         self._waiting[key] = allowance, is_block
 
     def _place(self, key: K) -> tuple[int, bool]:

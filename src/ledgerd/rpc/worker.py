@@ -19,6 +19,7 @@ import msgspec
 
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import HttpConnection, Speech
+from ledgerd.rpc.http.listeners import accept_on
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import HEAD, STOP, Link
 from ledgerd.supervision.descriptors import files_allowed
@@ -83,7 +84,7 @@ async def serve(order: WorkerArguments) -> None:
     for each in order.listeners:
         plug = socket.socket(fileno=each.descriptor)
         gate = service.gate(plug.getsockname()[0], each.host)
-        servers.append(await loop.create_server(partial(HttpConnection, service, each.speech, gate), sock=plug))
+        servers += await accept_on(plug, partial(HttpConnection, service, each.speech, gate))
     link.beat()
     await first_of(link.lost.wait(), stopping.wait())
     for server in servers:

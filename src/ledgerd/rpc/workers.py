@@ -72,7 +72,8 @@ class Workers:
         self._count = count
         self._limits = limits or Limits()
         self.silent_seconds = SILENT_SECONDS
-        self._slots: list[Slot] = []
+        self.slots: list[Slot] = []
+        """The workers, once they were started."""
         self._work = work
         self.name = "API worker"
         """What one of them is called in the log."""
@@ -85,39 +86,39 @@ class Workers:
     @property
     def addresses(self) -> list[tuple[str, int]]:
         """The address of each endpoint."""
-        return [plug.getsockname()[:2] for plug, _ in self._slots[0].sockets]
+        return [plug.getsockname()[:2] for plug, _ in self.slots[0].sockets]
 
     @property
     def processes(self) -> list[int]:
         """The process ids of the running workers."""
-        children = [slot.process for slot in self._slots if slot.process is not None]
+        children = [slot.process for slot in self.slots if slot.process is not None]
         return [child.pid for child in children if child.is_running]
 
     async def start(self, listening: Sequence[list[socket.socket]] = ()) -> None:
         """Listen, unless sockets are given; start every worker, and return when all of them serve."""
         sockets = listening or [listen(each.host, each.port, self._count) for each in self._endpoints]
         spread = list(zip(sockets, self._endpoints, strict=True))
-        self._slots = [
+        self.slots = [
             Slot(f"{self.name} {number}", number, [(sockets[number], endpoint) for sockets, endpoint in spread])
             for number in range(self._count)
         ]
-        for slot in self._slots:
+        for slot in self.slots:
             self._work.keep(slot.name, partial(self._live, slot))
         with suppress(TimeoutError):
             async with asyncio.timeout(START_SECONDS):
                 await first_of(self._all_serve(), self._cannot_start.wait())
-        if not all(slot.serves.is_set() for slot in self._slots):
+        if not all(slot.serves.is_set() for slot in self.slots):
             await self.stop()
             raise OperatorError(f"the {self.name}s do not start; the messages above say why")
 
     async def _all_serve(self) -> None:
-        for slot in self._slots:
+        for slot in self.slots:
             await slot.serves.wait()
 
     async def stop(self) -> None:
         """Ask every worker to finish its requests and end; kill those that do not."""
         await self._work.stop()
-        for slot in self._slots:
+        for slot in self.slots:
             for plug, _ in slot.sockets:
                 plug.close()
 

@@ -88,7 +88,7 @@ class SnapshotServer:
         if denial is not None:
             told = {"client": address, "reason": AccessDenied(denial).text}
             log.info("%(client)s is not served a snapshot: %(reason)s", told, extra=limited(REFUSALS))
-            writer.write(packed(AccessDenied(denial)))
+            _put(writer, packed(AccessDenied(denial)))
             await _part_with(reader, writer)
             return
         try:
@@ -139,9 +139,16 @@ def _tell_fault(problem: BaseException) -> None:
     log.error("a snapshot connection was closed after an error of this program", exc_info=problem)
 
 
+def _put(writer: asyncio.StreamWriter, data: bytes) -> None:
+    """Write to a client; one that has left is no fault of ours, whatever the loop raises for it."""
+    if writer.is_closing():
+        raise ConnectionResetError("the client has left")
+    writer.write(data)
+
+
 async def _write(writer: asyncio.StreamWriter, session: ServerSession, data: bytes) -> None:
     """Send, as fast as the client takes it."""
-    writer.write(data)
+    _put(writer, data)
     async with asyncio.timeout_at(session.deadline):
         await writer.drain()
 
@@ -149,7 +156,7 @@ async def _write(writer: asyncio.StreamWriter, session: ServerSession, data: byt
 async def _send_part(writer: asyncio.StreamWriter, session: ServerSession, part: FileRange, file: BinaryIO) -> bool:
     """Send a part of the file, of which one piece is in memory at a time; `False` if the file has become shorter."""
     end = part.offset + part.size
-    writer.write(part_head(part.offset, part.size))
+    _put(writer, part_head(part.offset, part.size))
     for offset in range(part.offset, end, PIECE_BYTES):
         piece = await in_thread(_read, file, offset, min(PIECE_BYTES, end - offset))
         if len(piece) < min(PIECE_BYTES, end - offset):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -36,6 +37,10 @@ from ledgerd.rpc.link.topics import Broadcast, packed_topic
 from tests.chain.forks.branches import forged
 from tests.chain.networks import VIZ, Network
 from tests.chain.senders import OnThisThread
+from tests.garbage import nothing_stays
+
+PATIENCE = 0.01
+"""Seconds that a broadcast may wait for a chain that runs no job."""
 
 
 class StandingTime(TimeSource):
@@ -55,6 +60,17 @@ def network(tmp_path: Path) -> Iterator[Network]:
     network.start()
     yield network
     network.chain.close()
+
+
+class Busy(OnThisThread):
+    """A chain that runs no job, until it does."""
+
+    is_busy = True
+
+    async def run(self, job: Callable[[], object]) -> object:
+        if self.is_busy:
+            await asyncio.Event().wait()
+        return await super().run(job)
 
 
 def broadcasts_of(network: Network) -> Broadcasts:
@@ -192,6 +208,32 @@ def test_a_failure_of_a_push_is_answered_and_the_next_is_heard(network: Network)
         send(broadcasts, replace(payment(network, 1), signatures=()))
     send(broadcasts, payment(network, 2))
     assert len(network.chain.waiting) == 1
+
+
+def test_what_was_refused_does_not_stay_in_memory(network: Network) -> None:
+    broadcasts, size = broadcasts_of(network), 200_000
+
+    async def scene() -> None:
+        for number in range(20):
+            with suppress(RuleViolation):
+                await broadcasts.transaction(packed_topic(Broadcast(bytes(size + number), share="one")))
+
+    with nothing_stays(3 * size):
+        asyncio.run(scene())
+
+
+def test_a_broadcast_that_has_waited_too_long_takes_no_turn_of_another(network: Network) -> None:
+    busy, late, first = Busy(network.chain), payment(network, 1), payment(network, 2)
+    broadcasts = Broadcasts(cast("ChainPart", busy), StandingTime(network.chain.head_time), patience=PATIENCE)
+
+    async def scene() -> None:
+        with pytest.raises(PlainError, match=LOCKED):
+            await broadcasts.transaction(payload(late))
+        busy.is_busy = False
+        await broadcasts.transaction(payload(first))
+
+    asyncio.run(scene())
+    assert list(network.chain.waiting) == [first]
 
 
 def test_blocks_of_a_client_that_nobody_signed_are_kept_in_small_number(network: Network) -> None:

@@ -19,6 +19,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE
+from tests.garbage import nothing_stays
 from tests.rpc.sample_api import Main, dispatcher, request
 
 PATIENCE = 60.0
@@ -111,7 +112,7 @@ def test_a_subscription_answers_again_and_again_under_one_id_until_it_is_closed(
                 coming = asyncio.ensure_future(anext(answers))
                 await main.heard.wait()
                 main.publish(b"%d" % number)
-                assert await coming == b'{"jsonrpc":"2.0","result":"%d","id":"s"}' % number
+                assert (await coming)() == b'{"jsonrpc":"2.0","result":"%d","id":"s"}' % number
         assert main.listeners == []
 
     asyncio.run(scene())
@@ -173,6 +174,19 @@ def test_large_bodies_are_read_one_at_a_time_though_their_clients_leave(monkeypa
     monkeypatch.setattr("ledgerd.rpc.call.dispatch.read_large_request", read)
     assert asyncio.run(scene()) == []
     assert most == 1
+
+
+def test_a_large_body_that_is_refused_does_not_stay_in_memory() -> None:
+    async def scene() -> None:
+        serving, body = dispatcher(), b'{"x":' + b"[1," * LARGE
+        with nothing_stays(3 * len(body)):
+            for number in range(8):
+                answer = serving.answer(body + b"%d" % number)
+                assert isinstance(answer, Later)
+                assert b'"error"' in await answer.first()
+                del answer
+
+    asyncio.run(scene())
 
 
 def test_a_fault_of_ours_is_told_as_such_and_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -108,6 +108,17 @@ def test_an_address_that_asks_too_often_is_still_shown_health() -> None:
     assert play(scene) == ["HTTP/1.1 200 OK", "HTTP/1.1 429 Too Many Requests", "HTTP/1.1 200 OK"]
 
 
+def test_each_request_of_a_batch_counts_for_its_address() -> None:
+    async def scene() -> list[str]:
+        async with serving(service(limits=Limits(address_rate=5))) as server:
+            client = await server.connect()
+            batch = b"[" + b",".join([CALL] * 1000) + b"]"
+            asked = (http_request(CALL), http_request(batch), http_request(CALL))
+            return [await status_of(client, each) for each in asked]
+
+    assert play(scene) == ["HTTP/1.1 200 OK", "HTTP/1.1 200 OK", "HTTP/1.1 429 Too Many Requests"]
+
+
 @pytest.mark.parametrize(
     ("proxies", "statuses"), [(("127.0.0.0/8",), [200, 200, 429, 200]), ((), [200, 429, 429, 429])]
 )

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
 
@@ -14,14 +14,28 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.link import switchboard
-from ledgerd.rpc.link.frames import Reply, frame
-from ledgerd.rpc.link.link import HEAD, MAX_QUEUED_EVENTS, STOP, Link, Unreachable, Violation
+from ledgerd.rpc.link.frames import Reply, TopicEvent, frame
+from ledgerd.rpc.link.link import (
+    HEAD,
+    MAX_QUEUED_BYTES,
+    MAX_QUEUED_EVENTS,
+    MOST_UNTOLD,
+    STOP,
+    TOLD_AT_ONCE,
+    Link,
+    Unreachable,
+    Violation,
+)
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.link.topics import HEALTH, WAITING, HealthReport, packed_topic
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
+from tests.garbage import nothing_stays
 from tests.rpc.loopback import play, until
 from tests.rpc.sample_api import service
+
+LARGE_QUESTION = 100_000
+"""Bytes."""
 
 
 async def double(payload: bytes) -> bytes:
@@ -102,6 +116,17 @@ def test_a_fault_of_ours_is_told_without_its_details_and_logged(topic: str, capl
         play(scene)
 
     assert "ZeroDivisionError" in caplog.text or "KeyError" in caplog.text
+
+
+def test_what_was_refused_does_not_stay_in_memory() -> None:
+    async def scene() -> None:
+        async with linked(Switchboard(HANDLERS)) as (link, _):
+            with nothing_stays(3 * LARGE_QUESTION):
+                for number in range(20):
+                    with suppress(PlainError):
+                        await link.ask("plainly", bytes(LARGE_QUESTION + number))
+
+    play(scene)
 
 
 def test_an_answer_that_does_not_come_is_not_waited_for_any_longer() -> None:
@@ -198,6 +223,43 @@ def test_a_subscriber_that_reads_too_slowly_loses_its_subscription() -> None:
             assert len(heard) == MAX_QUEUED_EVENTS - 1
 
     play(scene)
+
+
+def test_of_large_events_fewer_are_kept_for_a_subscriber_that_reads_too_slowly() -> None:
+    async def scene() -> None:
+        board = Switchboard(HANDLERS)
+        async with linked(board) as (link, _):
+            async with aclosing(link.events("blocks")) as events:
+                await until(lambda: board.is_heard("blocks"))
+                for _ in range(20):
+                    board.publish("blocks", bytes(MAX_QUEUED_BYTES // 8))
+                    assert await link.ask("double", b"") == b""
+                heard = [event async for event in events]
+            assert len(heard) == 8
+
+    play(scene)
+
+
+@pytest.mark.parametrize("count", [1, MOST_UNTOLD, 3 * MOST_UNTOLD])
+def test_very_many_subscribers_are_told_in_parts_and_each_in_the_order_of_events(count: int) -> None:
+    async def scene() -> tuple[list[int], list[bytes]]:
+        link = Link()
+        subscribers = [link.events("blocks") for _ in range(3 * TOLD_AT_ONCE)]
+        for number in range(count):
+            link.data_received(frame(TopicEvent("blocks", b"%d" % number)))
+        told = [asyncio.ensure_future(anext(each)) for each in subscribers]
+        seen = list[int]()
+        while not all(each.done() for each in told):
+            await asyncio.sleep(0)
+            seen.append(sum(each.done() for each in told))
+        rest = [await asyncio.wait_for(anext(subscribers[-1]), 1) for _ in range(count - 1)]
+        for each in subscribers:
+            await each.aclose()
+        return seen, [told[-1].result(), *rest]
+
+    seen, heard = play(scene)
+    assert heard == [b"%d" % number for number in range(count)]
+    assert len(seen) >= 3 or count > MOST_UNTOLD
 
 
 def test_a_new_head_clears_the_cache_before_subscribers_get_the_block() -> None:

@@ -9,9 +9,10 @@ from typing import Protocol
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.chain.rules.transactions.signability import require_usable
-from ledgerd.chain.rules.transactions.transactions import apply_transaction
+from ledgerd.chain.rules.transactions.transactions import apply_transaction, require_new
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
@@ -63,6 +64,8 @@ class Pending:
         self._session: Session | None = None
         self._given_back: list[Transaction] = []
         """Transactions of blocks that were taken off the trunk, in the order of the chain."""
+        self._unapplied: set[TransactionId] = set()
+        """Those that wait without being in the state, where a second copy would be noticed."""
 
     def push(self, transaction: Transaction, skip: SkipFlags, keys: Collection[PublicKey] | None = None) -> None:
         """Accept a new transaction, or raise the rule that it breaks."""
@@ -71,6 +74,7 @@ class Pending:
             len(transaction.packed) <= limit,
             "trx_size <= (get_dynamic_global_properties().maximum_block_size - 256): ",
         )
+        require_new(transaction.id not in self._unapplied)
         if len(self.transactions) >= MAX_PENDING:
             raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
         if keys is None:
@@ -109,12 +113,14 @@ class Pending:
         """Forget all waiting transactions."""
         self.drop_session()
         self.transactions.clear()
+        self._unapplied.clear()
 
     @contextmanager
     def set_aside(self, skip: SkipFlags) -> Iterator[None]:
         """Undo all pending transactions for as long as the block of `with` lasts, then apply them again."""
         saved, self.transactions = self.transactions, []
         self.drop_session()
+        self._unapplied.clear()
         try:
             yield
         finally:
@@ -128,7 +134,9 @@ class Pending:
         is_late = self.deadline(REAPPLICATION_SECONDS)
         for place, transaction in enumerate(transactions):
             if is_late():
+                applied = len(self.transactions)
                 self._keep_unapplied(transactions[place:])
+                self._unapplied.update(each.id for each in self.transactions[applied:])
                 return
             if self._ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None:
                 try:

@@ -155,19 +155,24 @@ class Line:
         if found is None:
             return
         one, allowance = found
-        began, problem = self._clock(), None
+        began = self._clock()
         try:
             one.push(one.asked, allowance)
+            allowance.useful += 1
         except Exception as error:  # noqa: BLE001 - who waits for it gets it
-            problem = error
+            self._heard(one, began)
+            one.done.set_exception(error)
+            # The error holds this frame: if the frame held the error, the broadcast would stay in memory with both.
+            del one, found
+        else:
+            self._heard(one, began)
+            one.done.set_result(None)
+
+    def _heard(self, one: Waiting, began: float) -> None:
         with self._lock:
             self._turns.charge(one.asked.share, self._clock() - began)
             self._hearing = None
             self._settle(one.asked.share)
-        if problem is None:
-            one.done.set_result(None)
-        else:
-            one.done.set_exception(problem)
 
 
 class Broadcasts:
@@ -221,6 +226,10 @@ class Broadcasts:
             raise PlainError(LOCKED) from None
         except Shed as shed:
             raise self._refusal(asked.share, shed.bound) from None
+        finally:
+            # Nobody waits for it any more: heard all the same, it would take the turn of one for which somebody does.
+            waiting.done.cancel()
+            del waiting  # as in `hear_next`
 
     def _refusal(self, share: str, bound: str) -> PlainError:
         """The operator hears once a minute which bound holds whom."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from enum import IntEnum
+from functools import partial
 from queue import Empty, PriorityQueue
 from typing import TypeVar
 
@@ -50,16 +51,7 @@ class ChainThread:
     def submit(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> Future[T]:
         """Queue a job; its result or its exception goes to the future."""
         future: Future[T] = Future()
-
-        def work() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                future.set_result(job())
-            except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
-                future.set_exception(error)
-
-        self._queue.put((rank, next(self._numbers), work))
+        self._queue.put((rank, next(self._numbers), partial(_run, job, future)))
         self._loop.call_soon_threadsafe(self._wake)
         return future
 
@@ -117,3 +109,14 @@ class ChainThread:
                 raise Ended("the loop of the chain's thread has ended")
         finally:
             self._loop.close()
+
+
+def _run(job: Callable[[], T], future: Future[T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(job())
+    except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
+        future.set_exception(error)
+        # The error holds this frame: if the frame held the error, what the job used would stay in memory.
+        del future

@@ -58,7 +58,7 @@ class WorkerMetrics:
         self._open[0].set(len(service.connections) + len(service.spare_connections) - web_sockets)
         self._open[1].set(web_sockets)
         self._unanswered.set(sum(each.activity is Activity.WAITING for each in service.connections))
-        self._held[0].set(service.held)
+        self._held[0].set(service.requests_held.total)
         self._held[1].set(service.dispatcher.held.total)
         self._cached.set(len(service.dispatcher.cache))
         for option, total in service.dispatcher.bounds.totals.items():

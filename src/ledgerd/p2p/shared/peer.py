@@ -165,6 +165,11 @@ class Peer:
             self._reply = None
         return True
 
+    def was_useful(self, now: float) -> None:
+        """A block of its was applied, or a transaction accepted."""
+        self.useful_at = now
+        self.allowance.useful += 1
+
     def receive(self, data: bytes, now: float) -> None:
         """Take received bytes; `next_said` returns their messages."""
         self.heard_at = now

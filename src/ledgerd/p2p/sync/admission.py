@@ -60,7 +60,7 @@ class Admission:
             core.heard_block()
             if peer is not None:
                 peer.trust()
-                peer.useful_at = core.now
+                peer.was_useful(core.now)
                 peer.exchange = peer.is_aligned = True
         return outcome
 

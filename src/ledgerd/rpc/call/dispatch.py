@@ -10,8 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
-from functools import partial
-from io import BytesIO
+from functools import lru_cache, partial
 from typing import cast
 
 from ledgerd.chain.log.files import DamageNotes
@@ -22,6 +21,7 @@ from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, Reques
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
+from ledgerd.rpc.call.batch import BatchAnswers
 from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
@@ -35,14 +35,16 @@ from ledgerd.rpc.call.envelope import (
     result_opening,
 )
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
-from ledgerd.rpc.call.held_answers import HeldAnswers
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
+from ledgerd.rpc.shares.held_bytes import HeldBytes
+from ledgerd.rpc.shares.loop_turns import LoopTurns
 from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
+UnreadError = PlainError | RuleViolation | DecodeError
 REFUSALS = (PlainError, RuleViolation, DecodeError)
 """Exceptions that a client gets with the reference's text. Any other is an internal error."""
 
@@ -50,12 +52,20 @@ INTERNAL = ErrorObject(OTHER, "Internal error: the node's log says more")
 
 Clock = Callable[[], float]
 
+AnswerMaker = Callable[[], bytes]
+"""Makes the bytes of an answer, when they can be sent: of a block, each subscriber's answer is a copy."""
+
 
 class Later:
     """Answers that are still to come: one, or several of a subscription."""
 
     def __init__(
-        self, answers: AsyncGenerator[bytes, None], identity: str = NO_ID, *, is_endless: bool = False, held: int = 0
+        self,
+        answers: AsyncGenerator[AnswerMaker, None],
+        identity: str = NO_ID,
+        *,
+        is_endless: bool = False,
+        held: int = 0,
     ) -> None:
         self.held = held
         """Bytes of the request that are kept until the answer is ready."""
@@ -64,17 +74,19 @@ class Later:
         self.is_endless = is_endless
         """Whether it is a subscription, which a stopping node does not wait for."""
 
-    async def answers(self) -> AsyncGenerator[bytes, None]:
+    async def answers(self) -> AsyncGenerator[AnswerMaker, None]:
         """Each answer when it is ready. Closing the iterator cancels the rest."""
         async with aclosing(self._answers) as answers:
             async for answer in answers:
                 yield answer
 
     async def first(self) -> bytes:
-        """The first answer; later ones are cancelled."""
+        """The bytes of the first answer; later ones are cancelled."""
         async with aclosing(self.answers()) as answers:
-            async for answer in answers:
-                return answer
+            return (await anext(answers, self.none))()
+
+    def none(self) -> bytes:
+        """What is answered where no answer comes."""
         return self.refused("The node stops before there is an answer")
 
     def refused(self, reason: str) -> bytes:
@@ -94,7 +106,10 @@ class Dispatcher:
         self._clock = clock
         self._limits = limits
         self.bounds = BoundsMet()
-        self.held = HeldAnswers(limits.held_answer_bytes)
+        self.held = HeldBytes(limits.held_answer_bytes)
+        self.turns = LoopTurns()
+        self.charge_batch: Callable[[str, int], None] = lambda _address, _requests: None
+        """Called with the address that sends a batch, and the number of its requests."""
         self._damage = DamageNotes()
         self._reading = asyncio.Lock()
         self._meter: RequestMeter | None = None
@@ -111,49 +126,58 @@ class Dispatcher:
             return known
         if len(body) > LARGE:
             return Later(self._large_answer(body, asker), held=len(body))
-        return self._parsed(body, partial(read_request, body), asker)
+        try:
+            request = read_request(body)
+        except REFUSALS as error:
+            return self._unread(error)
+        return self._read(request, body, asker)
 
-    async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[bytes, None]:
+    async def _large_answer(self, body: bytes, asker: Asker) -> AsyncGenerator[AnswerMaker, None]:
         """The answer to a body that takes long to read: in a thread, while others have their turns here.
 
         The parsed value needs many times the memory of the body, so only one is parsed at a time; a thread cannot be
         interrupted, so the next one waits for its end even where the client has left.
         """
         await self._reading.acquire()
-        reading = in_thread(read_large_request, body)
+        reading = in_thread(_read_beside, body)
         reading.add_done_callback(self._has_read)
         await asyncio.wait([reading])
-        answered = self._parsed(body, reading.result, asker)
-        del reading, body  # what was read is not needed while an answer is waited for
+        request = reading.result()
+        if isinstance(request, UnreadError):
+            yield partial(self._unread, request)
+            return
+        answered = await self.turns.do(asker.share, partial(self._read, request, body, asker))
+        del reading, request, body  # what was read is not needed while an answer is waited for
         if isinstance(answered, Later):
             async with aclosing(answered.answers()) as answers:
                 async for answer in answers:
                     yield answer
         else:
-            yield answered
+            yield partial(bytes, answered)
 
-    def _has_read(self, reading: asyncio.Future[Json | LargeBatch]) -> None:
+    def _has_read(self, reading: asyncio.Future[Json | LargeBatch | UnreadError]) -> None:
         """Let the next large body be parsed; a fault of this one is told to its client, if that is still there."""
         self._reading.release()
         if not reading.cancelled():
             reading.exception()
 
-    def _parsed(self, body: bytes, parsed: Callable[[], Json | LargeBatch], asker: Asker) -> bytes | Later:
+    def _read(self, request: Json | LargeBatch, body: bytes, asker: Asker) -> bytes | Later:
+        """Answer a request, or a batch, that has been read."""
         budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
+        if not isinstance(request, list | LargeBatch):
+            return self._single(request, budget, body)
         try:
-            request = parsed()
-            if isinstance(request, list | LargeBatch):
-                return self._batched(request, budget, asker)
-        except PlainError as error:
-            RequestNote(self._meter).end(AT_REFUSED, is_timed=False)
-            return error_answer(self._fault(error), NO_ID)
+            return self._batched(request, budget, asker, len(body))
         except REFUSALS as error:
-            RequestNote(self._meter).end(AT_REFUSED, is_timed=False)
-            # Whatever is not a request gets the same code.
-            return error_answer(self._fault(error)._replace(code=OTHER), NO_ID)
-        return self._single(request, budget, body)
+            return self._unread(error)
 
-    def _fault(self, error: PlainError | RuleViolation | DecodeError) -> ErrorObject:
+    def _unread(self, error: UnreadError) -> bytes:
+        """The answer to what is no request: errors of the reference's all get the same code."""
+        RequestNote(self._meter).end(AT_REFUSED, is_timed=False)
+        fault = self._fault(error)
+        return error_answer(fault if isinstance(error, PlainError) else fault._replace(code=OTHER), NO_ID)
+
+    def _fault(self, error: UnreadError) -> ErrorObject:
         return error_object(error, int(self._clock()))
 
     def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> bytes | Later:
@@ -172,7 +196,7 @@ class Dispatcher:
             if method.answering is not Answering.AT_ONCE:
                 is_endless = method.answering is Answering.REPEATEDLY
                 answers = self._answers(method, arguments, identity, budget, note)
-                return Later(answers, identity, is_endless=is_endless)
+                return Later(answers, identity, is_endless=is_endless, held=len(body))
             opening = result_opening(self._result(method, arguments, budget))
         except REFUSALS as error:
             note.end(AT_REFUSED)
@@ -192,7 +216,7 @@ class Dispatcher:
             self.cache.keep(body, identity, opening, method.full_name)
         return b"%b%b}" % (opening, as_bytes(identity))
 
-    def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: RequestBudget) -> bytes:
+    def _refused(self, error: UnreadError, identity: str, budget: RequestBudget) -> bytes:
         """The error, whose bytes count as those of an answer."""
         answer = error_answer(self._fault(error), identity)
         try:
@@ -235,58 +259,96 @@ class Dispatcher:
 
     async def _answers(
         self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestNote
-    ) -> AsyncGenerator[bytes, None]:
+    ) -> AsyncGenerator[AnswerMaker, None]:
         """The answers of a method that answers later; the request is counted at its end."""
         outcome = AT_OK
         try:
             async with aclosing(self._values(method, arguments, budget.share)) as values:
                 async for value in values:
-                    text = method.codec.to_json(value)
                     if method.answering is Answering.LATER:
+                        text = method.codec.to_json(value)
                         budget.take_bytes(len(text))
-                    yield b"%b%b}" % (result_opening(as_bytes(text)), as_bytes(identity))
+                        yield partial(_composed, text, identity)
+                    else:
+                        yield partial(self._printed, method, value, identity)
         except REFUSALS as error:
             outcome = AT_REFUSED
-            yield error_answer(self._fault(error), identity)
+            yield partial(error_answer, self._fault(error), identity)
         except OperatorError as damage:
             outcome = AT_FAILED
             self._damage.tell(damage)
-            yield error_answer(INTERNAL, identity)
+            yield partial(error_answer, INTERNAL, identity)
         except Exception:
             outcome = AT_FAILED
             log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
-            yield error_answer(INTERNAL, identity)
+            yield partial(error_answer, INTERNAL, identity)
         finally:
             note.end(outcome, is_timed=method.answering is Answering.LATER)
 
-    def _batched(self, requests: list[Json] | LargeBatch, budget: RequestBudget, asker: Asker) -> Later:
+    def _printed(self, method: Method, value: object, identity: str) -> bytes:
+        """One of several answers of a subscription."""
+        try:
+            return b"%b%b}" % (_shared_opening(method.codec.to_json(value)), as_bytes(identity))
+        except Exception:
+            log.exception("%s.%s failed", method.api, method.name)
+            return error_answer(INTERNAL, identity)
+
+    def _batched(self, requests: list[Json] | LargeBatch, budget: RequestBudget, asker: Asker, size: int) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
         if 0 < self._limits.batch < len(requests):
             self.bounds.note("webserver-max-batch-size", asker.address)
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
-        return Later(self._batch_answer(requests, budget))
+        self.charge_batch(asker.address, len(requests))
+        return Later(self._batch_answer(requests, budget), held=size)
 
     async def _batch_answer(
         self, requests: list[Json] | LargeBatch, budget: RequestBudget
-    ) -> AsyncGenerator[bytes, None]:
+    ) -> AsyncGenerator[AnswerMaker, None]:
         """One array of all answers, in the order of the requests, which are answered one after the other."""
-        answers, held = BytesIO(), 0  # it grows in place, and its bytes are handed over without a copy
+        batch = BatchAnswers(requests, budget, self.held)
         try:
-            for request in requests:
-                answered = self._single(request, budget)
-                if isinstance(answered, Later):
-                    answered = await answered.first()
-                answers.write(b"," if held else b"[")
-                answers.write(answered)
-                held += len(answered)
-                self.held.change(budget.share, len(answered))
-                budget.require_held(self.held)
-                # A batch may be long: other connections are served between its requests.
-                await asyncio.sleep(0)
-            answers.write(b"]")
-            yield answers.getvalue()
+            while not batch.is_whole:
+                # A batch may be long: other connections are served between its turns.
+                late = await self.turns.do(budget.share, partial(self._go_on_with, batch))
+                if late is not None:
+                    batch.add(await late.first())
+            yield batch.take
         except PlainError as error:
-            yield error_answer(self._fault(error), NO_ID)
+            yield partial(error_answer, self._fault(error), NO_ID)
         finally:
-            self.held.change(budget.share, -held)
+            batch.release()
+
+    def _go_on_with(self, batch: BatchAnswers) -> Later | None:
+        """Answer requests for as long as there is time, or up to one whose answer comes later."""
+        for request in batch.rest:
+            answered = self._single(request, batch.budget)
+            if isinstance(answered, Later):
+                return answered
+            batch.add(answered)
+            if not self.turns.has_time():
+                return None
+        batch.is_whole = True
+        return None
+
+
+@lru_cache(maxsize=2)
+def _shared_opening(text: str) -> bytes:
+    """That of an answer which many subscribers get, made once for all of them."""
+    return result_opening(as_bytes(text))
+
+
+def _composed(text: str, identity: str) -> bytes:
+    return b"%b%b}" % (result_opening(as_bytes(text)), as_bytes(identity))
+
+
+def _read_beside(body: bytes) -> Json | LargeBatch | UnreadError:
+    """Read a large body on a thread.
+
+    A refusal is returned, not raised: raised by a future it would hold the frames that it passed, which hold the future
+    and with it the body, until a search for cycles.
+    """
+    try:
+        return read_large_request(body)
+    except REFUSALS as error:
+        return error.with_traceback(None)

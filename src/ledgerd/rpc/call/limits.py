@@ -18,7 +18,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     body_bytes: int = 32_000_000
     """A request, over HTTP or WebSocket."""
     held_bytes: int = 48_000_000
-    """Buffered requests of all clients: those that have not arrived whole, or wait to be answered."""
+    """Buffered requests of all clients, besides some bytes of each: those that have not arrived whole, or wait to be
+    answered.
+    """
     held_answer_bytes: int = 64_000_000
     """Buffered answers of all clients: incomplete batches, and what was not sent yet; zero for any size."""
     header_bytes: int = 16_000

@@ -21,6 +21,12 @@ class Addresses:
         self._buckets[address] = (tokens - 1.0 if allowed else tokens, now)
         return allowed
 
+    def charge(self, address: str, requests: int, now: float) -> None:
+        """Count more requests, those of a batch: where there are too many, the address has to wait for longer."""
+        if self._rate:
+            tokens, then = self._buckets.get(address, (max(1.0, self._rate), now))
+            self._buckets[address] = (tokens - requests, then)
+
     def forget(self, now: float) -> None:
         """Drop the addresses whose bucket is full again."""
         burst = max(1.0, self._rate)

@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import aclosing
 from enum import Enum
+from functools import partial
 
 from ledgerd.rpc.call.asker import Asker
-from ledgerd.rpc.call.dispatch import Later
+from ledgerd.rpc.call.dispatch import AnswerMaker, Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
 from ledgerd.rpc.http.connection_table import Activity
 from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
-from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
+from ledgerd.rpc.http.service import PARSED_BYTES, PART_BYTES, Connection, Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 
 HEALTH = b"/health"
 """The page that every client may request."""
-
-MAX_WAITING = 64
-"""Pipelined requests of a client; with more, its socket is not read (back-pressure)."""
-
 
 LARGE_ANSWER = 1 << 20
 """Bytes of an answer that is not copied behind its head."""
@@ -54,59 +52,72 @@ class HttpConnection(Connection):
         )
         self._waiting: deque[Request | Refusal] = deque()
         self._waiting_bytes = self._later_bytes = 0
-        self._answered = 0
-        """Requests answered in this turn of the event loop."""
         self._later: asyncio.Task[None] | None = None
         self._is_polling = False
         """Whether the client waits for an event, which has no deadline."""
         self._has_asked = False
         self._is_ending = False
-        """Whether the connection is closed after the answers to the requests that were read."""
+        """Whether nothing more is taken, and the connection is closed after the answers."""
+        self._has_left = False
+        """Whether the client has half-closed the connection."""
 
     # -- from the transport
 
     def data_received(self, data: bytes) -> None:
-        self.read_in_turns(len(data))
         if self._is_ending:
+            self.read_in_turns(len(data))
             return
-        reader = self._reader
-        known = reader.repeated(data)
+        # What clients send most is a request with the known head while nothing else is to be done or checked: this is
+        # its short way.
+        known, service = None, self.service
+        if not (self.unread.size or self._waiting) and service.is_open and self._may_go_on():
+            known = self._reader.repeated(data)
         if known is None:
-            self._answered = 0
-            for arrival in reader.feed(data):
-                self._take(arrival)
-            self._account()
-            if self._waiting and self._later is None and not self.is_congested:
-                self.go_on_later()
+            self.unread.add(data)
+            self.go_on()
+            self.read_in_turns(len(data))
             return
-        body, service = reader.repeated_body(data), self.service
-        if self._later is None and not self._waiting and not self.is_congested and service.is_open:
-            answer = service.dispatcher.answer(body, self._client(known))
-            if known.says_so or isinstance(answer, Later):
-                self._give(known, answer)
-            else:
-                whole = responses.kept_json_head(len(answer)) + answer
-                service.sent += len(whole)
-                self.transport.write(whole)
-        else:
-            self._take(known._replace(body=body))
+        answer = service.dispatcher.answer(self._reader.repeated_body(data), self._client(known))
+        if known.says_so or isinstance(answer, Later):
+            service.received += len(data)
+            self._give(known, answer)
             self._account()
+        else:
+            whole = responses.kept_json_head(len(answer)) + answer
+            service.received += len(data)
+            service.sent += len(whole)
+            self.transport.write(whole)
 
-    @property
-    def may_read(self) -> bool:
-        return len(self._waiting) < MAX_WAITING
+    def _may_go_on(self) -> bool:
+        """Whether the next request may be read or answered now."""
+        return self._later is None and not self.is_congested and self.turns.has_time()
 
     def _account(self) -> None:
-        """Count the buffered bytes, and close the connection if the total limit is exceeded."""
-        is_too_much = self.hold(self._reader.held + self._waiting_bytes + self._later_bytes)
-        if is_too_much and not self._is_ending:
+        """Count the buffered bytes."""
+        waiting = self._waiting_bytes + len(self._waiting) * PART_BYTES
+        self.hold(self._reader.held + len(self.unread) + waiting + self._later_bytes)
+
+    def refuse_held(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later, self._later_bytes = None, 0
+        if not self._is_ending:
             self._end_after(responses.refusal(503))
+        self.hold(0)
+
+    def _drop(self) -> None:
+        """Take nothing more of what has arrived."""
+        self._is_ending = True
+        self._reader.end()
+        self.unread.clear()
+        self._waiting.clear()
+        self._waiting_bytes = 0
 
     def eof_received(self) -> bool:
         """EOF: a client may half-close and wait for its answers."""
-        if self._later is None and not self._waiting:
+        if self._later is None and not self._waiting and not self.unread:
             return False
-        self._is_ending = True
+        self._has_left = True
         self.steps += 1
         return True
 
@@ -133,21 +144,12 @@ class HttpConnection(Connection):
             self._end_after(responses.page_head(responses.FOREIGN, responses.CLOSING) + responses.FOREIGN.body)
         elif isinstance(arrival, Handshake):
             self._hand_over(arrival)
-        elif self._may_answer and not self._waiting:
-            self._answer(arrival)
         else:
             self._waiting.append(arrival)
             self._waiting_bytes += len(arrival.body) if isinstance(arrival, Request) else 0
-            if len(self._waiting) >= MAX_WAITING:
-                self.transport.pause_reading()
-
-    @property
-    def _may_answer(self) -> bool:
-        return self._later is None and not self.is_congested and self._answered < MOST_IN_A_TURN
 
     def _answer(self, request: Request | Refusal) -> None:
         self._has_asked = True
-        self._answered += 1
         service = self.service
         if isinstance(request, Refusal):
             self._end_after(responses.refusal(request.status))
@@ -189,19 +191,24 @@ class HttpConnection(Connection):
         if isinstance(answer, Later):
             self._is_polling = answer.is_endless
             self._later_bytes = answer.held
-            self._later = self.service.tasks.begin(self._answer_later(request, answer))
+            self._later = self.service.tasks.begin(self._answer_later(request._replace(body=b""), answer))
         else:
             self._send_answer(request, answer)
 
     async def _answer_later(self, request: Request, later: Later) -> None:
+        turns, share = self.turns, self._client(request).share
         try:
-            answer = await later.first()
+            async with aclosing(later.answers()) as answers:
+                answer = await anext(answers, later.none)
+                await turns.do(share, partial(self._give_late, request, answer))
         except Exception:
             self.transport.abort()
             raise
+
+    def _give_late(self, request: Request, answer: AnswerMaker) -> None:
         self._later = None
         self._later_bytes = 0
-        self._send_answer(request, answer)
+        self._send_answer(request, answer())
         self.go_on()
 
     def _page(self, request: Request) -> Page:
@@ -213,21 +220,26 @@ class HttpConnection(Connection):
         return responses.EMPTY_BODY if route is None else route()
 
     def go_on(self) -> None:
-        """Answer the requests that waited for an earlier answer."""
-        self._answered = 0
-        while self._waiting and self._may_answer:
-            request = self._waiting.popleft()
-            self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
-            self._answer(request)
+        reader = self._reader
+        while not self._is_ending and self._may_go_on():
+            if self._waiting:
+                request = self._waiting.popleft()
+                self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
+                self._answer(request)
+            elif self.unread.size:
+                for arrival in reader.feed(self.unread.take(max(PARSED_BYTES, reader.body_to_come))):
+                    self._take(arrival)
+            else:
+                break
         self._account()
-        if self._later is not None or self._waiting or self.transport.is_closing():
-            if self._later is None and self._waiting and not self.is_congested:
-                self.go_on_later()
+        if self._later is not None or self.is_congested or self.transport.is_closing():
             return
-        if self._is_ending or self.service.is_stopping:
+        if self._waiting or self.unread:
+            self.go_on_later()
+        elif self._has_left or (self.service.is_stopping and reader.place is BETWEEN):
             self._close()
         else:
-            self.transport.resume_reading()
+            self.read_on()
 
     # -- answers
 
@@ -265,21 +277,19 @@ class HttpConnection(Connection):
         """Send a last answer, then discard received bytes until the client closes or a timeout: closing at once
         would reset the connection, and the client might lose the answer.
         """
-        self._is_ending = True
+        self._drop()
         self.steps += 1
-        self._waiting.clear()
         self.service.sent += len(last_words)
         self.transport.write(last_words)
         self.transport.write_eof()
 
     def _close(self) -> None:
-        self._is_ending = True
-        self._waiting.clear()
+        self._drop()
         self.transport.close()
 
     @property
     def activity(self) -> Activity:
-        if self._later is not None or self._waiting or self.is_congested:
+        if self._later is not None or self._waiting or self.unread or self.is_congested:
             return Activity.WAITING
         return Activity.IDLE if self._reader.place is BETWEEN else Activity.SENDING
 
@@ -290,13 +300,15 @@ class HttpConnection(Connection):
         limits, place = self.service.limits, self._reader.place
         if self._later is not None:
             # A half-closed client may have disconnected, which only a write shows.
-            return limits.idle_seconds if self._is_ending else None
+            return limits.idle_seconds if self._has_left else None
+        if self._waiting or self.unread:
+            return None
         if place is BETWEEN and self._has_asked and not self._is_ending:
             return limits.idle_seconds
         return limits.request_seconds
 
     def expire(self) -> None:
-        if self.is_congested or self._is_ending:
+        if self.is_congested or self._is_ending or self._has_left:
             self.transport.abort()
         else:
             self._close()
@@ -305,7 +317,7 @@ class HttpConnection(Connection):
         if self._later is not None and self._is_polling:
             self._later.cancel()
             self._close()
-        elif self._reader.place is BETWEEN and self._later is None and not self._waiting:
+        elif self._reader.place is BETWEEN and self._later is None and not self._waiting and not self.unread:
             self._close()
 
     # -- WebSocket
@@ -316,7 +328,8 @@ class HttpConnection(Connection):
         if accept is None or self._later is not None or self._waiting:
             self._end_after(responses.refusal(400))
             return
-        self._is_ending = True
+        rest = handshake.rest + self.unread.take_all()
+        self._drop()
         self.hold(0)
         self.keep(0)
         successor = WebSocketConnection(self.service, self.transport, self._client(handshake))
@@ -325,5 +338,5 @@ class HttpConnection(Connection):
             return
         self.transport.write(responses.switching(accept))
         self.transport.set_protocol(successor)
-        if handshake.rest:
-            successor.data_received(handshake.rest)
+        if rest:
+            successor.data_received(rest)

@@ -7,12 +7,18 @@ them; elsewhere all workers share one.
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
+from collections.abc import Callable
 
 from ledgerd.protocol.errors import OperatorError
 
 BACKLOG = 1024
+"""Connections that the system keeps until they are accepted: with more, newcomers wait for seconds to try again."""
+
+ACCEPTED_AT_ONCE = 16
+"""Connections of a socket that are accepted in a round of the loop."""
 
 
 def resolve(host: str, port: int) -> tuple[str, int]:
@@ -41,6 +47,16 @@ def listen(host: str, port: int, workers: int) -> list[socket.socket]:
     except OSError as error:
         raise OperatorError(f"cannot listen on {host}:{port}: {error.strerror}") from error
     return sockets
+
+
+async def accept_on(plug: socket.socket, protocol: Callable[[], asyncio.Protocol]) -> list[asyncio.Server]:
+    """Accept connections of a socket. uvloop accepts one in each round of the loop, which in a flood is too slow: so
+    several listen.
+    """
+    loop = asyncio.get_running_loop()
+    # Each listens again, with a backlog of 100 unless it is told.
+    with plug:
+        return [await loop.create_server(protocol, sock=plug.dup(), backlog=BACKLOG) for _ in range(ACCEPTED_AT_ONCE)]
 
 
 def _bound(address: tuple[str, int], *, is_shared: bool) -> socket.socket:

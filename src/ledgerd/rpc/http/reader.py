@@ -159,6 +159,18 @@ class RequestReader:
         """The buffered bytes of an unfinished body."""
         return self._body_bytes if self.place is BODY else 0
 
+    @property
+    def body_to_come(self) -> int:
+        """The bytes of an unfinished body that have not arrived, as far as its header says."""
+        if self.place is not BODY:
+            return 0
+        return max(0, int(self._headers.get(b"content-length", b"0")) - self._body_bytes)
+
+    def end(self) -> None:
+        """Drop an unfinished request, and read no more."""
+        self.place = ENDED
+        self._body = b""
+
     def repeated(self, data: bytes) -> Request | None:
         """The request in these bytes, if they are exactly one with the known head."""
         if len(data) != self._known_bytes or self.place is not BETWEEN or not data.startswith(self._known_head):

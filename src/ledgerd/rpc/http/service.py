@@ -10,7 +10,8 @@ import asyncio
 import logging
 import socket
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from ledgerd.protocol.addresses import Exemption, charged_as
@@ -21,6 +22,8 @@ from ledgerd.rpc.http.addresses import Addresses
 from ledgerd.rpc.http.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.gate import Gate, Proxies, is_loopback
 from ledgerd.rpc.http.responses import Page
+from ledgerd.rpc.http.unread import Unread
+from ledgerd.rpc.shares.held_bytes import HeldBytes
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -34,12 +37,17 @@ NegotiatedRoutes = Mapping[bytes, Callable[[bytes], Page]]
 LONGEST_ROUND = 1.0
 
 ALWAYS_HELD = 64 * 1024
-"""Bytes of requests that each connection may have buffered, whatever the total is."""
+"""Bytes of requests that each connection may have buffered besides the total of all."""
 
 
-MOST_IN_A_TURN = 64
-"""Requests of one connection that are answered before other connections are served."""
+PARSED_BYTES = 4 * 1024
+"""Received bytes that are parsed at once: a thousand small frames or requests take their time, and their memory."""
 
+PART_BYTES = 256
+"""What a parsed frame or request takes in memory besides its bytes."""
+
+CANCELLED_AT_ONCE = 64
+"""Unfinished answers that are given up before the loop does something else; each then ends by itself."""
 
 READ_TURN_BYTES = 64 * 1024
 """Received bytes after which others are served first."""
@@ -60,6 +68,8 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, service: Service, asker: Asker = NOBODY) -> None:
         self.service = service
+        self.turns = service.dispatcher.turns
+        """Whose work is done next."""
         self.asker = asker
         self.host = ""
         """The address itself, where limits go by its network."""
@@ -72,8 +82,11 @@ class Connection(asyncio.Protocol):
         self.steps = 0
         """Counts the client's progress, for the check of deadlines."""
         self.seen = (-1, 0.0)
-        self._held = self._untaken = 0
-        self._turn: asyncio.Handle | None = None
+        self.unread = Unread()
+        self.held = 0
+        """Buffered bytes of requests, without those that are always allowed."""
+        self._untaken = 0
+        self._waits_for_turn = False
 
     def progress(self) -> int:
         """The client's progress; an unchanged number means none."""
@@ -109,6 +122,7 @@ class Connection(asyncio.Protocol):
         return self.asker.address
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
+        self.unread.clear()
         self.hold(0)
         self.keep(0)
         self.service.leave(self)
@@ -116,47 +130,55 @@ class Connection(asyncio.Protocol):
     def read_in_turns(self, size: int) -> None:
         """After many bytes, read others first: a loop would read up to 8 MB of one connection at once."""
         self.service.received += size
-        if size >= READ_TURN_BYTES and not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if not self.may_read:
             self.transport.pause_reading()
-            self.service.loop.call_soon(self._read_on)
+        elif size >= READ_TURN_BYTES:
+            self.transport.pause_reading()
+            self.service.loop.call_soon(self.read_on)
 
-    def _read_on(self) -> None:
+    def read_on(self) -> None:
+        """Read, unless what has arrived is to be parsed first (back-pressure)."""
         if self.may_read and not self.transport.is_closing():
             self.transport.resume_reading()
 
     @property
-    @abstractmethod
     def may_read(self) -> bool:
-        """Whether nothing that has arrived has to be answered before more is read."""
+        """Whether little of what has arrived waits."""
+        return self.unread.size < READ_TURN_BYTES
 
     def go_on_later(self) -> None:
-        """Answer more waiting requests after other connections were served."""
-        if self._turn is None:
-            self._turn = self.service.loop.call_soon(self._take_turn)
+        """Go on in a turn, after other clients who have had less time."""
+        if not self._waits_for_turn:
+            self._waits_for_turn = True
+            self.turns.wait(self.asker.share, self._take_turn)
 
     def _take_turn(self) -> None:
-        self._turn = None
+        self._waits_for_turn = False
         if not self.transport.is_closing():
             self.go_on()
 
     @abstractmethod
     def go_on(self) -> None:
-        """Answer waiting requests, up to the limit of one turn."""
+        """Parse what has arrived and answer it, as far as there is time."""
 
     @property
     @abstractmethod
     def activity(self) -> Activity:
         """The client's activity."""
 
-    def hold(self, held: int) -> bool:
-        """Set the buffered bytes of requests; whether the total limit is exceeded."""
-        service = self.service
-        service.held += held - self._held
-        self._held = held
-        is_too_much = held > ALWAYS_HELD and service.held > service.limits.held_bytes
-        if is_too_much:
-            service.note("webserver-max-held-bytes", self.address)
-        return is_too_much
+    def hold(self, held: int) -> None:
+        """Set the buffered bytes of requests; when all clients' are too many, whoever has most is refused."""
+        beyond = max(0, held - ALWAYS_HELD)
+        if beyond != self.held:
+            self.service.requests_held.change(self.asker.share, beyond - self.held)
+            self.held = beyond
+            self.service.relieve_requests()
+
+    @abstractmethod
+    def refuse_held(self) -> None:
+        """Drop what has arrived, say that it is too much, and take no more."""
 
     def pause_writing(self) -> None:
         self.is_congested = True
@@ -211,17 +233,19 @@ class Service:
         self.is_private = False
         """Whether clients can do more than read, so that web pages are refused unless their origin is allowed."""
         self.addresses = Addresses(limits.address_rate)
+        dispatcher.charge_batch = self._charge_batch
         self.proxies = Proxies(limits.trusted_proxies)
         self.exemption = Exemption(limits.exempt)
         self._connections: ConnectionTable[Connection] = ConnectionTable(limits.connections, limits.address_connections)
         self._spare: ConnectionTable[Connection] = ConnectionTable(0, 0)
-        self.held = 0
+        self.requests_held = HeldBytes(limits.held_bytes)
         """Buffered bytes of requests of all connections."""
         self.received = self.sent = self.accepted = 0
         """Bytes from and to clients, and their connections, since the start."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._left = asyncio.Event()
+        self._given_up: deque[asyncio.Task[None]] = deque()
         self.tasks = Tasks(_tell_fault)
         """The tasks of unfinished answers. A failed one closes its connection only."""
 
@@ -272,6 +296,16 @@ class Service:
             self._dismiss(check.evicted)
         return check.is_within
 
+    def relieve_requests(self) -> None:
+        """While too much of requests is buffered, refuse the largest of whoever has most."""
+        held = self.requests_held
+        while held.is_too_much:
+            share = held.largest
+            own = [each for each in (*self.connections, *self.spare_connections) if each.asker.share == share]
+            largest = max(own, key=lambda each: each.held)
+            self.note("webserver-max-held-bytes", largest.address)
+            largest.refuse_held()
+
     def relieve(self) -> None:
         """While too many answers are kept, close the largest connection of those for whom most is kept."""
         held = self.dispatcher.held
@@ -319,6 +353,10 @@ class Service:
         self.note("webserver-max-requests-per-second", address)
         return False
 
+    def _charge_batch(self, address: str, requests: int) -> None:
+        """Count the requests of a batch, of which `may_ask` has counted one."""
+        self.addresses.charge(address, requests - 1, self.loop.time())
+
     def note(self, option: str, address: str) -> None:
         """Count a client that has reached a limit, for the log."""
         self.dispatcher.bounds.note(option, address)
@@ -356,6 +394,19 @@ class Service:
             patience = self.limits.write_seconds if connection.is_congested else connection.patience()
             if patience is not None and now - since >= patience:
                 connection.expire()
+
+    def give_up(self, answers: Iterable[asyncio.Task[None]]) -> None:
+        """Cancel unfinished answers, those of many in several rounds of the loop."""
+        is_first = not self._given_up
+        self._given_up.extend(answers)
+        if is_first:
+            self._cancel_some()
+
+    def _cancel_some(self) -> None:
+        for _ in range(min(CANCELLED_AT_ONCE, len(self._given_up))):
+            self._given_up.popleft().cancel()
+        if self._given_up:
+            self.loop.call_soon(self._cancel_some)
 
     async def stop(self) -> None:
         """Answer requests in flight, within a deadline, and close every connection."""

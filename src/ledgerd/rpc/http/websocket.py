@@ -13,16 +13,18 @@ from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import Mapping
 from contextlib import aclosing
+from functools import partial
+from io import BytesIO
 
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import SEND_EOF, Protocol, Side, State
 from websockets.utils import accept_key as accepted
 
 from ledgerd.rpc.call.asker import Asker
-from ledgerd.rpc.call.dispatch import Later
+from ledgerd.rpc.call.dispatch import AnswerMaker, Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http.connection_table import Activity
-from ledgerd.rpc.http.service import MOST_IN_A_TURN, Connection, Service
+from ledgerd.rpc.http.service import PARSED_BYTES, PART_BYTES, Connection, Service
 
 VERSIONS = frozenset((b"7", b"8", b"13"))
 """The versions whose frames are those of the standard."""
@@ -55,11 +57,17 @@ class WebSocketConnection(Connection):
         self.transport = transport
         limit = service.limits.body_bytes
         self._frames = Protocol(Side.SERVER, state=State.OPEN, max_size=limit, logger=_frame_log)
-        self._fragments: list[bytes] = []
+        self._message: BytesIO | None = None
+        """What has arrived of a message in fragments."""
         self._is_binary = False
         self._is_asked = False
         """Whether a ping was sent after the client's last frame."""
         self._late: dict[asyncio.Task[None], Later] = {}
+        self._late_bytes = 0
+        self._sending = asyncio.Lock()
+        """Of late answers: one after the other waits for the client to read."""
+        self._is_over = False
+        """Whether nothing more is taken, since too much has arrived."""
         self._waiting: deque[Frame] = deque()
         """Received frames that are handled after the client has read its earlier answers."""
         self._waiting_bytes = 0
@@ -69,46 +77,60 @@ class WebSocketConnection(Connection):
     # -- from the transport
 
     def data_received(self, data: bytes) -> None:
-        if self._frames.state is State.CLOSED:
+        if self._frames.state is State.CLOSED or self._is_over:
             return
         self._is_asked = False
         if not self._is_partial:
             self.steps += 1
-        self._frames.receive_data(data)
-        for event in self._frames.events_received():
-            if isinstance(event, Frame):
-                self.steps += 1
-                self._waiting.append(event)
-                self._waiting_bytes += len(event.data)
+        self.unread.add(data)
         self.go_on()
         self.read_in_turns(len(data))
 
     def go_on(self) -> None:
-        """Handle the frames in order, while the client reads its answers."""
-        taken = 0
-        while self._waiting and not self.is_congested and taken < MOST_IN_A_TURN:
-            frame = self._waiting.popleft()
-            self._waiting_bytes -= len(frame.data)
-            self._take(frame)
-            self._flush()
-            taken += 1
-        if self._waiting and not self.is_congested:
-            self.transport.pause_reading()
-            self.go_on_later()
-        elif not self.is_congested and not self.transport.is_closing():
-            self.transport.resume_reading()
-        if self._account():
-            self._end(CloseCode.TRY_AGAIN_LATER, "the node holds too much of what has not arrived whole")
+        """Handle the frames in order, while there is time and the client reads its answers."""
+        turns = self.turns
+        while not self.is_congested and turns.has_time():
+            if self._waiting:
+                frame = self._waiting.popleft()
+                self._waiting_bytes -= len(frame.data) + PART_BYTES
+                self._take(frame)
+                self._flush()
+            elif self.unread.size:
+                self._parse(self.unread.take(PARSED_BYTES))
+            else:
+                break
+        self._account()
+        if not self.is_congested and not self.transport.is_closing():
+            if self._waiting or self.unread:
+                self.go_on_later()
+            self.read_on()
         self._flush()
+
+    def _parse(self, data: bytes) -> None:
+        self._frames.receive_data(data)
+        for event in self._frames.events_received():
+            if isinstance(event, Frame):
+                self._waiting.append(event)
+                self._waiting_bytes += len(event.data) + PART_BYTES
 
     @property
     def may_read(self) -> bool:
-        return not (self.is_congested or self._waiting)
+        return not self.is_congested and super().may_read
 
-    def _account(self) -> bool:
-        late = sum(each.held for each in self._late.values())
-        partial = len(self._frames.reader.buffer) + sum(map(len, self._fragments))
-        return self.hold(partial + self._waiting_bytes + late)
+    def _account(self) -> None:
+        partial = len(self._frames.reader.buffer) + (0 if self._message is None else self._message.tell())
+        self.hold(len(self.unread) + partial + self._waiting_bytes + self._late_bytes)
+
+    def refuse_held(self) -> None:
+        self._end(CloseCode.TRY_AGAIN_LATER, "the node holds too much of what has not arrived whole")
+        self._is_over = True
+        self._message = None
+        self._frames.reader.buffer.clear()
+        self.unread.clear()
+        self._waiting.clear()
+        self._waiting_bytes = self._late_bytes = 0
+        self.service.give_up(self._late)
+        self.hold(0)
 
     def eof_received(self) -> bool:
         self._frames.receive_eof()
@@ -118,8 +140,7 @@ class WebSocketConnection(Connection):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._waiting.clear()
-        for task in self._late:
-            task.cancel()
+        self.service.give_up(self._late)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -137,19 +158,33 @@ class WebSocketConnection(Connection):
     def _take(self, frame: Frame) -> None:
         if frame.opcode in {Opcode.TEXT, Opcode.BINARY}:
             self._is_binary = frame.opcode is Opcode.BINARY
-            self._fragments = []
+            self._message = None
         elif frame.opcode is not Opcode.CONT:
+            if not self._is_partial:
+                self.steps += 1
             return
-        self._fragments.append(bytes(frame.data))
-        if not frame.fin:
+        message = self._with_fragments(frame)
+        if message is None:
             return
-        message, self._fragments = b"".join(self._fragments), []
+        self.steps += 1
         if self._is_binary:
             self._send(NOT_TEXT)
         elif not _is_utf8(message):
             self._frames.fail(CloseCode.INVALID_DATA, "a text message is UTF-8")
         else:
             self._answer(message)
+
+    def _with_fragments(self, frame: Frame) -> bytes | None:
+        """The message that ends with a frame; None when more is to come."""
+        if self._message is None and frame.fin:
+            return bytes(frame.data)
+        if self._message is None:
+            self._message = BytesIO()
+        self._message.write(frame.data)
+        if not frame.fin:
+            return None
+        message, self._message = self._message.getvalue(), None
+        return message
 
     def _answer(self, message: bytes) -> None:
         service = self.service
@@ -168,24 +203,34 @@ class WebSocketConnection(Connection):
         else:
             task = service.tasks.begin(self._answer_later(answer))
             self._late[task] = answer
+            self._late_bytes += answer.held
             task.add_done_callback(self._is_answered)
 
     async def _answer_later(self, later: Later) -> None:
+        turns, share = self.turns, self.asker.share
         try:
-            await self._taken.wait()
             async with aclosing(later.answers()) as answers:
                 async for answer in answers:
-                    self._send(answer)
-                    self._flush()
-                    # Back-pressure: wait for a client that does not read. Meanwhile events are queued, up to a limit.
-                    await self._taken.wait()
+                    async with self._sending:
+                        # Back-pressure: wait for a client that does not read. Events are queued, up to a limit.
+                        while not await turns.do(share, partial(self._give_late, answer)):
+                            await self._taken.wait()
         except Exception:
             self.transport.abort()
             raise
 
+    def _give_late(self, answer: AnswerMaker) -> bool:
+        """Send an answer, unless the client has not read earlier ones."""
+        if self.is_congested:
+            return False
+        self._send(answer())
+        self._flush()
+        return True
+
     def _is_answered(self, task: asyncio.Task[None]) -> None:
-        del self._late[task]
-        self._account()
+        self._late_bytes = max(0, self._late_bytes - self._late.pop(task).held)
+        if not self._is_over:
+            self._account()
         if self.service.is_stopping and not self._late:
             self.finish()
 
@@ -209,16 +254,18 @@ class WebSocketConnection(Connection):
     @property
     def _is_partial(self) -> bool:
         """Whether a message is incomplete."""
-        return bool(self._fragments or self._frames.reader.buffer)
+        return bool(self._message is not None or self._frames.reader.buffer)
 
     @property
     def activity(self) -> Activity:
-        if self._late or self._waiting or self.is_congested:
+        if self._late or self._waiting or self.unread or self.is_congested:
             return Activity.WAITING
         return Activity.SENDING if self._is_partial else Activity.IDLE
 
     def patience(self) -> float | None:
         limits = self.service.limits
+        if (self._waiting or self.unread) and self._frames.state is State.OPEN:
+            return None
         if self._is_partial or self._frames.state is not State.OPEN:
             return limits.request_seconds
         return limits.idle_seconds

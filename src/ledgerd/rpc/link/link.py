@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import Any, cast
 
 from ledgerd.protocol.errors import RuleViolation
@@ -40,6 +41,15 @@ STOP = "stop"
 
 MAX_QUESTIONS = 4_096
 MAX_QUEUED_EVENTS = 256
+MAX_QUEUED_BYTES = 16 << 20
+"""Events of a topic that are kept for a subscriber, in bytes; all subscribers keep the same ones."""
+
+TOLD_AT_ONCE = 256
+"""Subscribers that hear of an event before the loop does something else; each then has work of its own."""
+
+MOST_UNTOLD = 8
+"""Events of which not all subscribers have been told; with more, all are told of the oldest at once."""
+
 ANSWER_SECONDS = 60.0
 """A request takes one turn of the chain's thread at most; what takes longer, such as a confirmation, is an event."""
 
@@ -102,6 +112,8 @@ class Link(asyncio.Protocol):
         self._questions: dict[int, asyncio.Future[bytes]] = {}
         self._next_question = 0
         self._queues: dict[str, set[asyncio.Queue[bytes | None]]] = defaultdict(set)
+        self._untold: deque[tuple[str, bytes, Iterator[asyncio.Queue[bytes | None]]]] = deque()
+        """Events of which not all subscribers have been told, in their order."""
         self._callbacks: dict[str, Callable[[bytes], None]] = {}
         self._beat: asyncio.TimerHandle | None = None
         self.tasks = Tasks(self._failed)
@@ -129,6 +141,8 @@ class Link(asyncio.Protocol):
             raise Unreachable("it took too long to answer") from None
         finally:
             self._questions.pop(number, None)
+            # A refusal holds this frame, with the payload: if the frame held the refusal, both would stay.
+            del answer
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
         """Subscribe to a topic; see `MainProcess`."""
@@ -201,12 +215,36 @@ class Link(asyncio.Protocol):
                 raise LinkFault(f"a worker was told {message!r}")
 
     def _queue(self, topic: str, payload: bytes) -> None:
-        for queue in self._queues.get(topic, ()):
-            if queue.full():
+        queues = self._queues.get(topic)
+        if queues:
+            self._untold.append((topic, payload, iter(tuple(queues))))
+            if len(self._untold) == 1:
+                self._tell_on()
+            while len(self._untold) > MOST_UNTOLD:
+                self._tell()
+
+    def _tell_on(self) -> None:
+        """Tell the next subscribers, and the others in the next round of the loop."""
+        if self._untold:
+            self._tell()
+        if self._untold:
+            asyncio.get_running_loop().call_soon(self._tell_on)
+
+    def _tell(self) -> None:
+        topic, payload, rest = self._untold[0]
+        queues = self._queues.get(topic, ())
+        room = min(MAX_QUEUED_EVENTS, MAX_QUEUED_BYTES // max(1, len(payload)))
+        told = list(islice(rest, TOLD_AT_ONCE))
+        for queue in told:
+            if queue not in queues:
+                continue
+            if queue.qsize() >= max(1, room):
                 # Back-pressure: a subscriber that reads too slowly is ended, so that its queue stays bounded.
                 _end(queue)
             else:
                 queue.put_nowait(payload)
+        if len(told) < TOLD_AT_ONCE:
+            self._untold.popleft()
 
     def _send(self, message: LinkMessage) -> None:
         if self._transport is not None and not self._transport.is_closing():

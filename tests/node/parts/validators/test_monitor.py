@@ -138,10 +138,7 @@ def test_a_block_that_was_seen_on_a_branch_is_the_cause(tmp_path: Path) -> None:
 def test_lines_of_many_slots_have_a_rate_of_their_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
-    def scene(blocks: Blocks, part: MonitorPart) -> None:
-        blocks.go_on(20)
-
-    play(tmp_path, scene, *OTHERS, VIZ)
+    play(tmp_path, lambda blocks, _: blocks.go_on(20), *OTHERS, VIZ)
     told = [record for record in caplog.records if " made block #" in record.getMessage()]
     assert len(told) > 10
     assert {getattr(record, "rate", None) for record in told} == {monitor.SLOT_LINES}

@@ -23,6 +23,15 @@ DATA_OPERATIONS = (AccountUpdate, Custom, EscrowTransfer, AccountCreate, Account
 """Operations that carry data of any size, for which more bandwidth is counted since hardfork 6."""
 
 
+def require_new(is_new: bool) -> None:
+    """Refuse a transaction that is known already."""
+    require(
+        is_new,
+        "(skip & skip_transaction_dupe_check) || trx_idx.indices().get<by_trx_id>().find(trx_id) == "
+        "trx_idx.indices().get<by_trx_id>().end(): Duplicate transaction check failed",
+    )
+
+
 def apply_transaction(
     ledger: Ledger,
     transaction: Transaction,
@@ -32,11 +41,7 @@ def apply_transaction(
     """Apply a transaction on top of all before it. `keys` are those that signed, where they are known already."""
     ledger.cursor.begin_transaction(transaction.id)
     if not skip & Skip.TRANSACTION_DUPES:
-        require(
-            ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None,
-            "(skip & skip_transaction_dupe_check) || trx_idx.indices().get<by_trx_id>().find(trx_id) == "
-            "trx_idx.indices().get<by_trx_id>().end(): Duplicate transaction check failed",
-        )
+        require_new(ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None)
     left_to_agents = check_transaction(ledger, transaction, skip, keys)
     count_bandwidth(ledger, transaction)
     if not skip & Skip.TRANSACTION_DUPES:

@@ -66,7 +66,8 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-max-held-bytes",
             SIZE,
-            "The most bytes of requests that a process buffers, unfinished and waiting ones; further ones are refused.",
+            "The most bytes of requests that a process buffers, unfinished and waiting ones, besides 64 KiB of each "
+            "connection; when there are more, whoever has most is refused.",
             default="48000000",
             ours=True,
             field="limits.held_bytes",
@@ -174,7 +175,8 @@ WEBSERVER = OptionSection(
         Option(
             "webserver-max-requests-per-second",
             UINT32,
-            "The most requests a second from one address, where each request of a batch counts; 0 for any number.",
+            "The most requests a second from one address, where each request of a batch counts: behind a large one it "
+            "has to wait. 0 for any number.",
             default="0",
             ours=True,
             field="limits.address_rate",

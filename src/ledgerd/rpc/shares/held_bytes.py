@@ -1,11 +1,11 @@
-"""Answers that a worker keeps, counted for all clients: batches that are not whole, and what was not taken."""
+"""Bytes that a worker keeps for clients, counted for all together and by who asked."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 
-class HeldAnswers:
+class HeldBytes:
     """Bytes, by who asked (`Asker.share`)."""
 
     def __init__(self, most: int) -> None:
@@ -15,6 +15,8 @@ class HeldAnswers:
 
     def change(self, share: str, by: int) -> None:
         """So many bytes more, or fewer, are kept for one."""
+        if not by:
+            return
         self.total += by
         self._bytes[share] += by
         if not self._bytes[share]:

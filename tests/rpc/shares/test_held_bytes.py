@@ -7,15 +7,17 @@ import json
 
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
-from ledgerd.rpc.call.held_answers import HeldAnswers
 from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.shares.held_bytes import HeldBytes
+from ledgerd.rpc.shares.loop_turns import LoopTurns
 from tests.rpc.sample_api import dispatcher, request
+from tests.rpc.ticking import ticking
 
 REFUSED = "The node holds too many answers that are not taken (webserver-max-held-answer-bytes)"
 
 
 def test_what_is_kept_is_counted_by_who_asked() -> None:
-    held = HeldAnswers(10)
+    held = HeldBytes(10)
     held.change("one", 4)
     held.change("two", 6)
     assert not held.is_too_much
@@ -24,7 +26,7 @@ def test_what_is_kept_is_counted_by_who_asked() -> None:
     assert held.largest == "one"
     held.change("one", -7)
     assert (held.total, held.largest) == (6, "two")
-    assert not HeldAnswers(0).is_too_much
+    assert not HeldBytes(0).is_too_much
 
 
 def batch_of(serving: Dispatcher, share: str, count: int) -> Later:
@@ -36,6 +38,7 @@ def batch_of(serving: Dispatcher, share: str, count: int) -> Later:
 
 def test_batches_that_are_made_at_once_are_bounded_together() -> None:
     serving = dispatcher(limits=Limits(held_answer_bytes=100_000))
+    serving.turns = LoopTurns(ticking())
     most = 0
 
     async def watch() -> None:
