@@ -48,6 +48,8 @@ class ChainMeter:
         self._pending = cells.gauge(table.POOL_TRANSACTIONS, "chain")
         self._missed_of = self.places.counters(validators.VALIDATOR_MISSED)
         self._last_of = self.places.gauges(validators.VALIDATOR_LAST)
+        self.watched: tuple[AccountName, ...] = ()
+        """Validators that have places whether or not they are scheduled."""
         self._chain: Chain | None = None
         self._last: BlockApplied | None = None
         """The block that was applied last, and not undone."""
@@ -137,7 +139,7 @@ class ChainMeter:
     def _show_scheduled(self) -> Sequence[AccountName]:
         """Give places to the validators of this round."""
         scheduled = () if self._chain is None else [name for name in dict.fromkeys(self._chain.scheduled) if name]
-        self.places.show(scheduled)
+        self.places.show((*self.watched, *scheduled))
         return scheduled
 
     def _share_out(self, gauges: dict[str, GaugeCell], hardforks: Sequence[str]) -> None:
