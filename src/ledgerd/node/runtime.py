@@ -179,8 +179,9 @@ class Runtime:
             await part.work.stop()
         if self.has_newer_state:
             await in_thread(self._install_newer_state)
-        if self._metrics is not None:
-            self._metrics.close()
+        metrics, self._metrics = self._metrics, None
+        if metrics is not None:  # a start that is cancelled stops the parts, and so does who cancelled it
+            metrics.close()
         self._lock.close()
 
     @property
