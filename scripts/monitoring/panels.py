@@ -208,8 +208,25 @@ VALIDATOR_BOARD = Dashboard(
             "Scheduled validators by the last hardfork that their program knows.",
             (now("ledgerd_chain_running_hardfork_validators", "{{instance}} hardfork {{hardfork}}"),),
         ),
+        DashboardPanel(
+            "Slots of watched validators",
+            "Those of validator-monitor, in the last hour: made, or missed and why.",
+            (Query(f"increase(ledgerd_watched_slots_total{{{NODE}}}[1h])", "{{validator}} {{result}}"),),
+        ),
+        DashboardPanel(
+            "Lateness of watched validators",
+            "From the start of a slot until its block was first seen here.",
+            (now("ledgerd_watched_block_delay_seconds", "{{validator}} {{statistic}}"),),
+            "s",
+        ),
+        DashboardPanel(
+            "Votes for watched validators",
+            "Given ones, and what is left after penalties.",
+            (now("ledgerd_watched_votes_shares", "{{validator}} {{votes}}"),),
+        ),
     ),
 )
+
 
 PEERS_BOARD = Dashboard(
     "peers",

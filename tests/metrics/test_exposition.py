@@ -73,8 +73,8 @@ def test_a_second_text_has_the_values_of_then(text_format: TextFormat) -> None:
             blocks.add(1_234_567)
             texts.append(exposition.text(reader.read()).decode())
 
-    assert "\nledgerd_chain_applied_blocks_total 1.234567e+06\n" in texts[0]
-    assert "\nledgerd_chain_applied_blocks_total 2.469134e+06\n" in texts[1]
+    assert "\nledgerd_chain_applied_blocks_total 1234567.0\n" in texts[0]
+    assert "\nledgerd_chain_applied_blocks_total 2469134.0\n" in texts[1]
     assert texts[0].splitlines()[-1].startswith("# EOF") == (text_format is OPENMETRICS)
 
 

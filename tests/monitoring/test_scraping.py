@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
-from ledgerd.node.testnet.plan import HOST, Member
+from ledgerd.node.testnet.plan import HOST, Member, write_secret
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from scripts.monitoring.panels import DASHBOARDS
 from tests.monitoring.prometheus import PATIENCE, Prometheus, faster, prometheus, until
@@ -29,6 +29,9 @@ def scraped(folder: Path) -> Iterator[tuple[LocalNetwork, Prometheus]]:
     plan = prepare(folder / "network", wishes)
     targets = [f"{HOST}:{each.metrics_port}" for each in plan.members]
     with LocalNetwork(plan, PROGRAM) as network, prometheus(folder / "prometheus", targets, TIMES) as running:
+        watched = "".join(f"validator-monitor = {name}\n" for each in plan.members for name in each.validators)
+        config = plan.members[0].config
+        write_secret(config, watched + config.read_text(encoding="utf-8"))
         network.start()
         yield network, running
 

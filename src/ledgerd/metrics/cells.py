@@ -29,6 +29,10 @@ class CounterCell:
         """Set a count that is kept elsewhere, such as by the chain or by the system."""
         self._numbers[self._at] = total
 
+    def rise_to(self, total: float) -> None:
+        """The same for one that may be corrected downwards, which a counter must not show."""
+        self._numbers[self._at] = max(self._numbers[self._at], total)
+
 
 class GaugeCell:
     """A value of now."""

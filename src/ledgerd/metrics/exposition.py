@@ -95,11 +95,11 @@ class Exposition:
             for labels, numbers in series:
                 known = words.get((name, labels)) or self._learn(family, labels)
                 if not is_histogram:
-                    yield f"{known[0]} {text_of(numbers[0])}\n"
+                    yield f"{known[0]} {numbers[0]!r}\n"
                     continue
                 counts = [*accumulate(numbers[:-1])]
                 for word, number in zip(known, (*counts, counts[-1], numbers[-1]), strict=True):
-                    yield f"{word} {text_of(number)}\n"
+                    yield f"{word} {number!r}\n"
 
     def _heading(self, family: Family) -> str:
         if family.name not in self._headings:

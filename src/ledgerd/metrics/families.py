@@ -107,4 +107,4 @@ def histogram(name: str, help_text: str, buckets: tuple[float, ...], *labels: Me
 
 def _unit(name: str) -> str:
     ending = name.removesuffix("_total").rpartition("_")[2]
-    return ending if ending in {"seconds", "bytes", "ratio", "blocks"} else ""
+    return ending if ending in {"seconds", "bytes", "ratio", "blocks", "shares"} else ""

@@ -12,7 +12,7 @@ from ledgerd.metrics.families import Family, LabelSource, MetricLabel, Writer
 from ledgerd.metrics.table import FAMILIES
 from ledgerd.metrics.table.requests import OTHER_METHOD
 
-VALIDATOR_PLACES = 64
+VALIDATOR_PLACES = 128
 """Validators with series of their own at a time, and one more place for all others."""
 
 OTHER_VALIDATOR = "other"

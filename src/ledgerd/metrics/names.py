@@ -23,13 +23,14 @@ class ValidatorPlaces:
     def __init__(self, memory: SharedMemory, cells: Cells) -> None:
         self._memory = memory
         self._cells = cells
-        self._places: dict[str, int] = {}
+        self.by_name: dict[str, int] = {}
+        """The places of validators, for reading."""
         self._free = list(range(VALIDATOR_PLACES - 1, NOWHERE, -1))
         memory.write_name(NOWHERE, OTHER_VALIDATOR)
 
     def __getitem__(self, name: str) -> int:
         """The place of a validator; that of all others where it has none."""
-        return self._places.get(name, NOWHERE)
+        return self.by_name.get(name, NOWHERE)
 
     def counters(self, family: Family, *more: str) -> list[CounterCell]:
         """The counters of a family by place; `more` are the values of its labels behind the validator."""
@@ -44,16 +45,16 @@ class ValidatorPlaces:
         fitting = (name for name in names if len(name.encode()) <= NAME_BYTES and name != OTHER_VALIDATOR)
         wanted = dict.fromkeys(fitting)
         shown = dict.fromkeys(list(wanted)[: VALIDATOR_PLACES - 1])
-        if shown.keys() == self._places.keys():
+        if shown.keys() == self.by_name.keys():
             return False
         self._memory.begin_names()
-        for name in [each for each in self._places if each not in shown]:
-            self._free.append(self._places.pop(name))
+        for name in [each for each in self.by_name if each not in shown]:
+            self._free.append(self.by_name.pop(name))
             self._clear(self._free[-1], "")
         for name in shown:
-            if name not in self._places:
-                self._places[name] = self._free.pop()
-                self._clear(self._places[name], name)
+            if name not in self.by_name:
+                self.by_name[name] = self._free.pop()
+                self._clear(self.by_name[name], name)
         self._memory.end_names()
         return True
 

@@ -120,7 +120,7 @@ class Runtime:
             return None
         memory = SharedMemory.create(configuration.webserver.thread_pool_size)
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
-        metrics.look_at(self.peers, self.history, self.webserver)
+        metrics.look_at(self.peers, self.history, self.webserver, self.monitor)
         self.webserver.count_in(memory)
         return metrics
 
@@ -182,8 +182,9 @@ class Runtime:
             await part.work.stop()
         if self.has_newer_state:
             await in_thread(self._install_newer_state)
-        if self._metrics is not None:
-            self._metrics.close()
+        metrics, self._metrics = self._metrics, None
+        if metrics is not None:  # a start that is cancelled stops the parts, and so does who cancelled it
+            metrics.close()
         self._lock.close()
 
     @property

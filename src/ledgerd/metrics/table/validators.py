@@ -22,4 +22,49 @@ VALIDATOR_LAST = gauge(
     "ledgerd_validator_last_block", "Number of the validator's last block, by the state of the chain.", VALIDATOR
 )
 
-VALIDATOR_FAMILIES = (VALIDATOR_BLOCKS, VALIDATOR_MISSED, VALIDATOR_LAST)
+RESULT = MetricLabel("result", ("made", "unseen", "late", "branch", "refused", "not_watched"))
+LATENESS = MetricLabel("statistic", ("mean", "most", "last"))
+VOTES = MetricLabel("votes", ("given", "counted"))
+
+WATCHED_SLOTS = counter(
+    "ledgerd_watched_slots_total",
+    "Slots of a validator of `validator-monitor` since the start of the node: `made`, or missed: no block was seen "
+    "(`unseen`), it was seen `late`, it is on a `branch`, it was `refused`, or this node was behind (`not_watched`).",
+    VALIDATOR,
+    RESULT,
+    is_sparse=True,
+)
+WATCHED_DELAY = gauge(
+    "ledgerd_watched_block_delay_seconds",
+    "How long after their slots the blocks of a validator of `validator-monitor` were first seen here.",
+    VALIDATOR,
+    LATENESS,
+)
+WATCHED_VOTES = gauge(
+    "ledgerd_watched_votes_shares",
+    "Votes for a validator of `validator-monitor`, and what is left of them after penalties.",
+    VALIDATOR,
+    VOTES,
+)
+WATCHED_PENALTY = gauge("ledgerd_watched_penalty_ratio", "Penalty of a validator of `validator-monitor`.", VALIDATOR)
+WATCHED_REWARD = counter(
+    "ledgerd_watched_reward_shares_total",
+    "Shares that a validator of `validator-monitor` was paid for blocks since the start of the node.",
+    VALIDATOR,
+    is_sparse=True,
+)
+WATCHED_KEY = gauge(
+    "ledgerd_watched_signing_key", "1 while a validator of `validator-monitor` has a signing key, else 0.", VALIDATOR
+)
+
+VALIDATOR_FAMILIES = (
+    VALIDATOR_BLOCKS,
+    VALIDATOR_MISSED,
+    VALIDATOR_LAST,
+    WATCHED_SLOTS,
+    WATCHED_DELAY,
+    WATCHED_VOTES,
+    WATCHED_PENALTY,
+    WATCHED_REWARD,
+    WATCHED_KEY,
+)

@@ -35,7 +35,8 @@ class ChainMeter:
         self._cells = cells
         self._head, self._irreversible = cells.gauge(table.HEAD), cells.gauge(table.IRREVERSIBLE)
         self._head_time, self._age = cells.gauge(table.HEAD_TIME), cells.gauge(table.HEAD_AGE)
-        self._blocks = cells.counter(table.BLOCKS_APPLIED)
+        self._blocks_at = cells.layout.of(table.BLOCKS_APPLIED).start
+        self._made_at = cells.layout.of(validators.VALIDATOR_BLOCKS).start
         self._transactions = cells.counter(table.TRANSACTIONS_APPLIED)
         self._operations = {kind: cells.counter(table.OPERATIONS_APPLIED, kind) for kind in table.KIND.values}
         self._apply, self._commit = cells.histogram(table.APPLY_TIME), cells.histogram(table.COMMIT_TIME)
@@ -45,11 +46,15 @@ class ChainMeter:
         self._hardfork = cells.gauge(table.HARDFORK_NOW)
         self._votes, self._running = self._by_hardfork(table.HARDFORK_VOTES), self._by_hardfork(table.HARDFORKS_RUNNING)
         self._pending = cells.gauge(table.POOL_TRANSACTIONS, "chain")
-        self._blocks_of = self.places.counters(validators.VALIDATOR_BLOCKS)
         self._missed_of = self.places.counters(validators.VALIDATOR_MISSED)
         self._last_of = self.places.gauges(validators.VALIDATOR_LAST)
+        self.watched: tuple[AccountName, ...] = ()
+        """Validators that have places whether or not they are scheduled."""
         self._chain: Chain | None = None
-        self._slot = self._number = 0
+        self._last: BlockApplied | None = None
+        """The block that was applied last, and not undone."""
+        self._height = 0
+        """The head where there is none."""
         self._began = 0.0
 
     def _by_hardfork(self, family: Family) -> dict[str, GaugeCell]:
@@ -57,12 +62,13 @@ class ChainMeter:
 
     def follow(self, chain: Chain) -> None:
         """Count for a chain that was opened."""
-        self._chain, self._slot, self._number = chain, 0, chain.head_number
-        chain.time_with(self._lap)
-        chain.subscribe(self._tell)
+        self._chain, self._last, self._height = chain, None, chain.head_number
+        chain.time_with(self.lap)
+        chain.subscribe(self.tell)
         self.sample()
 
-    def _lap(self, lap: Lap) -> None:
+    def lap(self, lap: Lap) -> None:
+        """Take the time of a lap."""
         now = time.perf_counter()
         if lap is Lap.APPLIED:
             self._apply.observe(now - self._began)
@@ -71,28 +77,33 @@ class ChainMeter:
             self._show_head()
         self._began = now
 
-    def _tell(self, event: Event) -> None:
-        if isinstance(event, BlocksUndone):
-            self._reorganisations.observe(self._number - event.head_number)
-            self._slot, self._number = 0, event.head_number
-        elif isinstance(event, BlockApplied):
-            self._count(event)
+    def tell(self, event: Event) -> None:
+        """Count an event; a replay has two for each of its blocks, so that every lookup is felt."""
+        if isinstance(event, BlockApplied):
+            place = self.places.by_name.get(event.block.validator, NOWHERE) or self._place_of(event)
+            numbers = self._cells.numbers
+            numbers[self._blocks_at] += 1.0
+            numbers[self._made_at + place] += 1.0
+            last, self._last = self._last, event
+            if last is not None and event.slot > last.slot + 1:
+                self._missed.add(event.slot - last.slot - 1)
+            if event.operations:
+                self._count_operations(event)
+        elif isinstance(event, BlocksUndone):
+            before = self._height if self._last is None else self._last.block.number
+            self._reorganisations.observe(before - event.head_number)
+            self._last, self._height = None, event.head_number
 
-    def _count(self, event: BlockApplied) -> None:
-        block = event.block
-        self._blocks.add()
-        if block.transactions:
-            self._transactions.add(len(block.transactions))
-        if event.operations:
-            virtual = sum(1 for each in event.operations if each.virtual_operation)
-            self._operations["virtual"].add(virtual)
-            self._operations["real"].add(len(event.operations) - virtual)
-        if self.places[block.validator] == NOWHERE:
-            self._show_scheduled()
-        self._blocks_of[self.places[block.validator]].add()
-        if self._slot and event.slot > self._slot + 1:
-            self._missed.add(event.slot - self._slot - 1)
-        self._slot, self._number = event.slot, block.number
+    def _place_of(self, event: BlockApplied) -> int:
+        """The place of a validator that has had none: the round may be a new one."""
+        self._show_scheduled()
+        return self.places[event.block.validator]
+
+    def _count_operations(self, event: BlockApplied) -> None:
+        virtual = sum(1 for each in event.operations if each.virtual_operation)
+        self._transactions.add(len(event.block.transactions))
+        self._operations["virtual"].add(virtual)
+        self._operations["real"].add(len(event.operations) - virtual)
 
     def _show_head(self) -> None:
         """At each commit, since a replay leaves this thread no time for samples."""
@@ -128,7 +139,7 @@ class ChainMeter:
     def _show_scheduled(self) -> Sequence[AccountName]:
         """Give places to the validators of this round."""
         scheduled = () if self._chain is None else [name for name in dict.fromkeys(self._chain.scheduled) if name]
-        self.places.show(scheduled)
+        self.places.show((*self.watched, *scheduled))
         return scheduled
 
     def _share_out(self, gauges: dict[str, GaugeCell], hardforks: Sequence[str]) -> None:

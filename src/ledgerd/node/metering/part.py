@@ -19,6 +19,7 @@ from ledgerd.metrics.table import process, requests, storage
 from ledgerd.node.metering.chain_meter import ChainMeter
 from ledgerd.node.metering.peer_gauges import PeerGauges
 from ledgerd.node.metering.storage_gauges import KeptPlace, StorageGauges
+from ledgerd.node.metering.watched_gauges import WatchedGauges
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.metrics_worker import METRICS_PARTS, MetricsWorkerSettings
 from ledgerd.rpc.http.connection import Speech
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ledgerd.node.parts.chain import ChainPart
     from ledgerd.node.parts.peers import PeersPart
     from ledgerd.node.parts.records import HistoryPart
+    from ledgerd.node.parts.validators.monitor import MonitorPart
     from ledgerd.node.parts.webserver import WebserverPart
     from ledgerd.node.time_source import TimeSource
     from ledgerd.protocol.endpoint import Endpoint
@@ -85,6 +87,9 @@ class MetricsPart(Part):
                 storage.SNAPSHOTS: KeptPlace(configuration.snapshot.directory),
             },
         )
+        self._watched = WatchedGauges(self.chain_meter.places)
+        self.chain_meter.watched = configuration.validator_monitor.names
+        self._monitor: MonitorPart | None = None
         self._peers: PeersPart | None = None
         self._history: HistoryPart | None = None
         self._webserver: WebserverPart | None = None
@@ -92,9 +97,9 @@ class MetricsPart(Part):
         self._sockets: list[socket.socket] = []
         self._server: Workers | None = None
 
-    def look_at(self, peers: PeersPart, history: HistoryPart, webserver: WebserverPart) -> None:
+    def look_at(self, peers: PeersPart, history: HistoryPart, webserver: WebserverPart, monitor: MonitorPart) -> None:
         """The parts that are looked at besides the chain; call it before the start."""
-        self._peers, self._history, self._webserver = peers, history, webserver
+        self._peers, self._history, self._webserver, self._monitor = peers, history, webserver, monitor
         peers.meter = self.peer_meter
 
     async def start(self) -> None:
@@ -131,6 +136,8 @@ class MetricsPart(Part):
     def _sample_chain(self) -> None:
         """On the chain's thread."""
         self.chain_meter.sample()
+        if self._monitor is not None:
+            self._watched.sample(self._monitor.view())
         driver = None if self._peers is None else self._peers.driver
         if driver is not None:
             self._peer_gauges.sample(driver)
