@@ -58,5 +58,5 @@ async def every_second(delays: HistogramCell, sample: Callable[[], None]) -> Non
     while True:
         due = time.monotonic() + SECOND
         await asyncio.sleep(SECOND)
-        delays.observe(time.monotonic() - due)
+        delays.observe(max(0.0, time.monotonic() - due))  # a loop counts in milliseconds, and may be early by one
         sample()
