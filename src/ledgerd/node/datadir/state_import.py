@@ -17,6 +17,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.terms import ANY, Terms
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -26,12 +27,8 @@ log = logging.getLogger(__name__)
 USED_SUFFIX = ".used"
 
 
-def import_state(
-    files: StateFiles, path: Path, network: ChainParameters, residual: int = 0, *, with_metadata: bool = False
-) -> int:
+def import_state(files: StateFiles, path: Path, network: ChainParameters, terms: Terms = ANY) -> int:
     """Replace the state of a node by that of a snapshot; returns the number of its head block.
-
-    Its tokens may be so many more than its supply, and exactly so many. Metadata of markets is taken if asked for.
 
     Raises:
         SnapshotError: The file is unreadable, not a snapshot of this network, or does not fit the block log.
@@ -40,12 +37,14 @@ def import_state(
     snapshot = read_snapshot(path)
     _require_no_gap(files.logs, snapshot)
     try:
-        build_state(files.fresh_folder(), snapshot, network, files.space, residual, with_metadata=with_metadata)
+        provenance = build_state(files.fresh_folder(), snapshot, network, files.space, terms)
     except BaseException:
         files.give_up()
         raise
     files.put_in_place()
     told = snapshot.header.get("last_irreversible_block_num", 0)
+    for text in provenance.surpluses():
+        log.info("%s", text)
     log.info("Snapshot loaded successfully in %.1f sec", time.monotonic() - began)
     log.info("LIB promoted to head block %d (was %s) for P2P sync", snapshot.head_number, told)
     return snapshot.head_number
