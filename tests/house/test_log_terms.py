@@ -28,6 +28,9 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "node/lifecycle.py": (),  # remarks on the configuration: REASONS
     "node/parts/validators/guard.py": ("producer/guard.py",),
     "node/parts/peers.py": ("p2p/report.py",),
+    "node/datadir/state_import.py": ("chain/ledger/provenance.py",),
+    "node/parts/watching/recovery/audit_part.py": ("chain/ledger/provenance.py",),
+    "node/parts/watching/recovery/part.py": ("node/parts/watching/recovery/rule.py",),
     "node/parts/replaying.py": ("node/parts/replaying.py", "supervision/progress.py"),
     "node/unknown_hardforks.py": ("chain/rules/validators/unknown_hardforks.py",),
     "p2p/network_state.py": ("p2p/network_state.py",),

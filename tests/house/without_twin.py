@@ -53,7 +53,7 @@ GROUPS = (
         codec/errors codec/json_errors history/errors history/settings p2p/shared/settings p2p/wire/faults
         pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
         protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings
-        snapshot/errors snapshot/settings node/config/values/kind
+        snapshot/errors snapshot/settings snapshot/terms node/config/values/public_nodes node/config/values/kind
         chain/events history/interface metrics/settings p2p/shared/actions rpc/link/topics
         """,
     ),

@@ -1,4 +1,4 @@
-"""Simulated networks, one a seed."""
+"""Simulated networks, and dead ends in them, one a seed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tests.fuzz.playing import Played
 from tests.sim.chaos import chaos
 from tests.sim.grounds import Grounds
 from tests.sim.invariants import Broken
+from tests.sim.wedges import MOST_SECONDS, wedge
 
 
 class Simulations:
@@ -28,3 +29,20 @@ class Simulations:
         if not ending.is_good:
             raise Broken("the nodes never agreed")
         return Played(min(1, ending.strangers))
+
+
+class Wedges:
+    """What all dead ends begin with."""
+
+    def __init__(self, folder: Path) -> None:
+        self._grounds = Grounds(folder / "grounds")
+        self._folder = folder / "world"
+
+    def play(self, seed: int) -> Played:
+        """A node that gets into a dead end, which the seed chooses, and leaves it by itself within ten minutes."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        ending = wedge(self._grounds, seed, self._folder)
+        if not 0 <= ending.seconds <= MOST_SECONDS:
+            steps = ", ".join(step.value for step in ending.steps) or "no step"
+            raise Broken(f"in step after {ending.seconds} s, with {steps}")
+        return Played(1)

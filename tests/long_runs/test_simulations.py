@@ -8,9 +8,10 @@ import pytest
 
 from tests.fuzz.playing import Played
 from tests.long_runs import simulations
-from tests.long_runs.simulations import Simulations
+from tests.long_runs.simulations import Simulations, Wedges
 from tests.sim.chaos import Ending
 from tests.sim.invariants import Broken
+from tests.sim.wedges import MOST_SECONDS, WedgeEnding
 
 
 @pytest.mark.parametrize(("strangers", "done"), [(0, 0), (2, 1)])
@@ -40,3 +41,20 @@ def test_nodes_that_never_agree_are_a_failure(tmp_path: Path, monkeypatch: pytes
 
 def test_a_seed_of_the_simulator_is_played(tmp_path: Path) -> None:
     assert Simulations(tmp_path).play(4).done in {0, 1}
+
+
+@pytest.mark.parametrize("seconds", [-1.0, MOST_SECONDS + 1.0])
+def test_a_dead_end_that_is_not_left_in_time_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    monkeypatch.setattr(simulations, "Grounds", lambda _: None)
+    monkeypatch.setattr(simulations, "wedge", lambda *_: WedgeEnding(seconds, (), (), ""))
+
+    with pytest.raises(Broken, match=f"in step after {seconds} s"):
+        Wedges(tmp_path).play(7)
+
+
+def test_a_dead_end_that_is_left_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulations, "Grounds", lambda _: None)
+    monkeypatch.setattr(simulations, "wedge", lambda *_: WedgeEnding(500.0, (), (), ""))
+    assert Wedges(tmp_path).play(7) == Played(1)

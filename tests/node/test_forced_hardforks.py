@@ -93,9 +93,9 @@ def test_the_main_network_refuses_them(tmp_path: Path) -> None:
     assert "testnet-hardfork is for networks of tests" in node.log
 
 
-def test_options_of_the_archive_and_of_recovery_are_taken_and_named_as_without_meaning(tmp_path: Path) -> None:
-    text = "plugin = block_archive\nblock-archive-dir = a\nblock-archive-range = 100\nauto-resync-on-wedge = true\n"
+def test_options_of_the_archive_are_taken_and_named_as_without_meaning(tmp_path: Path) -> None:
+    text = "plugin = block_archive\nblock-archive-dir = a\nblock-archive-range = 100\n"
     configuration = read(tmp_path, text)
 
-    assert configuration.without_meaning == ("block-archive-dir", "block-archive-range", "auto-resync-on-wedge")
+    assert configuration.without_meaning == ("block-archive-dir", "block-archive-range")
     assert any("the plugin block_archive does nothing" in remark for remark in configuration.remarks)

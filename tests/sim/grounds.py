@@ -8,7 +8,7 @@ from pathlib import Path
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
-from tests.chain.networks import start_seven
+from tests.chain.networks import SEVEN, Network, start_seven
 from tests.sim.market_grounds import prepare_markets
 from tests.sim.strangers import Lore
 from tests.sim.wires import Weather
@@ -16,6 +16,7 @@ from tests.sim.world import World
 
 SECONDS_A_BLOCK = 3
 NAMES = ("ann", "ben", "cid", "dora", "eve")
+FAR_BLOCKS = 210
 PARTED_AT, DEAD_BLOCKS = 95, 15
 """Where the dead branch parted: below what is irreversible for everybody from the beginning."""
 
@@ -33,7 +34,19 @@ class Grounds:
         self.now = float(chain.head_time + SECONDS_A_BLOCK)
         trunk = [block for number in range(1, self.head + 1) if (block := chain.block_at(number)) is not None]
         chain.close()
+        self.far_folder = folder.with_name("far")
+        """The same chain, further on."""
+        self._go_far()
         self.lore = Lore(tuple(trunk), tuple(_dead_branch(folder.with_name("dead"))))
+
+    def _go_far(self) -> None:
+        shutil.copytree(self.folder, self.far_folder)
+        far = Network(self.far_folder, SEVEN)
+        far.keys |= self.keys
+        far.produce(FAR_BLOCKS)
+        self.far = far.chain.head_number
+        self.far_now = float(far.chain.head_time + SECONDS_A_BLOCK)
+        far.chain.close()
 
     def share(self, number: int, of: int) -> dict[AccountName, PrivateKey]:
         """The keys of one of so many nodes."""

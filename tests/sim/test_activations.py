@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from copy import deepcopy
 from io import BytesIO
 from pathlib import Path
 
@@ -17,7 +16,6 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations import Operation
@@ -32,19 +30,16 @@ from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.snapshot.build import build_state
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.state import Entity
-from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS
-from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
 from tests.chain.former_states import former_directory
 from tests.chain.migrations.test_activation import FOUNDED, ROUND, planned, produce_round
 from tests.chain.networks import GENESIS, SMALL, VIZ, VIZ_KEY, start_seven
 from tests.chain.recorded_chains import advance, network_of, open_chain, until_hardfork_13
 from tests.chain.same_state import assert_same_state
-from tests.sim.invariants import Broken, Invariants
 from tests.sim.market_grounds import INSURANCE, LIQUIDITY, open_market, place_bet
 from tests.sim.node import Node
+from tests.sim.records import SameRecords
 from tests.sim.world import World
 from tests.snapshot.recorded import recorded_file
 
@@ -52,42 +47,6 @@ SECONDS_A_BLOCK = 3
 ORACLE, CREATOR, PLAYER, AGENT = (AccountName(name) for name in ("oracle", "creator", "player", "helper"))
 STAKE = TransferToVesting(VIZ, VIZ, tokens(1_000_000_000))
 AGENT_KEY = PrivateKey.from_password(AGENT, "active", "published")
-KNOWN_BY_SOME = (KNOWN_TRANSACTIONS, BLOCK_SUMMARIES)
-"""What is forgotten by and by, and is not in a snapshot."""
-
-
-NOT_IN_A_SNAPSHOT = ("validators_vote_weight", "receiver_awards", "benefactor_awards")
-"""Of an account (spec 11, section 8.1)."""
-
-
-def fields_of(entity: Entity) -> tuple[object, ...]:
-    fields = type(entity).__struct_fields__
-    return tuple(deepcopy(getattr(entity, name)) for name in fields if name not in NOT_IN_A_SNAPSHOT)
-
-
-class SameRecords(Invariants):
-    """Of nodes that have begun in different ways: those with a snapshot count some ids of their own.
-
-    To them all that was in it is irreversible; so they are compared when it is that to everybody.
-    """
-
-    def __init__(self, begun: int) -> None:
-        super().__init__()
-        self._begun = begun
-        self._records: dict[BlockId, dict[str, list[tuple[object, ...]]]] = {}
-
-    def check_state(self, node: Node) -> None:
-        chain, store = node.chain, node.chain.parts.store
-        if chain.irreversible <= self._begun:
-            return
-        tables = [each for each in TABLES if each not in KNOWN_BY_SOME]
-        with chain.parts.pending.set_aside(0):
-            ours = {table.title: [fields_of(each) for each in store.scan(table)] for table in tables}
-        known = self._records.setdefault(chain.head_id, ours)
-        self.compared += 1
-        different = [name for name, records in ours.items() if records != known[name]]
-        if different:
-            raise Broken(f"{node.name} has other records at block {chain.head_number}: {', '.join(different)}")
 
 
 class OnTestnet(Node):

@@ -11,13 +11,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Done, Export, Import, JobOrder, carry_out
+from ledgerd.snapshot.job import Audit, Compare, Done, Export, Import, JobOrder, carry_out
 from ledgerd.snapshot.jobs import done
 from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.terms import Terms
 from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.networks import SMALL
@@ -57,7 +59,7 @@ def test_a_snapshot_is_written_and_imported(data: Path, tmp_path: Path) -> None:
 
     assert written == Done(120, path.stat().st_size)
     assert Snapshot.from_path(path).head_number == 120
-    assert outcome(importing(tmp_path / "built", path)) == Done(120)
+    assert outcome(importing(tmp_path / "built", path)) == Done(120, head_id=Snapshot.from_path(path).head_id.hex())
     with StateReader.open(tmp_path / "built", STORED_TABLES) as reader, reader.snapshot() as view:
         assert view.revision == 120
 
@@ -150,3 +152,33 @@ def test_the_process_ends_when_its_node_does(data: Path, tmp_path: Path) -> None
 
     assert (ended.returncode, ended.stderr) == (1, b"")
     assert b"Done" not in ended.stdout
+
+
+def test_the_state_of_a_node_is_checked_on_a_copy(data: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert outcome(Audit(str(data / STATE_FOLDER), str(copy), "testnet")) == Done(120)
+    assert not copy.exists()
+
+
+def test_two_files_are_compared(tmp_path: Path) -> None:
+    state = small_state()
+    (tmp_path / "one").write_bytes(packed(state))
+    state["account"][0]["balance"] = "1.000 VIZ"
+    (tmp_path / "two").write_bytes(packed(state))
+
+    told = outcome(Compare(str(tmp_path / "one"), str(tmp_path / "two"), "testnet"))
+
+    assert told == Done(120, differing=("account",))
+
+
+def test_a_block_that_is_needed_must_be_in_the_chain_of_the_snapshot(tmp_path: Path) -> None:
+    file = tmp_path / name_of(120)
+    file.write_bytes(packed(small_state()))
+    order = importing(tmp_path / "built", file)
+    head_id = Snapshot.from_path(file).head_id.hex()
+
+    with pytest.raises(SnapshotError, match="it is another chain"):
+        outcome(replace(order, terms=Terms(needed_block=(120, "00" * 20))))
+    with pytest.raises(SnapshotError, match="does not tell the id of block 77"):
+        outcome(replace(order, terms=Terms(needed_block=(77, head_id))))
+    assert outcome(replace(order, terms=Terms(needed_block=(120, head_id)))).head_id == head_id

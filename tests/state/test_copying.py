@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledgerd.state import Store
-from ledgerd.state.copying import copy_state, put_back
+from ledgerd.state.copying import copy_commit, copy_state, put_back
 from ledgerd.state.disk import DATA_FILE
 from tests.state.blocks import SMALL, check_blocks, content, expected, make_block
 from tests.state.items import ITEMS, TABLES, Item
@@ -29,6 +29,20 @@ def test_a_state_that_is_put_back_is_as_it_was_copied(tmp_path: Path) -> None:
     with Store.open(state, TABLES) as store:
         assert store.revision == 7
         check_blocks(store)
+
+
+def test_the_last_commit_is_copied_without_the_writer(tmp_path: Path) -> None:
+    """Beside a writer it is copied where imported states are checked: one process opens a file once."""
+    state, copy = tmp_path / "state", tmp_path / "copy"
+    make_blocks(state, 7)
+
+    copy_commit(state, copy)
+
+    make_blocks(state, 5)
+    with Store.open(copy, TABLES) as store:
+        assert store.revision == 7
+        check_blocks(store)
+        assert store.verify() == []
 
 
 def test_a_copy_can_be_put_back_twice_and_opened_itself(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from msgspec.structs import replace
+
 from ledgerd.chain.events import Event, Lap
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
@@ -22,6 +24,7 @@ from ledgerd.chain.forks.refused import RefusedBlocks
 from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.provenance import note_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, trim
@@ -279,6 +282,25 @@ class Chain(ChainView):
         """Make durable what has happened since the last commit, and send its events."""
         with self._pending.set_aside(Skip.NOTHING):
             self._commit()
+
+    def note_audited(self) -> None:
+        """Note for good that the imported state has passed all checks."""
+        provenance = self.provenance
+        if provenance is not None:
+            note_provenance(self._store, replace(provenance, is_audited=True))
+            with self._pending.set_aside(Skip.NOTHING):
+                self._commit_all()
+
+    def forget_branches(self) -> None:
+        """Drop all candidates, and what is remembered of refused blocks, so that peers may send each of them again."""
+        self._choice.forget()
+
+    def go_back(self) -> int:
+        """Undo all blocks above the last irreversible one, and forget all branches; how many blocks were undone."""
+        with self._pending.set_aside(Skip.NOTHING):
+            count = self._choice.go_back()
+            self._commit_all()
+        return count
 
     def forget_waiting(self) -> None:
         """Drop all transactions that wait for a block."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.chain.ledger.provenance import provenance_of
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.chain.rules.transactions.signability import require_usable
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.forks.linking import Linking
     from ledgerd.chain.forks.trunk import Trunk
     from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.chain.ledger.provenance import Provenance
     from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
     from ledgerd.chain.pending.pending import Pending
     from ledgerd.protocol.block import Block, SignedHeader
@@ -103,6 +105,11 @@ class ChainView:
     def hardfork(self, number: int) -> bool:
         """Whether a hardfork has happened."""
         return self._parts.ledger.hardfork(number)
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """Where an imported state came from; nothing where it was made from blocks."""
+        return provenance_of(self._parts.store)
 
     # -- blocks of the best chain
 

@@ -34,17 +34,18 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Check the state and print each problem."""
-    from ledgerd.chain.offline.invariants import CHECKS, check  # noqa: PLC0415 - the chain is not loaded for `--help`
+    from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check  # noqa: PLC0415 - not for `--help`
 
+    count = len(STATE_CHECKS) + len(LOG_CHECKS)
     with opened_chain(chosen, must_exist=True) as chain:
-        with progress("checking", len(CHECKS), unit="check") as advance:
+        with progress("checking", count, unit="check") as advance:
             problems = [*check(chain, advance), *_faults_of_history(chosen, chain)]
         for problem in problems[:MOST_PRINTED]:
             sys.stdout.write(f"{problem}\n")
         if problems:
             sys.stdout.write(f"{len(problems)} problems at block {chain.head_number}\n")
             return UNSOUND
-        sys.stdout.write(f"block {chain.head_number}: all {len(CHECKS)} checks hold\n")
+        sys.stdout.write(f"block {chain.head_number}: all {count} checks hold\n")
     return 0
 
 

@@ -54,6 +54,7 @@ def run_import(chosen: argparse.Namespace) -> int:
     from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.datadir.state_import import import_state  # noqa: PLC0415
     from ledgerd.snapshot import import_progress  # noqa: PLC0415
+    from ledgerd.snapshot.terms import Terms  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     files = files_of(configuration)
@@ -61,8 +62,7 @@ def run_import(chosen: argparse.Namespace) -> int:
         raise OperatorError(f"there is a state in {chosen.data_dir} already: choose another --data-dir")
     options, network = configuration.snapshot, network_of(configuration)
     with set_up_for_person(logging.getLogger(import_progress.__name__)):
-        head = import_state(
-            files, chosen.file, network, options.pm_legacy_residual, with_metadata=options.knows_pm_meta
-        )
+        terms = Terms(options.pm_legacy_residual, options.knows_pm_meta)
+        head = import_state(files, chosen.file, network, terms)
     sys.stdout.write(f"the state of block {head} is in {chosen.data_dir}\n")
     return 0

@@ -23,6 +23,8 @@ from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
 from ledgerd.node.parts.validators.guard import GuardPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
+from ledgerd.node.parts.watching.recovery.audit_part import AuditPart
+from ledgerd.node.parts.watching.recovery.part import RecoveryPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
 from ledgerd.node.parts.watching.status import StatusPart
 from ledgerd.node.parts.watching.stuck import StuckPart
@@ -39,9 +41,10 @@ log = logging.getLogger(__name__)
 METRICS = "metrics"
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
 MONITOR, SELF_CHECK, STATUS = "validator_monitor", "self_check", "status"
+AUDIT, RECOVERY = "audit", "recovery"
 """Parts that are not plugins."""
 
-FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, "operation_history", "block_info", REPLAY)
+FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, AUDIT, RECOVERY, "operation_history", "block_info", REPLAY)
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
@@ -100,6 +103,8 @@ class Runtime:
                 configuration, self.chain, self.peers, self.time.machine_second, lambda: production.clock_offset
             ),
             STATUS: self.status,
+            AUDIT: AuditPart(configuration, self.chain, production, self.newer_state),
+            RECOVERY: RecoveryPart(configuration, self.chain, self.peers, production, self.time, self.newer_state),
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
         self._metrics = self._metering(configuration)
@@ -148,8 +153,9 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, MONITOR, WATCH)
-        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK)
+        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK, AUDIT)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
+        plugins += (RECOVERY,) if "p2p" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)
         yield from (self._parts[name] for name in order if name in plugins and name in self._parts)

@@ -147,6 +147,7 @@ class Dialogue:
         core = self._core
         was_syncing = peer.node_status == SYNC
         peer.fork_status, peer.node_status = status.fork_status, status.node_status
+        peer.claimed = max(status.head_block_num, status.dlt_latest_block)
         peer.head_id, peer.head_number = status.head_block_id, core.credible(status.head_block_num)
         peer.lib_id, peer.lib_number = status.lib_block_id, core.credible(status.lib_block_num)
         peer.earliest, peer.latest = status.dlt_earliest_block, core.credible(status.dlt_latest_block)

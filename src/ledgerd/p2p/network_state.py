@@ -50,6 +50,8 @@ BLOCKED_SECONDS = 3600
 DIALS_A_TICK = 8
 CLEANING_TICKS = 720
 RESYNC_SECONDS = 30
+DOUBTED_SECONDS = 120
+"""Seconds for which only peers on the way of the network are asked, after we have left a dead end."""
 STATUS_TICKS = 12
 
 
@@ -344,6 +346,26 @@ class NetworkState:
         self.intake.turn(Cause.RESYNC)
         self.trigger_resync(now)
         self.intake.ranges.plan()
+
+    def ask_again(self, now: float) -> None:
+        """Forget what peers have done wrong, and ask for the blocks after the irreversible one: first those peers that
+        have shown to be on the way of the network, if there are any.
+        """
+        core, proven = self.core, self.intake.survey.proven_peers
+        core.now = now
+        core.bans.forgive_all()
+        self.contacts.restart(now)
+        self.intake.admission.quiet_until = 0.0
+        for peer in core.peers():
+            peer.strikes = 0
+            peer.beaten_until = 0.0
+            peer.trust()
+            if proven and peer.id not in proven:
+                peer.doubted_until = now + DOUBTED_SECONDS
+        self._resynced_at = -1e9
+        self.intake.ranges.stop()
+        self.resync_from_lib(now)
+        self.intake.gaps.go_back()
 
     def trigger_resync(self, now: float) -> None:
         """Send a new hello to every peer: our head has changed."""

@@ -73,6 +73,8 @@ class Producer:
         self._step = StepGuard()
         self.streaks = Streaks()
         self._doppelganger = doppelganger
+        self.held: Callable[[], str] = str
+        """Why nothing may be signed for now; empty where it may."""
         self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
         self.move_to(chain)
 
@@ -121,7 +123,7 @@ class Producer:
         if self._start is not None:
             self._start.step(self.chain)
         now, facts, decision = self._look()
-        decision = self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND)
+        decision = self._released(self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND))
         if decision.duty is not None and decision.outcome is TickOutcome.PRODUCED:
             decision = self._produce(decision, decision.duty, facts)
         if decision.asks_for_resync:
@@ -160,6 +162,13 @@ class Producer:
             return Decision(TickOutcome.DOPPELGANGER, state.stopped, duty)
         return Decision(TickOutcome.WATCHING, state.watching, duty) if state.watching else decision
 
+    def _released(self, decision: Decision) -> Decision:
+        """Make no block while another part of the node holds production back."""
+        reason, duty = self.held(), decision.duty
+        if not reason or duty is None or decision.outcome not in {TickOutcome.PRODUCED, TickOutcome.LAG}:
+            return decision
+        return Decision(TickOutcome.HELD, f"Not producing block for {duty.name}: {reason}", duty)
+
     def _facts(self) -> Facts:
         return read_facts(self.chain, self.settings.names)
 
@@ -180,7 +189,7 @@ class Producer:
         Nothing of a batch is told before all of it is in the state, so none of it needs a record of its own.
         """
         count, facts = 0, self._facts()
-        while is_bridge_needed(facts, second):
+        while not self.held() and is_bridge_needed(facts, second):
             name, time = facts.scheduled_at(BRIDGED_SLOTS), facts.slot_time(BRIDGED_SLOTS)
             key = self.settings.keys.get(facts.keys.get(name, NULL_KEY))
             if key is None or self._signed.refusal(time, facts.head_time):

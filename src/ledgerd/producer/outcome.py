@@ -10,7 +10,7 @@ from ledgerd.protocol.names import AccountName
 
 
 class TickOutcome(IntEnum):
-    """The result codes of the reference, and four of our own. Its 1, `not_synced`, is for a node that holds up its
+    """The result codes of the reference, and five of our own. Its 1, `not_synced`, is for a node that holds up its
     chain to export or rebuild the state, which ours never does; its 7, `consecutive`, it never gives.
     """
 
@@ -31,6 +31,8 @@ class TickOutcome(IntEnum):
     """Ours: the doppelganger check has not watched for a round yet."""
     DOPPELGANGER = 14
     """Ours: another node signs with our key."""
+    HELD = 15
+    """Ours: the state is being checked, or the node has lost the network."""
 
 
 class Duty(NamedTuple):

@@ -5,10 +5,17 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from ledgerd.chain.ledger.provenance import Provenance, note_provenance, provenance_of
+from ledgerd.chain.log.standing import StateBlocks
+from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.snapshot.audit import is_long, require_sound
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.terms import ANY, Terms
 from ledgerd.state import Store
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
@@ -24,25 +31,44 @@ def read_snapshot(file: Path) -> Snapshot:
 
 
 def build_state(
-    folder: Path,
-    snapshot: Snapshot,
-    network: ChainParameters,
-    space: Space,
-    residual: int = 0,
-    *,
-    with_metadata: bool = False,
-) -> None:
-    """Build the state in an empty folder; `residual` and `with_metadata` are those of `load`.
+    folder: Path, snapshot: Snapshot, network: ChainParameters, space: Space, terms: Terms = ANY
+) -> Provenance:
+    """Build the state of a snapshot in an empty folder, and check it.
 
     Raises:
-        SnapshotError: The snapshot cannot be imported; the folder is removed.
+        SnapshotError: The snapshot cannot be imported on these terms; the folder is removed.
     """
     try:
         with Store.open(folder, STORED_TABLES, space=space) as store:
-            head = load(store, snapshot, network, residual, with_metadata=with_metadata)
+            head = load(store, snapshot, network, terms.residual, with_metadata=terms.with_metadata)
             if head is not None:
                 store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
+            _require_block(store, terms.needed_block)
+            provenance = provenance_of(store) or Provenance(snapshot.head_number)
+            note_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
             store.commit()
+            if not (terms.audits_later and is_long(snapshot)):
+                require_sound(store, network)
+                store.commit()
+            return provenance_of(store) or provenance
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _require_block(store: Store, needed: tuple[int, str] | None) -> None:
+    """The state knows the ids of its latest 65,536 blocks."""
+    if needed is None:
+        return
+    number, block_id = needed
+    found = StateBlocks.of(store).id_at(number)
+    if found == NO_BLOCK:
+        raise SnapshotError(
+            f"the snapshot does not tell the id of block {number}, which is irreversible here: its chain cannot be "
+            "compared with ours"
+        )
+    if found.hex() != block_id:
+        raise SnapshotError(
+            f"block {number} of the chain of the snapshot is {found.hex()}, and the irreversible block here is "
+            f"{block_id}: it is another chain"
+        )

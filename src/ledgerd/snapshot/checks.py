@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.forks.key_changes import acts_of
+from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import WITH_AGENTS
 from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_BY_NAME, ACCOUNTS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
 
 if TYPE_CHECKING:
     from ledgerd.chain.offline.tokens import TokenTally
     from ledgerd.protocol.block import Block
+    from ledgerd.protocol.keys import PublicKey
+    from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.snapshot.read import Snapshot
     from ledgerd.state import Store
     from ledgerd.state.view import View
@@ -52,6 +59,41 @@ def require_anchor(snapshot: Snapshot, head_block: Block | None, hardfork: int) 
                 "count != header.object_counts.end() && count->second == state[section].get_array().size(): "
                 f"Post-HF15 snapshot {name} count mismatch"
             )
+
+
+def require_signed_head(store: Store, head_block: Block | None, network: ChainParameters) -> None:
+    """The head block, if present, must be what the state says of its head, and signed by the validator it names.
+
+    The reference does not look at the signature (spec 11, section 8.3). A block may change the key that it was signed
+    with: then the key says nothing.
+    """
+    if head_block is None:
+        return
+    head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+    if (head_block.validator, head_block.timestamp) != (head.current_validator, head.time):
+        raise SnapshotError(
+            f"the head block in the snapshot is of {head_block.validator} and {time_text(head_block.timestamp)}, and "
+            f"its state of {head.current_validator} and {time_text(head.time)}"
+        )
+    excepted = EXCEPTED_BLOCKS.get(head_block.number)
+    if head_block.merkle_root not in {head_block.transaction_merkle_root, excepted}:
+        raise SnapshotError("the head block in the snapshot has other transactions than were signed with it")
+    validator, acts = store.lookup(VALIDATOR_BY_NAME, head_block.validator), acts_of(head_block)
+    may_have_changed = acts.approved or any(name == head_block.validator for name, _ in acts.changes)
+    keys = {network.emergency_key} if head_block.validator == COMMITTEE_ACCOUNT else set()
+    keys |= set() if validator is None else {validator.signing_key}
+    if not may_have_changed and _signee(head_block) not in keys:
+        raise SnapshotError(
+            f"the head block in the snapshot, {head_block.id.hex()}, is not signed with the key of "
+            f"{head_block.validator}: it is forged"
+        )
+
+
+def _signee(block: Block) -> PublicKey | None:
+    try:
+        return block.signee
+    except RuleViolation:
+        return None
 
 
 def require_counts(snapshot: Snapshot) -> None:

@@ -78,12 +78,23 @@ async def ask(peer: Endpoint) -> InfoReply:
     return answer
 
 
+class SnapshotOffer(NamedTuple):
+    """A snapshot that a peer serves."""
+
+    info: InfoReply
+    peer: Endpoint
+
+
 class Fetched(NamedTuple):
     """A downloaded snapshot: its checksum is the announced one, and nothing else of it is verified yet."""
 
     number: int
     path: Path
     checksum: bytes
+    peer: Endpoint
+    """Who serves it."""
+    others: tuple[SnapshotOffer, ...] = ()
+    """What other peers serve of the same block."""
 
 
 async def fetch_newest(
@@ -99,20 +110,22 @@ async def fetch_newest(
     A snapshot that was refused before is not downloaded again; one that is in the directory already is used.
     """
     replies = await all_of(_heard_from(peer) for peer in peers)
-    found = [(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
-    useful = [(info, peer) for info, peer in found if info.number > above and info.checksum not in refused]
+    found = [SnapshotOffer(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
+    useful = [each for each in found if each.info.number > above and each.info.checksum not in refused]
     if found and not useful:
         log.info("no trusted peer has a snapshot above block %(block)d that was not tried", {"block": above})
-    for info, peer in sorted(useful, key=lambda each: each[0].number, reverse=True):
+    for offer in sorted(useful, key=lambda each: each.info.number, reverse=True):
+        info, peer = offer
+        others = tuple(each for each in useful if each is not offer and each.info.number == info.number)
         path = folder / name_of(info.number)
         if await in_thread(_has_checksum, path, info.checksum):
-            return Fetched(info.number, path, info.checksum)
+            return Fetched(info.number, path, info.checksum, peer, others)
         log.info(
             "downloading the snapshot of block %(block)d, %(size)d bytes, from %(peer)s",
             {"block": info.number, "size": info.size, "peer": peer},
         )
         try:
-            return await download(peer, folder, above, pause=pause)
+            return (await download(peer, folder, above, pause=pause))._replace(others=others)
         except FAULTS as problem:
             log.warning("no snapshot from %(peer)s: %(reason)s", {"peer": peer, "reason": reason_of(problem)})
     return None
@@ -144,7 +157,7 @@ async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float
             raise ProtocolFault("what came is not what it announced: the checksum differs")
         path = folder / name_of(info.number)
         await in_thread(put_in_place, partial, path)
-        return Fetched(info.number, path, info.checksum)
+        return Fetched(info.number, path, info.checksum, peer)
     finally:
         partial.unlink(missing_ok=True)
 

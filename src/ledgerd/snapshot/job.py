@@ -1,4 +1,5 @@
-"""The process that writes or imports a snapshot for a node: beside the chain, at a low priority, with its own memory.
+"""The process that writes, imports, compares or checks a snapshot for a node: beside the chain, at a low priority, with
+its own memory.
 
 It reads one order from its input, reports progress, and ends when the input is closed, as when the node ends.
 """
@@ -15,8 +16,12 @@ import msgspec
 
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.snapshot.audit import audit_copy
 from ledgerd.snapshot.build import build_state, read_snapshot
+from ledgerd.snapshot.compare import differing
 from ledgerd.snapshot.create import create
+from ledgerd.snapshot.terms import ANY, Terms
 from ledgerd.state.disk import Space
 from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.threads import begin_thread
@@ -44,8 +49,24 @@ class Import(msgspec.Struct, frozen=True, tag=True):
     chain: str
     path: str
     space: tuple[int, int, int]
-    residual: int = 0
-    with_metadata: bool = False
+    terms: Terms = ANY
+
+
+class Compare(msgspec.Struct, frozen=True, tag=True):
+    """Whether two snapshots of the same block hold the same records."""
+
+    one: str
+    two: str
+    chain: str
+
+
+class Audit(msgspec.Struct, frozen=True, tag=True):
+    """Check the state that a node uses, on a copy."""
+
+    state: str
+    folder: str
+    """Where the copy is made; it is deleted afterwards."""
+    chain: str
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):
@@ -70,6 +91,10 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     obstacle_count: int = 0
     residual: int = 0
     """The tokens in the written state above its supply."""
+    differing: tuple[str, ...] = ()
+    """The sections that differ between two snapshots."""
+    head_id: str = ""
+    """Of an imported state, in hex."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
@@ -78,28 +103,53 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-JobOrder = Export | Import
+JobOrder = Export | Import | Compare | Audit
 Told = Progress | RecordsRead | Done | Failed
 
 
 def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
     """Carry an order out."""
     network = parameters_of(order.chain)
-    path = Path(order.path)
-    if isinstance(order, Export):
-        written = create(
-            Path(order.state), Path(order.logs), network, path, order.created, with_metadata=order.with_metadata
-        )
-        faults = written.exported.loadability
-        obstacles = tuple(map(str, faults.obstacles))
-        return Done(written.number, written.size, obstacles, faults.count, written.exported.tally.excess)
-    tell(Progress(f"reading {path}"))
-    snapshot = read_snapshot(path)
+    match order:
+        case Export():
+            return _export(order, network)
+        case Import():
+            return _import(order, network, tell)
+        case Compare(one, two):
+            tell(Progress(f"comparing {one} with {two}"))
+            snapshots = read_snapshot(Path(one)), read_snapshot(Path(two))
+            return Done(snapshots[0].head_number, differing=tuple(differing(*snapshots, network)))
+        case Audit(state, folder):
+            return Done(audit_copy(Path(state), Path(folder), network))
+
+
+def _export(order: Export, network: ChainParameters) -> Done:
+    written = create(
+        Path(order.state),
+        Path(order.logs),
+        network,
+        Path(order.path),
+        order.created,
+        with_metadata=order.with_metadata,
+    )
+    faults = written.exported.loadability
+    obstacles = tuple(map(str, faults.obstacles))
+    return Done(
+        written.number,
+        size=written.size,
+        obstacles=obstacles,
+        obstacle_count=faults.count,
+        residual=written.exported.tally.excess,
+    )
+
+
+def _import(order: Import, network: ChainParameters, tell: Callable[[Told], None]) -> Done:
+    tell(Progress(f"reading {order.path}"))
+    snapshot = read_snapshot(Path(order.path))
     tell(Progress(f"importing the state of block {snapshot.head_number}"))
     snapshot.progress = lambda done: tell(RecordsRead(done, snapshot.size))
-    space = Space(*order.space)
-    build_state(Path(order.folder), snapshot, network, space, order.residual, with_metadata=order.with_metadata)
-    return Done(snapshot.head_number)
+    build_state(Path(order.folder), snapshot, network, Space(*order.space), order.terms)
+    return Done(snapshot.head_number, head_id=snapshot.head_id.hex())
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """Importing a snapshot into an empty state (spec 03, section 27.4; spec 06, section 12.4).
 
-A snapshot is not authenticated: the operator trusts its source.
+A snapshot is not authenticated: the operator trusts its source. What can be seen of a forgery is looked for all the
+same, here and in `audit`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.provenance import Provenance, note_provenance
 from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
 from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.offline.tokens import TokenTally
@@ -19,11 +21,12 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.properties import json_defaults_of
-from ledgerd.snapshot.checks import require_anchor, require_counts, require_sums
+from ledgerd.snapshot.checks import require_anchor, require_counts, require_signed_head, require_sums
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS, SnapshotSection
 from ledgerd.state import StoreMisuse
 from ledgerd.state.errors import NotUniqueRow
+from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
@@ -68,6 +71,7 @@ def load(
     _require_whole(store, network)
     require_anchor(snapshot, head_block, store.get(HARDFORK_PROPERTIES, 0).last_hardfork)
     _require_one_head(store, snapshot)
+    require_signed_head(store, head_block, network)
     require_counts(snapshot)
     _heal_penalties(store)
     _heal_ballots(store)
@@ -82,7 +86,10 @@ def load(
     if with_metadata:
         begin_after_import(ledger)
     store.commit()
-    accept_discrepancies(ledger, tally.excess)
+    surplus = accept_discrepancies(ledger, residual)
+    votes, routes = surplus[Sum.VOTES], surplus[Sum.ROUTES]
+    sums = len(votes), sum(votes.values()), len(routes), sum(routes.values())
+    note_provenance(store, Provenance(snapshot.head_number, 0, "", *sums))
     return head_block
 
 

@@ -15,12 +15,33 @@ from ledgerd.state.disk import MAX_DATABASES, Disk, Space
 if TYPE_CHECKING:
     from ledgerd.state.disk import LmdbTransaction
 
+SPARE = 64 << 20
+"""Bytes that a copy may be larger than the file: pages are filled in another way."""
+
 
 def copy_state(folder: Path, target: Path) -> None:
     """Copy the last commit of a state. This process must not have the state open."""
     target.mkdir(parents=True)
     with lmdb.Environment(str(folder), readonly=True, max_dbs=MAX_DATABASES) as environment:
         environment.copy(str(target))
+
+
+def copy_commit(folder: Path, target: Path) -> None:
+    """Copy the last commit of a state that another process may be writing to, which is not made to wait.
+
+    The copy of LMDB itself would wait for the writer, whose transaction is always open.
+    """
+    target.mkdir(parents=True)
+    with (
+        lmdb.Environment(str(folder), readonly=True, max_dbs=MAX_DATABASES) as source,
+        source.begin() as read,
+    ):
+        used = (source.info()["last_pgno"] + 1) * source.stat()["psize"]
+        with lmdb.Environment(str(target), map_size=used + SPARE, max_dbs=MAX_DATABASES, sync=False) as copy:
+            for name, _ in read.cursor():
+                rows = source.open_db(name, txn=read, create=False)
+                with copy.begin(write=True) as write, write.cursor(copy.open_db(name, txn=write)) as cursor:
+                    cursor.putmulti(read.cursor(rows), append=True)
 
 
 def put_back(folder: Path, source: Path) -> None:

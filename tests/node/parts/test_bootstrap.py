@@ -17,14 +17,16 @@ from ledgerd.node import lifecycle
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.datadir.state_files import NEW, OLD_BLOCKS
 from ledgerd.node.parts import snapshots
-from ledgerd.node.parts.bootstrap import BootstrapPart, fetched_state
+from ledgerd.node.parts.bootstrap import BootstrapPart, FetchedState, WantedState, fetched_state
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import TimeSource
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import stalls
 from ledgerd.snapshot.build import build_state, read_snapshot
+from ledgerd.snapshot.client import Fetched
 from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.create import create
 from ledgerd.snapshot.directory import name_of
@@ -269,7 +271,7 @@ def test_a_snapshot_that_is_not_newer_than_the_head_is_left_alone(
     begun_with(tmp_path, made.newer)
     looked = asyncio.Event()
 
-    async def find_nothing(*arguments: object, **words: object) -> int | None:
+    async def find_nothing(*arguments: object, **words: object) -> FetchedState | None:
         found = await fetched_state(*arguments, **words)  # type: ignore[arg-type]
         looked.set()
         return found
@@ -298,12 +300,15 @@ def test_a_state_that_is_overtaken_while_it_is_built_is_not_taken(
     assert block is not None
     looked = asyncio.Event()
 
-    async def overtaken(_configuration: Configuration, chain: ChainPart, *_: object, above: int) -> int | None:
+    async def overtaken(
+        _configuration: Configuration, chain: ChainPart, _peers: object, wanted: WantedState
+    ) -> FetchedState | None:
         if looked.is_set():
             return None
         await chain.run(lambda: chain.chain.push_block(block).or_raise())
         looked.set()
-        return above + 1
+        fetched = Fetched(wanted.above + 1, made.newer, b"", Endpoint(HOST, 9))
+        return FetchedState(wanted.above + 1, "", fetched)
 
     monkeypatch.setattr(snapshots, "fetched_state", overtaken)
 

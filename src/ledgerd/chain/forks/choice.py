@@ -277,6 +277,23 @@ class ForkChoice:
             return OnBranch()
         return self._switch(best, Skip.NOTHING)
 
+    def go_back(self) -> int:
+        """Undo all that can be undone, and forget all branches; how many blocks were undone."""
+        before = self.trunk.head_number
+        self._trial.stop()
+        while self.trunk.can_pop():
+            self._pop()
+        self.forget()
+        return before - self.trunk.head_number
+
+    def forget(self) -> None:
+        """Drop all candidates but the trunk, and what is remembered of those that broke a rule."""
+        self._trial.stop()
+        self._failed.clear()
+        self.refused.clear()
+        self.forks.reset()
+        self._linking.begin()
+
     def stop_trying(self) -> None:
         """Abandon what is being tried."""
         self._trial.stop()

@@ -32,6 +32,10 @@ class RefusedBlocks:
             self._known.pop(next(iter(self._known)))
         self._known[block_id] = self._clock() + REMEMBERED_SECONDS, rule.with_traceback(None)
 
+    def clear(self) -> None:
+        """Forget all of them: each is judged anew when it comes again."""
+        self._known.clear()
+
     def check(self, block: Block) -> None:
         """Raise the rule that a block is known to break, or a block below it."""
         for block_id in (block.id, block.previous):

@@ -48,10 +48,11 @@ def _unless_zero(amounts: Mapping[int, int]) -> dict[int, int]:
     return {of: amount for of, amount in amounts.items() if amount}
 
 
-def accept_discrepancies(ledger: Ledger, tokens: int) -> None:
-    """Take a state of others, all of which is committed, as it is: what differs in it now differed by right.
+def accept_discrepancies(ledger: Ledger, tokens: int) -> dict[Sum, dict[int, int]]:
+    """Take a state of others, all of which is committed, with what rules leave out of balance in votes and routes.
 
-    `tokens` is what there is beyond the supply.
+    No file tells by how much they do, so what is found counts as rightful, and is returned. Of tokens, only what the
+    operator knows of does: whatever else there is beyond the supply is left to the check of the supply.
     """
     with ledger.store.committed() as view:
         votes = excess_votes(ledger, view) if ledger.hardfork(5) else {}
@@ -61,3 +62,4 @@ def accept_discrepancies(ledger: Ledger, tokens: int) -> None:
         note(ledger, Sum.VOTES, excess, validator)
     for account, excess in routes.items():
         note(ledger, Sum.ROUTES, excess, account)
+    return {Sum.VOTES: votes, Sum.ROUTES: routes}

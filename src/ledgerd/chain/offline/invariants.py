@@ -8,6 +8,7 @@ from operator import add
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.discrepancies import noted
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.offline.audit import excess_routes, excess_tokens, excess_votes
 from ledgerd.chain.offline.market_books import Problems, markets_agree
@@ -21,49 +22,49 @@ from ledgerd.state.objects.vesting import (
     VESTING_DELEGATIONS,
 )
 
-Check = Callable[[Chain], Problems]
+StateCheck = Callable[[Ledger], Problems]
+LogCheck = Callable[[Chain], Problems]
 
 
-def supply_adds_up(chain: Chain) -> Problems:
+def supply_adds_up(ledger: Ledger) -> Problems:
     """Every token that was issued and not burnt is somewhere; and those that fixed awards have paid beyond."""
-    ledger = chain.parts.ledger
     beyond, noted_ = excess_tokens(ledger).get(0, 0), noted(ledger, Sum.TOKENS).get(0, 0)
     if beyond != noted_:
         supply = ledger.globals.current_supply
         yield f"the supply is {supply}, but all balances together are {supply + beyond - noted_}"
 
 
-def shares_add_up(chain: Chain) -> Problems:
+def shares_add_up(ledger: Ledger) -> Problems:
     """The shares of all accounts are the total."""
-    found = sum(account.vesting_shares for account in chain.parts.store.passing.scan(ACCOUNTS))
-    total = chain.parts.ledger.globals.total_vesting_shares
+    found = sum(account.vesting_shares for account in ledger.store.passing.scan(ACCOUNTS))
+    total = ledger.globals.total_vesting_shares
     if found != total:
         yield f"there are {total} shares, but all accounts together have {found}"
 
 
-def delegations_agree(chain: Chain) -> Problems:
+def delegations_agree(ledger: Ledger) -> Problems:
     """What accounts have delegated and received is what the delegations say."""
-    if chain.parts.ledger.hardfork(7) and not chain.parts.ledger.hardfork(8):
+    if ledger.hardfork(7) and not ledger.hardfork(8):
         return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up anew
     delegated: Counter[str] = Counter()
     received: Counter[str] = Counter()
-    for delegation in chain.parts.store.passing.scan(VESTING_DELEGATIONS):
+    for delegation in ledger.store.passing.scan(VESTING_DELEGATIONS):
         delegated[delegation.delegator] += delegation.vesting_shares
         received[delegation.delegatee] += delegation.vesting_shares
-    for returning in chain.parts.store.passing.scan(VESTING_DELEGATION_EXPIRATIONS):
+    for returning in ledger.store.passing.scan(VESTING_DELEGATION_EXPIRATIONS):
         delegated[returning.delegator] += returning.vesting_shares
-    for account in chain.parts.store.passing.scan(ACCOUNTS):
+    for account in ledger.store.passing.scan(ACCOUNTS):
         if account.delegated_vesting_shares != delegated[account.name]:
             yield f"{account.name} delegates {account.delegated_vesting_shares}, not {delegated[account.name]} shares"
         if account.received_vesting_shares != received[account.name]:
             yield f"{account.name} received {account.received_vesting_shares}, not {received[account.name]} shares"
 
 
-def votes_agree(chain: Chain) -> Problems:
+def votes_agree(ledger: Ledger) -> Problems:
     """The counters of votes and routes at accounts are the numbers of their votes and routes."""
-    votes = Counter(vote.account for vote in chain.parts.store.passing.scan(VALIDATOR_VOTES))
-    excess, by_right = excess_routes(chain.parts.ledger), noted(chain.parts.ledger, Sum.ROUTES)
-    for account in chain.parts.store.passing.scan(ACCOUNTS):
+    votes = Counter(vote.account for vote in ledger.store.passing.scan(VALIDATOR_VOTES))
+    excess, by_right = excess_routes(ledger), noted(ledger, Sum.ROUTES)
+    for account in ledger.store.passing.scan(ACCOUNTS):
         if account.validators_voted_for != votes[account.id]:
             yield f"{account.name} votes for {votes[account.id]} validators, not {account.validators_voted_for}"
         wrong = excess.get(account.id, 0) - by_right.get(account.id, 0)
@@ -72,9 +73,8 @@ def votes_agree(chain: Chain) -> Problems:
             yield f"{account.name} has {told - wrong} withdrawal routes, not {told}"
 
 
-def vote_weights_agree(chain: Chain) -> Problems:
+def vote_weights_agree(ledger: Ledger) -> Problems:
     """Since hardfork 5, a validator has the votes that its voters give it, and the drift that they have left."""
-    ledger = chain.parts.ledger
     if not ledger.hardfork(5):
         return
     excess, by_right = excess_votes(ledger), noted(ledger, Sum.VOTES)
@@ -84,37 +84,37 @@ def vote_weights_agree(chain: Chain) -> Problems:
             yield f"validator {validator.owner} has {validator.votes} votes, but should have {validator.votes - wrong}"
 
 
-def proxied_votes_agree(chain: Chain) -> Problems:
+def proxied_votes_agree(ledger: Ledger) -> Problems:
     """An account votes with the shares of those whose proxy it is, and with what is proxied to them, hop by hop."""
     passed_on: dict[str, tuple[int, ...]] = {}
     nothing = (0,) * PROXY_DEPTH
-    for account in chain.parts.store.passing.scan(ACCOUNTS):
+    for account in ledger.store.passing.scan(ACCOUNTS):
         if account.proxy:
             own = (account.vesting_shares, *account.proxied_vsf_votes[:-1])
             passed_on[account.proxy] = tuple(map(add, passed_on.get(account.proxy, nothing), own))
-    for account in chain.parts.store.passing.scan(ACCOUNTS):
+    for account in ledger.store.passing.scan(ACCOUNTS):
         found = passed_on.get(account.name, nothing)
         if account.proxied_vsf_votes != found:
             yield f"{account.name} is proxied {list(found)} shares, not {list(account.proxied_vsf_votes)}"
 
 
-def reward_shares_add_up(chain: Chain) -> Problems:
+def reward_shares_add_up(ledger: Ledger) -> Problems:
     """Since hardfork 4, the claims on the reward fund are those of the awards that have not expired."""
-    total = chain.parts.ledger.globals.total_reward_shares
-    found = sum(award.rshares for award in chain.parts.store.passing.scan(AWARD_SHARES_EXPIRE))
-    if found != total and chain.parts.ledger.hardfork(4):
+    total = ledger.globals.total_reward_shares
+    found = sum(award.rshares for award in ledger.store.passing.scan(AWARD_SHARES_EXPIRE))
+    if found != total and ledger.hardfork(4):
         yield f"there are {total} reward shares, but all awards together have {found}"
 
 
-def market_books_agree(chain: Chain) -> Problems:
+def market_books_agree(ledger: Ledger) -> Problems:
     """Since hardfork 14, markets, their pool and the accounts in them say what their rows hold."""
-    if chain.parts.ledger.hardfork(14):
-        yield from markets_agree(chain.parts.store.passing)
+    if ledger.hardfork(14):
+        yield from markets_agree(ledger.store.passing)
 
 
-def indexes_agree(chain: Chain) -> Problems:
+def indexes_agree(ledger: Ledger) -> Problems:
     """Every object stands in its indexes where it belongs, and nothing else does."""
-    yield from chain.parts.store.verify()
+    yield from ledger.store.verify()
 
 
 def log_agrees(chain: Chain) -> Problems:
@@ -139,7 +139,7 @@ def log_is_sound(chain: Chain) -> Problems:
     yield from chain.block_log.faults()
 
 
-CHECKS: tuple[Check, ...] = (
+STATE_CHECKS: tuple[StateCheck, ...] = (
     supply_adds_up,
     shares_add_up,
     delegations_agree,
@@ -149,16 +149,25 @@ CHECKS: tuple[Check, ...] = (
     reward_shares_add_up,
     market_books_agree,
     indexes_agree,
-    log_agrees,
-    log_is_sound,
 )
+
+LOG_CHECKS: tuple[LogCheck, ...] = (log_agrees, log_is_sound)
 
 
 def check(chain: Chain, progress: Callable[[int], None] = lambda _done: None) -> list[str]:
-    """All that is wrong with a state; nothing, where it is sound."""
+    """All that is wrong with a state and its log; nothing, where they are sound."""
     problems: list[str] = []
-    for done, each in enumerate(CHECKS):
+    for done, of_state in enumerate(STATE_CHECKS):
         progress(done)
-        problems += each(chain)
-    progress(len(CHECKS))
+        problems += of_state(chain.parts.ledger)
+    for done, of_log in enumerate(LOG_CHECKS, len(STATE_CHECKS)):
+        progress(done)
+        problems += of_log(chain)
+    progress(len(STATE_CHECKS) + len(LOG_CHECKS))
     return problems
+
+
+def faults_of_state(ledger: Ledger) -> Problems:
+    """All that is wrong with a state, also with one that has no log yet."""
+    for each in STATE_CHECKS:
+        yield from each(ledger)

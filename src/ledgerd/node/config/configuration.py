@@ -140,7 +140,10 @@ def _tell_others(records: dict[str, Any]) -> None:
             "keep_accounts": ACCOUNT_HISTORY in plugins,
         },
         "snapshot": {"knows_pm_meta": PREDICTION_MARKET_API in plugins},
-        "p2p": {"has_emergency_key": EMERGENCY_VALIDATOR in producer.names},
+        "p2p": {
+            "has_emergency_key": EMERGENCY_VALIDATOR in producer.names,
+            "trusted_hosts": tuple(peer.host for peer in records["snapshot"].trusted_peers),
+        },
         "validator_guard": {"allows_stale": producer.allows_stale},
         "testnet": {"is_on": TESTNET_PLUGIN in plugins},
     }

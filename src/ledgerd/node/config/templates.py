@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ledgerd.node.config.text import render
+from ledgerd.node.config.values.public_nodes import SEEDS, SNAPSHOT_PEERS
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
 
 DATA = "/var/lib/ledgerd"
@@ -45,7 +46,7 @@ _APIS = (
 _MAINNET: dict[str, tuple[str, ...]] = {
     "chain": ("mainnet",),
     "p2p-endpoint": ("0.0.0.0:2001",),
-    "p2p-seed-node": ("seed3.viz.world:2001", "seed1.viz.world:2001", "rpc.viz.cx:2001"),
+    "p2p-seed-node": tuple(map(str, SEEDS)),
     "dlt-block-log-max-blocks": ("100000",),
     "snapshot-dir": (f"{DATA}/snapshots",),
     "snapshot-every-n-blocks": ("2400",),
@@ -54,12 +55,7 @@ _MAINNET: dict[str, tuple[str, ...]] = {
     "allow-snapshot-serving-only-trusted": ("false",),
     "snapshot-serve-endpoint": ("0.0.0.0:8092",),
     "sync-snapshot-from-trusted-peer": ("true",),
-    "trusted-snapshot-peer": (
-        "seed3.viz.world:8092",
-        "seed1.viz.world:8092",
-        "seed2.viz.world:8092",
-        "rpc.viz.cx:8092",
-    ),
+    "trusted-snapshot-peer": tuple(map(str, SNAPSHOT_PEERS)),
 }
 _SIZE_NOTE = "Adjust it to the disk: the chain needs several gigabytes."
 _FULL_APIS_NOTE = "What is listed here is every API that there is."

@@ -12,6 +12,7 @@ from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.snapshot.directory import newest_in
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.terms import Terms
 from ledgerd.state.disk import Space
 from ledgerd.state.errors import StorageError, StoreCorrupt, StoreOutdated, unreadable
 
@@ -116,13 +117,8 @@ class Opening:
         if choice.snapshot is not None:
             log.info("importing the snapshot %(file)s", {"file": choice.snapshot})
             options = self._configuration.snapshot
-            import_state(
-                self._files,
-                choice.snapshot,
-                self._network,
-                options.pm_legacy_residual,
-                with_metadata=options.knows_pm_meta,
-            )
+            terms = Terms(options.pm_legacy_residual, options.knows_pm_meta, audits_later=True)
+            import_state(self._files, choice.snapshot, self._network, terms)
             if choice.origin is StateOrigin.SNAPSHOT:
                 set_used(choice.snapshot)
         elif choice.origin is StateOrigin.BLOCK_LOG:

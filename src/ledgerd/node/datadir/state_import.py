@@ -18,6 +18,7 @@ from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
 from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.terms import ANY, Terms
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -27,12 +28,8 @@ log = logging.getLogger(__name__)
 USED_SUFFIX = ".used"
 
 
-def import_state(
-    files: StateFiles, path: Path, network: ChainParameters, residual: int = 0, *, with_metadata: bool = False
-) -> int:
+def import_state(files: StateFiles, path: Path, network: ChainParameters, terms: Terms = ANY) -> int:
     """Replace the state of a node by that of a snapshot; returns the number of its head block.
-
-    Its tokens may be so many more than its supply, and exactly so many. Metadata of markets is taken if asked for.
 
     Raises:
         SnapshotError: The file is unreadable, not a snapshot of this network, or does not fit the block log.
@@ -42,12 +39,14 @@ def import_state(
     snapshot.progress = lambda done: line.at(done, snapshot.size)
     _require_no_gap(files.logs, snapshot)
     try:
-        build_state(files.fresh_folder(), snapshot, network, files.space, residual, with_metadata=with_metadata)
+        provenance = build_state(files.fresh_folder(), snapshot, network, files.space, terms)
     except BaseException:
         files.give_up()
         raise
     files.put_in_place()
     told = snapshot.header.get("last_irreversible_block_num", 0)
+    for text in provenance.surpluses():
+        log.info("%s", text)
     log.info("Snapshot loaded successfully in %(seconds).1f sec", {"seconds": time.monotonic() - began})
     log.info(
         "LIB promoted to head block %(block)d (was %(irreversible)s) for P2P sync",

@@ -10,17 +10,19 @@ import asyncio
 import logging
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.client import Fetched, fetch_newest
+from ledgerd.snapshot.agreement import Agreed, RefusedSources, fetch_agreed
+from ledgerd.snapshot.client import Fetched
 from ledgerd.snapshot.directory import make_directory
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Import
+from ledgerd.snapshot.job import Done, Import
 from ledgerd.snapshot.jobs import done
+from ledgerd.snapshot.terms import Terms
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Sleep, Working
@@ -105,7 +107,8 @@ class BootstrapPart(Part):
     async def _fetched(self) -> int | None:
         peers = self._options.trusted_peers
         log.info("no state yet: asking %(peers)d trusted peers for a snapshot", {"peers": len(peers)})
-        return await fetched_state(self._configuration, self._chain, peers)
+        state = await fetched_state(self._configuration, self._chain, peers, WantedState(audits_later=True))
+        return None if state is None else state.number
 
     async def _keep_trying(self, working: Working) -> None:
         """Retry in the background; a newer state that is built here is used after a restart of all parts."""
@@ -130,49 +133,90 @@ class BootstrapPart(Part):
         await self.work.stop()
 
 
+class WantedState(NamedTuple):
+    """What a fetched state has to be."""
+
+    above: int = 0
+    """Its head must be above this block."""
+    needed_block: tuple[int, str] | None = None
+    """A block that must be in its chain: number and id in hex."""
+    audits_later: bool = False
+    """Whether a large one may be checked after the node has begun with it."""
+
+
+class FetchedState(NamedTuple):
+    """A state that was built beside the present one."""
+
+    number: int
+    head_id: str
+    """In hex."""
+    fetched: Fetched
+
+
+ANY_STATE = WantedState()
+
+
 async def fetched_state(
-    configuration: Configuration, chain: ChainPart, peers: tuple[Endpoint, ...], above: int = 0
-) -> int | None:
-    """Fetch the newest snapshot above a block and build its state beside the present one; its block number, or None."""
+    configuration: Configuration,
+    chain: ChainPart,
+    peers: tuple[Endpoint, ...],
+    wanted: WantedState = ANY_STATE,
+    refused: RefusedSources | None = None,
+) -> FetchedState | None:
+    """Fetch the newest snapshot of what is wanted, and build its state beside the present one.
+
+    Files that are refused on the way are added to those that were before.
+    """
     async with chain.building:
         await in_thread(ready_directory, configuration.snapshot.directory)
-        return await _newest_state(configuration, chain.files, peers, above)
+        return await _newest_state(configuration, chain.files, peers, wanted, refused or RefusedSources.none())
 
 
 async def _newest_state(
-    configuration: Configuration, files: StateFiles, peers: tuple[Endpoint, ...], above: int
-) -> int | None:
-    directory = configuration.snapshot.directory
-    refused: set[bytes] = set()
-    while len(refused) < MOST_REFUSED:
-        fetched = await fetch_newest(peers, directory, above, refused=refused)
-        if fetched is None:
+    configuration: Configuration,
+    files: StateFiles,
+    peers: tuple[Endpoint, ...],
+    wanted: WantedState,
+    refused: RefusedSources,
+) -> FetchedState | None:
+    directory, chain = configuration.snapshot.directory, configuration.application.chain
+    for _ in range(MOST_REFUSED):
+        agreed = await fetch_agreed(peers, directory, chain, wanted.above, refused=refused)
+        if agreed is None:
             return None
+        fetched = agreed.fetched
         try:
-            number = await _built(configuration, files, fetched)
+            built = await _built(configuration, files, agreed, wanted)
         except SnapshotError as problem:
             log.error("%(file)s is not taken, and deleted: %(reason)s", {"file": fetched.path, "reason": problem})  # noqa: TRY400 - it says it all
-            refused.add(fetched.checksum)
+            refused.add(fetched)
             await in_thread(fetched.path.unlink, missing_ok=True)
             continue
-        if number > above:
-            return number
+        if built.number > wanted.above:
+            return FetchedState(built.number, built.head_id, fetched)
         log.error(
-            "%(file)s holds the state of block %(block)d, which is not newer", {"file": fetched.path, "block": number}
+            "%(file)s holds the state of block %(block)d, which is not newer",
+            {"file": fetched.path, "block": built.number},
         )
         files.drop_new()
-        refused.add(fetched.checksum)
+        refused.add(fetched)
     return None
 
 
-async def _built(configuration: Configuration, files: StateFiles, fetched: Fetched) -> int:
+async def _built(configuration: Configuration, files: StateFiles, agreed: Agreed, wanted: WantedState) -> Done:
     space = space_of(configuration)
     order = Import(
         str(files.fresh_folder()),
         configuration.application.chain,
-        str(fetched.path),
+        str(agreed.fetched.path),
         (space.initial, space.min_free, space.increment),
-        configuration.snapshot.pm_legacy_residual,
-        configuration.snapshot.knows_pm_meta,
+        Terms(
+            configuration.snapshot.pm_legacy_residual,
+            configuration.snapshot.knows_pm_meta,
+            wanted.audits_later,
+            wanted.needed_block,
+            agreed.sources,
+            agreed.fetched.checksum.hex(),
+        ),
     )
-    return (await done(order)).number
+    return await done(order)

@@ -22,6 +22,7 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.report import peer_report
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.sync.survey import NetworkSight
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.metrics.meters.peers import PeerMeter
     from ledgerd.protocol.block import Block
+    from ledgerd.protocol.identifiers import BlockId
     from ledgerd.protocol.transaction import Transaction
     from ledgerd.rpc.link.switchboard import Handler
 
@@ -162,6 +164,26 @@ class PeersPart(Part):
         if self._driver is not None:
             self._driver.network.trigger_resync(self._now())
             self._driver.run_actions()
+
+    def sight(self) -> NetworkSight | None:
+        """What is seen of the network against where we stand; nothing where there are no peers to follow."""
+        return None if self._driver is None else self._driver.network.intake.survey.sight()
+
+    def ask_again(self) -> None:
+        """Forget what peers did wrong, and ask anew for the blocks after the irreversible one."""
+        if self._driver is not None:
+            self._driver.network.ask_again(self._now())
+            self._driver.run_actions()
+
+    def confirm(self, number: int, block_id: BlockId) -> None:
+        """Ask peers from now on whether a block is part of the network's chain."""
+        if self._driver is not None:
+            self._driver.network.intake.survey.confirm(number, block_id)
+
+    @property
+    def is_confirmed(self) -> bool | None:
+        """Whether they have shown that it is, or that it is not; nothing before."""
+        return None if self._driver is None else self._driver.network.intake.survey.is_confirmed
 
     def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
         """Send a client's transaction to the peers."""

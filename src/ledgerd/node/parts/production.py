@@ -50,6 +50,8 @@ class ProductionPart(Part):
         self._ntp = self._time_servers(time)
         self.clock = SteadyClock(time.monotonic, time.wall, self._offset)
         self.producer: Producer | None = None
+        self._holds: dict[str, str] = {}
+        """Why nothing is signed, by who said so."""
         self._doppelganger: Doppelganger | None = None
 
     def _offset(self) -> int:
@@ -94,12 +96,24 @@ class ProductionPart(Part):
             ask_time=ask_time,
             doppelganger=self._doppelganger,
         )
+        self.producer.held = self._held
         self.producer.begin()
 
     def _tell_of_doppelganger(self, state: WatchState) -> None:
         if state.stopped:
             self.work.set_down("signing", state.stopped)
         self.work.warn("doppelganger", state.watching)
+
+    def hold(self, name: str, reason: str) -> None:
+        """Sign nothing from now on; from any thread, also before the start."""
+        self._holds = {**self._holds, name: reason}
+
+    def release(self, name: str) -> None:
+        """Take such a hold back."""
+        self._holds = {each: reason for each, reason in self._holds.items() if each != name}
+
+    def _held(self) -> str:
+        return "; ".join(self._holds.values())
 
     async def stop(self) -> None:
         """Stop after the present tick."""

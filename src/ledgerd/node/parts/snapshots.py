@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
-from ledgerd.node.parts.bootstrap import fetched_state, ready_directory
+from ledgerd.node.parts.bootstrap import WantedState, fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
@@ -210,12 +210,14 @@ class SnapshotsPart(Part):
         """Fetch and build a newer state while all else runs."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
         log.warning("the chain stands still at block %(block)d: looking for a newer snapshot", {"block": head})
-        number = await fetched_state(self._configuration, self._chain, self._options.trusted_peers, above=head)
+        state = await fetched_state(
+            self._configuration, self._chain, self._options.trusted_peers, WantedState(above=head)
+        )
         has_moved = head != await self._chain.run(lambda: self._chain.chain.head_number)
-        if number is None or has_moved:
+        if state is None or has_moved:
             self._watch.restart(self._time.seconds())
             return False
-        log.warning("the node begins anew with the state of block %(block)d", {"block": number})
+        log.warning("the node begins anew with the state of block %(block)d", {"block": state.number})
         return True
 
 

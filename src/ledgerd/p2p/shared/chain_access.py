@@ -17,6 +17,7 @@ from ledgerd.chain.log.files import DamageNotes, LogDamaged
 from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
 
 TIPS_ABOVE_HEAD = 5
@@ -110,6 +111,10 @@ class ChainAccess(Standing, Protocol):
 
     def is_signed(self, block: Block | SignedHeader) -> bool:
         """Whether the named validator has signed a block, with the signing key that it has now."""
+
+    @property
+    def scheduled(self) -> tuple[AccountName, ...]:
+        """The validators of this round, at our head."""
 
     def is_anchored(self, transaction: Transaction) -> bool:
         """Whether a transaction refers to a block of the best chain."""
@@ -248,6 +253,11 @@ class ChainPeers:
     def is_signed(self, block: Block | SignedHeader) -> bool:
         """A signing key may have changed in the branch, so a `False` is no proof of a wrong signature."""
         return self._chain.is_signed(block)
+
+    @property
+    def scheduled(self) -> tuple[AccountName, ...]:
+        """In the order of their slots; one may have several."""
+        return self._chain.scheduled
 
     def is_anchored(self, transaction: Transaction) -> bool:
         """By the table that the chain's own check uses."""

@@ -97,6 +97,8 @@ class Peer:
         self.lib_number = 0
         self.earliest = 0
         self.latest = 0
+        self.claimed = 0
+        """The highest block that it claims to have, whatever our clock thinks of that."""
         self.is_emergency = False
         self.has_emergency_key = False
         self.fork_status = NORMAL
@@ -214,7 +216,8 @@ class Peer:
         return self._frames.next_number if self._reply is None else self._reply.number
 
     def describe(self, hello: Hello) -> None:
-        """Record what a hello claims, except its heights."""
+        """Record what a hello claims, except the heights that are used for a sync."""
+        self.claimed = max(hello.head_block_num, hello.dlt_latest_block)
         self.is_greeted = True
         self.node_id = hello.node_id
         self.is_emergency = hello.emergency_active

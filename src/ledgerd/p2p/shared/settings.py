@@ -34,5 +34,11 @@ class Settings(msgspec.Struct, frozen=True):
     """Inbound connections from one subnet."""
     exempt: tuple[str, ...] = ("private",)
     """Addresses without limits: networks, `private` for this machine and private networks, or `none`."""
+    trusted_hosts: tuple[str, ...] = ()
+    """The hosts of trusted snapshot peers, by name or address: what two of them claim is believed."""
+    recovers: bool = True
+    """Whether a node that is wedged forgets branches, and goes back to the irreversible block."""
+    auto_resync: bool = False
+    """Whether it then replaces its state by a snapshot of a trusted peer."""
     reserved_outbound: int = 8
     """Connections reserved for outbound ones, so that nobody can isolate a node by dialling it."""

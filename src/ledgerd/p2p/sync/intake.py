@@ -21,6 +21,7 @@ from ledgerd.p2p.sync.fork_tracking import ForkTracking
 from ledgerd.p2p.sync.gap_fill import GapFill
 from ledgerd.p2p.sync.range_sync import RangeSync
 from ledgerd.p2p.sync.report import SyncReport
+from ledgerd.p2p.sync.survey import Survey
 from ledgerd.p2p.sync.watch import SyncWatchdog
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
@@ -50,6 +51,7 @@ class Intake:
         self.admission = Admission(core)
         self.ranges = RangeSync(core)
         self.gaps = GapFill(core, self.admission)
+        self.survey = Survey(core)
         self.mempool = Mempool(core.settings, core.chain.is_anchored)
         self.watch = SyncWatchdog(core)
         self.fork_tracking = ForkTracking(core)
@@ -106,6 +108,7 @@ class Intake:
         self.turn(watch.stalled())
         self.ranges.plan()
         self.hear_of_height()
+        self.survey.look()
         if core.mode is Mode.SYNC and self.ranges.needs_snapshot() and not self._warned:
             self._warned = True
             log.warning("no peer has block %(block)d: a snapshot may be needed", {"block": core.chain.head_number + 1})
@@ -124,6 +127,7 @@ class Intake:
     def block(self, peer: Peer, message: BlockReply) -> None:
         """Push a block to the chain; relay it if it is the new head (spec 04, section 11.3)."""
         core, block = self._core, message.block
+        peer.claimed = max(peer.claimed, block.number)
         peer.head_number = max(peer.head_number, core.credible(block.number))
         head = core.chain.head_number
         is_beside = block.number == head + 1 and block.previous not in (core.chain.head_id, NO_BLOCK)
@@ -194,7 +198,7 @@ class Intake:
             case BlockRangeReply.NUMBER:
                 return not self.ranges.awaits(peer)
             case GapFillReply.NUMBER:
-                return not self.gaps.awaits(peer)
+                return not (self.gaps.awaits(peer) or self.survey.numbers_of(peer))
             case BlockReply.NUMBER:
                 return self._is_settled(peer, frame.payload)
             case TransactionMessage.NUMBER:
@@ -210,7 +214,7 @@ class Intake:
             case BlockRangeReply.NUMBER:
                 asked: Collection[int] = self.ranges.asked_of(peer)
             case GapFillReply.NUMBER:
-                asked = self.gaps.numbers
+                asked = self.gaps.numbers.union(self.survey.numbers_of(peer))
             case _:
                 return None
         return ReplyReader(frame, asked, self._core.chain.largest_block)
@@ -238,6 +242,7 @@ class Intake:
 
     def _hear_of(self, peer: Peer, number: int) -> None:
         peer.head_number = max(peer.head_number, self._core.credible(number))
+        peer.claimed = max(peer.claimed, number)
         self._core.good(peer)
 
     def blocks_of_range(self, peer: Peer, reply: BlockRangeReply) -> None:
@@ -252,11 +257,21 @@ class Intake:
             self.hear_of_height()
 
     def blocks_of_gap(self, peer: Peer, reply: GapFillReply) -> None:
-        """Queue blocks of a gap fill, if they were requested."""
+        """Queue blocks of a gap fill, if they were requested; those for the survey are only looked at."""
         core = self._core
         core.good(peer)
+        if self._is_for_survey(peer, reply):
+            self.survey.receive(peer, reply)
+            return
         if self.gaps.receive(peer, reply) and reply.blocks:
             self.enqueue(Batch(Origin.GAP, peer.id, reply.blocks))
+
+    def _is_for_survey(self, peer: Peer, reply: GapFillReply) -> bool:
+        """Whether a reply answers the survey and not a gap fill, of which each peer may have one to answer."""
+        if not reply.blocks or not self.gaps.awaits(peer):
+            return not self.gaps.awaits(peer)
+        number = reply.blocks[0].number
+        return number in self.survey.numbers_of(peer) and number not in self.gaps.numbers
 
     def keys_recovered(self, batch: Batch) -> None:
         """The recovery of the keys that signed a batch has ended."""
@@ -365,3 +380,4 @@ class Intake:
         """A peer has disconnected."""
         self.ranges.forget(peer)
         self.gaps.forget(peer)
+        self.survey.forget(peer)

@@ -84,6 +84,24 @@ P2P = OptionSection(
             words=True,
             ours=True,
         ),
+        Option(
+            "recover-from-wedge",
+            BOOL,
+            "Help the node out of a dead end where that loses nothing: when peers show blocks 200 above its head, with "
+            "the signatures of two thirds of the validators, and it makes no progress for five minutes, it forgets all "
+            "branches, then goes back to its irreversible block.",
+            default="true",
+            ours=True,
+            field="recovers",
+        ),
+        Option(
+            "auto-resync-on-wedge",
+            BOOL,
+            "If that does not help, replace the state by a snapshot of a trusted peer, where that passes all checks, "
+            "has our irreversible block in its chain, and peers confirm its head.",
+            default="false",
+            field="auto_resync",
+        ),
     ),
     without_meaning=(
         Option(
@@ -106,13 +124,6 @@ P2P = OptionSection(
             "In documents of the reference.",
             default="true",
             without_meaning=_NEVER_READ,
-        ),
-        Option(
-            "auto-resync-on-wedge",
-            BOOL,
-            "Begin anew from the network when the node is stuck far behind it.",
-            default="false",
-            without_meaning="no release does so yet; one to come does",
         ),
     ),
     prefixes=("p2p-", "dlt-"),

@@ -1,0 +1,112 @@
+"""The check of an imported state that is too large for the import itself: beside the node, with production held back.
+
+A state that fails is replaced by another one of a trusted peer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.ledger.provenance import Provenance
+from ledgerd.node.parts.bootstrap import WantedState, fetched_state
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.agreement import RefusedSources
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.job import Audit
+from ledgerd.snapshot.jobs import done
+from ledgerd.supervision.part import Part
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.production import ProductionPart
+    from ledgerd.supervision.work import Sleep, Working
+
+log = logging.getLogger(__name__)
+
+HOLD = "audit"
+COPY = "audited"
+"""The folder, in that of the state, for the copy that is checked."""
+MINUTE = 60
+
+
+class AuditPart(Part):
+    """Says where an imported state came from, and has it checked where that was not done yet."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        chain: ChainPart,
+        production: ProductionPart,
+        newer_state: asyncio.Event,
+        *,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        super().__init__("state", is_needed=True)
+        self._configuration = configuration
+        self._chain = chain
+        self._production = production
+        self._newer_state = newer_state
+        self._sleep = sleep
+        self._provenance = Provenance(0)
+
+    async def start(self) -> None:
+        """Hold production back until an unchecked state is checked."""
+        provenance, head = await self._chain.run(lambda: (self._chain.chain.provenance, self._chain.chain.head_number))
+        if provenance is None:
+            return
+        told = list(provenance.told(head))
+        for text in told:
+            log.warning("%s", text)
+        self.work.warn("snapshot", "; ".join(told))
+        if not provenance.is_audited:
+            reason = f"the imported state of block {provenance.number} is still being checked"
+            self._production.hold(HOLD, reason)
+            self.work.warn(HOLD, reason)
+            self._provenance = provenance
+            self.work.keep("the check of the imported state", self._audit)
+
+    async def stop(self) -> None:
+        """End the check; the next start begins it anew."""
+        await self.work.stop()
+
+    async def _audit(self, working: Working) -> None:
+        files, chain, provenance = self._chain.files, self._configuration.application.chain, self._provenance
+        log.info("checking the imported state of block %d; no blocks are made before the end", provenance.number)
+        working()
+        try:
+            told = await done(Audit(str(files.folder), str(files.folder / COPY), chain))
+        except SnapshotError as problem:
+            await self._replace(provenance, str(problem))
+        else:
+            log.info("the imported state is sound, as of block %d", told.number)
+            await self._chain.run(self._note_audited)
+            self._production.release(HOLD)
+            self.work.warn(HOLD, "")
+        await asyncio.Event().wait()
+
+    def _note_audited(self) -> None:
+        self._chain.chain.note_audited()
+
+    async def _replace(self, provenance: Provenance, problem: str) -> None:
+        """Ask trusted peers for another state until one has it; without such peers the node ends."""
+        log.critical("the imported state is refused: %s", problem)
+        self.work.set_down(HOLD, problem)
+        options = self._configuration.snapshot
+        if not options.trusted_peers:
+            self.work.fail(
+                OperatorError(f"the imported state is refused: {problem}. Begin again with another snapshot")
+            )
+            return
+        refused = RefusedSources({bytes.fromhex(provenance.checksum)}, set())
+        while True:
+            state = await fetched_state(self._configuration, self._chain, options.trusted_peers, WantedState(), refused)
+            if state is not None:
+                log.warning("the node begins anew with the state of block %d", state.number)
+                self._newer_state.set()
+                return
+            minutes = max(1, options.stalled_sync_timeout_minutes)
+            log.warning("no trusted peer has another snapshot; they are asked again in %d minutes", minutes)
+            await self._sleep(minutes * MINUTE)

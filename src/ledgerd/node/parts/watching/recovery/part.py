@@ -1,0 +1,122 @@
+"""Recovery as a part of the node: takes a look every few seconds, and carries out what the rule decides."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
+from ledgerd.node.parts.watching.recovery.replacement import replace_state
+from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryStep, SaidLine, Verdict, WedgeRule
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.threads import in_thread
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.peers import PeersPart
+    from ledgerd.node.parts.production import ProductionPart
+    from ledgerd.supervision.work import Working
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 5.0
+HOLD = "wedge"
+
+
+def permissions_of(configuration: Configuration) -> Permissions:
+    """What the options allow."""
+    has_peers = bool(configuration.snapshot.trusted_peers) and "snapshot" in configuration.application.plugins
+    return Permissions(configuration.p2p.recovers, configuration.p2p.auto_resync and has_peers)
+
+
+class RecoveryPart(Part):
+    """Watches whether the node follows the network, and helps it out of a dead end."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        chain: ChainPart,
+        peers: PeersPart,
+        production: ProductionPart,
+        time: TimeSource,
+        newer_state: asyncio.Event,
+    ) -> None:
+        super().__init__("sync", is_needed=True)
+        self._configuration = configuration
+        self._chain = chain
+        self._peers = peers
+        self._production = production
+        self._time = time
+        self._newer_state = newer_state
+        self._rule: WedgeRule | None = None
+
+    async def start(self) -> None:
+        """Go on with the incident that an earlier run was in, if there is one."""
+        incidents = await in_thread(read_incidents, self._chain.folder)
+        self._rule = WedgeRule(incidents, permissions_of(self._configuration), self._steady())
+        if self._rule.incident is not None:
+            self._hold("the node was wedged when it stopped, and is not in step yet")
+        self.work.keep("the watch for a dead end", self._keep_looking)
+
+    async def stop(self) -> None:
+        """Stop looking; a state that is being built is abandoned."""
+        await self.work.stop()
+
+    async def _keep_looking(self, working: Working) -> None:
+        while True:
+            await self._time.sleep(LOOK_SECONDS)
+            rule = self._rule
+            if rule is not None and not self._newer_state.is_set():
+                sight = await self._chain.run(self._peers.sight)
+                if sight is not None:
+                    verdict = rule.look(self._steady(), self._time.wall() // MICRO, sight)
+                    await self._follow(rule, verdict)
+            working()
+
+    async def _follow(self, rule: WedgeRule, verdict: Verdict) -> None:
+        """First nothing is signed any more, then it is said, then the step is on record, then it is taken."""
+        self._hold(verdict.reason)
+        _write(verdict.lines)
+        if verdict.lines:
+            await in_thread(write_incidents, self._chain.folder, rule.incidents)
+        match verdict.step:
+            case RecoveryStep.FORGET:
+                await self._chain.run(self._forget)
+            case RecoveryStep.GO_BACK:
+                await self._chain.run(self._go_back)
+            case RecoveryStep.FETCH:
+                problem = await replace_state(self._configuration, self._chain, self._peers, self._time.sleep)
+                if problem:
+                    _write((rule.has_failed(problem),))
+                else:
+                    self._newer_state.set()
+
+    def _steady(self) -> float:
+        return self._time.monotonic() / MICRO
+
+    def _hold(self, reason: str) -> None:
+        if reason:
+            self._production.hold(HOLD, reason)
+            self.work.set_down(HOLD, reason)
+        elif self._rule is None or self._rule.incident is None:
+            self._production.release(HOLD)
+            self.work.set_up(HOLD)
+
+    # -- on the thread of the chain
+
+    def _forget(self) -> None:
+        self._chain.chain.forget_branches()
+        self._peers.ask_again()
+
+    def _go_back(self) -> None:
+        count = self._chain.chain.go_back()
+        log.warning("%d blocks above the irreversible one are undone, and fetched anew", count)
+        self._peers.ask_again()
+
+
+def _write(lines: tuple[SaidLine, ...]) -> None:
+    for line in lines:
+        log.log(line.level, "%s", line.text)

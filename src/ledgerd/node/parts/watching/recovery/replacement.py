@@ -1,0 +1,74 @@
+"""The last step out of a dead end: a state of trusted peers in the place of ours, if it is better in every way.
+
+It is built beside ours, has passed all checks, has our irreversible block in its chain, and its head is confirmed by
+peers: by the signatures above it, or by two trusted ones. Otherwise ours stays.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ledgerd.node.parts.bootstrap import FetchedState, WantedState, fetched_state
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.snapshot.agreement import RefusedSources
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.peers import PeersPart
+
+log = logging.getLogger(__name__)
+
+CONFIRM_EVERY, MOST_CONFIRM_LOOKS = 5.0, 24
+"""Two minutes for peers to answer."""
+
+MOST_STATES = 4
+"""States that are built before the step fails."""
+
+
+async def replace_state(
+    configuration: Configuration, chain: ChainPart, peers: PeersPart, sleep: Callable[[float], Awaitable[None]]
+) -> str:
+    """Build a better state beside ours; empty where one is ready, else why there is none."""
+    refused = RefusedSources.none()
+    for _ in range(MOST_STATES):
+        head, needed = await chain.run(lambda: _standing(chain))
+        trusted = configuration.snapshot.trusted_peers
+        state = await fetched_state(configuration, chain, trusted, WantedState(head, needed), refused)
+        if state is None:
+            return f"no trusted peer has a snapshot above block {head} that passes the checks"
+        if not await _is_confirmed(state, chain, peers, sleep):
+            log.error("peers do not confirm block %d %s, the head of the snapshot", state.number, state.head_id)
+            refused.add(state.fetched)
+        elif await chain.run(lambda: chain.chain.head_number) >= state.number:
+            refused.add(state.fetched)
+        else:
+            log.warning("peers confirm block %d %s, the head of the snapshot", state.number, state.head_id)
+            return ""
+        chain.files.drop_new()
+    return f"none of {MOST_STATES} snapshots can be taken"
+
+
+def _standing(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
+    """The head, and the irreversible block that any other state must have in its chain.
+
+    After blocks were undone, the log knows of a later one than the state.
+    """
+    held = chain.chain
+    number = max(held.irreversible, held.block_log.head_number)
+    return held.head_number, (number, held.id_at(number).hex()) if number else None
+
+
+async def _is_confirmed(
+    state: FetchedState, chain: ChainPart, peers: PeersPart, sleep: Callable[[float], Awaitable[None]]
+) -> bool:
+    await chain.run(lambda: peers.confirm(state.number, BlockId(bytes.fromhex(state.head_id))))
+    for _ in range(MOST_CONFIRM_LOOKS):
+        await sleep(CONFIRM_EVERY)
+        told = await chain.run(lambda: peers.is_confirmed)
+        if told is not None:
+            return told
+    return False

@@ -1,0 +1,217 @@
+"""When a node is wedged, and which step is next. It only decides: what is seen and the time are passed in.
+
+A node is wedged when the network is known to be far ahead, and its own irreversible block has not moved for five
+minutes. Known means shown by signatures, or claimed by two trusted peers; claims of others only make a log line. Each
+step is taken once an incident, and there are three incidents a day.
+"""
+
+from __future__ import annotations
+
+import logging
+from enum import Enum
+from typing import NamedTuple
+
+import msgspec
+
+from ledgerd.p2p.sync.survey import FAR_BLOCKS, NetworkSight
+
+CONFIRM_SECONDS = 300.0
+MOST_INCIDENTS, DAY = 3, 86_400
+CLAIMS_EVERY = 600.0
+"""Seconds between two lines on claims that nobody has proven."""
+CLAIMS_LAST = 120.0
+"""Seconds for which claims last before the first such line: peers need time to show blocks."""
+
+
+class RecoveryStep(Enum):
+    """The steps, in their order. The first two lose nothing that the network has."""
+
+    FORGET = "forget the branches"
+    GO_BACK = "go back to the irreversible block"
+    FETCH = "fetch a snapshot"
+
+
+PATIENCE = {RecoveryStep.FORGET: 60.0, RecoveryStep.GO_BACK: 60.0, RecoveryStep.FETCH: 3600.0}
+"""Seconds without progress that a step has before the next one."""
+
+
+class Incident(msgspec.Struct):
+    """One dead end, as it is kept over a restart."""
+
+    began: int
+    """Seconds since 1970."""
+    head: int
+    steps: list[str]
+    is_over: bool = False
+
+
+class Permissions(NamedTuple):
+    """What the operator allows."""
+
+    may_step: bool = True
+    may_fetch: bool = False
+
+
+class SaidLine(NamedTuple):
+    """A line for the log."""
+
+    level: int
+    text: str
+
+
+class Verdict(NamedTuple):
+    """What follows from a look."""
+
+    step: RecoveryStep | None
+    lines: tuple[SaidLine, ...]
+    reason: str
+    """Why the node is not in step with the network; empty where it is."""
+
+
+class WedgeRule:
+    """Remembers what was seen, and the incidents of the last day."""
+
+    def __init__(self, incidents: list[Incident], permissions: Permissions, now: float) -> None:
+        self.incidents = incidents
+        self._permissions = permissions
+        self._irreversible = -1
+        self._since: float | None = None
+        """Since when the network is known to be far ahead, without progress of ours."""
+        self._acted: float = now
+        """When the last step was taken, or the last progress made."""
+        self._claimed_at: float | None = None
+        """When claims were told of last, or are to count from."""
+        self._is_given_up = False
+        self._lines: list[SaidLine] = []
+
+    @property
+    def incident(self) -> Incident | None:
+        """The incident that lasts, if there is one."""
+        last = self.incidents[-1] if self.incidents else None
+        return None if last is None or last.is_over else last
+
+    def look(self, now: float, wall: int, sight: NetworkSight) -> Verdict:
+        """Take a look: steady seconds, seconds since 1970, and what is seen."""
+        self._lines = []
+        self._note_progress(now, sight)
+        is_behind = sight.is_ahead_known
+        self._say_claims(now, sight, is_behind=is_behind)
+        if not is_behind:
+            self._since = None
+            self._close(sight)
+            return self._verdict(None, sight)
+        if self._since is None:
+            self._since = now
+            self._say(logging.WARNING, f"{_told(sight)}; if that lasts {CONFIRM_SECONDS:.0f} s, steps follow")
+        if self.incident is None and now - self._since < CONFIRM_SECONDS:
+            return Verdict(None, tuple(self._lines), "")
+        if self.incident is None:
+            self._open(now, wall, sight)
+        return self._verdict(self._next_step(now), sight)
+
+    def _note_progress(self, now: float, sight: NetworkSight) -> None:
+        if sight.irreversible <= self._irreversible:
+            return  # after blocks are undone, the state tells of the irreversible block of then
+        has_risen = self._irreversible >= 0
+        self._irreversible = sight.irreversible
+        if has_risen:
+            self._acted = now
+            self._is_given_up = False
+            if self._since is not None:
+                self._since = now
+
+    def _say_claims(self, now: float, sight: NetworkSight, *, is_behind: bool) -> None:
+        if is_behind or not sight.claiming:
+            self._claimed_at = None
+            return
+        if self._claimed_at is None:
+            self._claimed_at = now + CLAIMS_LAST - CLAIMS_EVERY
+        if now - self._claimed_at < CLAIMS_EVERY:
+            return
+        self._claimed_at = now
+        self._say(
+            logging.WARNING,
+            f"{sight.claiming} peers claim to be {FAR_BLOCKS} blocks or more ahead of block {sight.head}; nobody has "
+            f"shown blocks that {sight.needed} validators have signed (at most {sight.signers}), so nothing follows",
+        )
+
+    # -- an incident
+
+    def _open(self, now: float, wall: int, sight: NetworkSight) -> None:
+        self.incidents[:] = [each for each in self.incidents if each.began > wall - DAY]
+        self.incidents.append(Incident(wall, sight.head, []))
+        self._acted = now
+        self._is_given_up = False
+        self._say(
+            logging.CRITICAL,
+            f"WEDGED at block {sight.head}: {_told(sight)}, and no block of ours became irreversible for "
+            f"{CONFIRM_SECONDS:.0f} s. Validators of this node sign nothing meanwhile",
+        )
+
+    def _close(self, sight: NetworkSight) -> None:
+        incident = self.incident
+        if incident is not None and sight.is_in_step:
+            incident.is_over = True
+            steps = ", ".join(incident.steps) or "no step"
+            self._say(logging.WARNING, f"in step again at block {sight.head}, after: {steps}")
+
+    def _next_step(self, now: float) -> RecoveryStep | None:
+        incident = self.incident
+        if incident is None or self._is_given_up:
+            return None
+        taken = [RecoveryStep(each) for each in incident.steps]
+        wait = PATIENCE[taken[-1]] if taken else 0.0
+        if now - self._acted < wait:
+            return None
+        step = next((each for each in RecoveryStep if each not in taken), None)
+        refusal = self._refusal(step)
+        if refusal:
+            self._is_given_up = True
+            self._say(logging.CRITICAL, f"still wedged at block {incident.head}: {refusal}")
+            return None
+        if step is not None:
+            incident.steps.append(step.value)
+            self._acted = now
+            self._say(logging.CRITICAL, f"wedged: {step.value}")
+        return step
+
+    def _refusal(self, step: RecoveryStep | None) -> str:
+        """Why no further step is taken."""
+        if step is None:
+            return "all steps were taken, and an operator has to see to it"
+        if len(self.incidents) > MOST_INCIDENTS:
+            return f"there were {MOST_INCIDENTS} incidents within a day already, and an operator has to see to it"
+        if not self._permissions.may_step:
+            return "recover-from-wedge is off"
+        if step is RecoveryStep.FETCH and not self._permissions.may_fetch:
+            return (
+                "auto-resync-on-wedge is off, or no trusted-snapshot-peer is named, so no snapshot replaces the state "
+                "by itself"
+            )
+        return ""
+
+    # -- what is said
+
+    def _say(self, level: int, text: str) -> None:
+        self._lines.append(SaidLine(level, text))
+
+    def _verdict(self, step: RecoveryStep | None, sight: NetworkSight) -> Verdict:
+        reason = ""
+        if self.incident is not None:
+            told = _told(sight) if sight.is_ahead_known else "not in step with the network yet"
+            reason = f"wedged at block {sight.head}: {told}"
+        return Verdict(step, tuple(self._lines), reason)
+
+    def has_failed(self, reason: str) -> SaidLine:
+        """A step could not be carried out: the next one is due at once."""
+        self._acted -= max(PATIENCE.values())
+        return SaidLine(logging.CRITICAL, f"wedged: {reason}")
+
+
+def _told(sight: NetworkSight) -> str:
+    by = (
+        f"{sight.signers} validators have signed"
+        if sight.signers >= sight.needed > 0
+        else f"{sight.trusted} trusted peers have"
+    )
+    return f"{by} blocks up to {sight.highest}, {sight.highest - sight.head} above our head"

@@ -1,0 +1,149 @@
+"""The newest snapshot of the trusted peers: where two of them serve the same block, their records must be equal.
+
+Where they are not, none of those files is taken unless two agree. With one peer alone there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from ledgerd.snapshot.client import FAULTS, PAUSE_SECONDS, Fetched, SnapshotOffer, download, fetch_newest, reason_of
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.job import Compare
+from ledgerd.snapshot.jobs import done
+from ledgerd.supervision.threads import in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ledgerd.protocol.endpoint import Endpoint
+
+log = logging.getLogger(__name__)
+
+COMPARED = "compared"
+"""A folder in the directory of the snapshots, for files that are only compared."""
+
+MOST_COMPARED = 3
+"""Other files that are downloaded to be compared with the first."""
+
+
+class RefusedSources(NamedTuple):
+    """What is not asked for again while one state is searched for."""
+
+    checksums: set[bytes]
+    """Of files that were refused."""
+    peers: set[Endpoint]
+    """Peers that have served one of those: they could serve ever newer ones."""
+
+    @classmethod
+    def none(cls) -> Self:
+        """Nothing yet."""
+        return cls(set(), set())
+
+    def add(self, fetched: Fetched) -> None:
+        """Refuse a file, and who has served it."""
+        self.checksums.add(fetched.checksum)
+        self.peers.add(fetched.peer)
+
+
+class Agreed(NamedTuple):
+    """A snapshot, and how far trusted peers agree on it."""
+
+    fetched: Fetched
+    sources: int
+    """The peers that serve these records, this one included; 0 where two peers serve others."""
+
+
+class _Seen(NamedTuple):
+    """A file, and the peers that serve its records."""
+
+    fetched: Fetched
+    peers: list[Endpoint]
+
+
+async def fetch_agreed(
+    peers: Sequence[Endpoint],
+    folder: Path,
+    chain: str,
+    above: int = 0,
+    *,
+    refused: RefusedSources,
+    pause: float = PAUSE_SECONDS,
+) -> Agreed | None:
+    """Fetch the newest snapshot above a block that is not refused, and compare it with those of other peers.
+
+    Files of one block of which no two are equal are added to those that are refused, and other peers are asked.
+    """
+    while True:
+        asked = [peer for peer in peers if peer not in refused.peers]
+        fetched = await fetch_newest(asked, folder, above, refused=refused.checksums, pause=pause)
+        if fetched is None:
+            return None
+        try:
+            agreed = await _compared(fetched, folder / COMPARED, chain, refused, pause)
+        finally:
+            await in_thread(shutil.rmtree, folder / COMPARED, ignore_errors=True)
+        if agreed is not None:
+            return agreed
+        await in_thread(fetched.path.unlink, missing_ok=True)
+
+
+async def _compared(fetched: Fetched, folder: Path, chain: str, refused: RefusedSources, pause: float) -> Agreed | None:
+    seen = [_Seen(fetched, [fetched.peer])]
+    for offer in fetched.others[:MOST_COMPARED]:
+        await _see(seen, offer, folder / str(len(seen)), chain, pause)
+        if any(len(each.peers) > 1 for each in seen):
+            break
+    best = max(seen, key=lambda each: len(each.peers))
+    if len(seen) == 1 and len(best.peers) == 1:
+        log.warning(
+            "the snapshot of block %d is from %s alone: no other trusted peer has one of the same block to compare",
+            fetched.number,
+            fetched.peer,
+        )
+        return Agreed(fetched, 1)
+    if len(best.peers) == 1:
+        told = ", ".join(str(each.fetched.peer) for each in seen)
+        log.error("trusted peers serve different states of block %d: %s; none is taken", fetched.number, told)
+        for each in seen:
+            refused.add(each.fetched)
+        return None
+    for each in seen:
+        if each is not best:
+            log.error("%s serves another state of block %d than two others", each.fetched.peer, fetched.number)
+            refused.add(each.fetched)
+    log.info("%s serve the same state of block %d", " and ".join(map(str, best.peers)), fetched.number)
+    if best.fetched is not fetched:
+        await in_thread(best.fetched.path.replace, fetched.path)
+    return Agreed(best.fetched._replace(path=fetched.path), len(best.peers))
+
+
+async def _see(seen: list[_Seen], offer: SnapshotOffer, folder: Path, chain: str, pause: float) -> None:
+    """Compare what a peer serves with what was seen before; a fault of the peer leaves it uncompared."""
+    for each in seen:
+        if each.fetched.checksum == offer.info.checksum:
+            each.peers.append(offer.peer)
+            return
+    log.info("downloading the snapshot of block %d from %s, to compare it", offer.info.number, offer.peer)
+    try:
+        await in_thread(lambda: folder.mkdir(parents=True, exist_ok=True))
+        other = await download(offer.peer, folder, offer.info.number - 1, pause=pause)
+        for each in seen:
+            told = await done(Compare(str(each.fetched.path), str(other.path), chain))
+            if not told.differing:
+                each.peers.append(offer.peer)
+                return
+            log.warning(
+                "%s and %s have other records of block %d in: %s",
+                each.fetched.peer,
+                offer.peer,
+                offer.info.number,
+                ", ".join(told.differing),
+            )
+    except (*FAULTS, SnapshotError) as problem:
+        log.warning("the snapshot of %s cannot be compared: %s", offer.peer, reason_of(problem))
+        return
+    seen.append(_Seen(other, [offer.peer]))

@@ -1,0 +1,169 @@
+"""The check of a large imported state beside the node, which holds production back, and what follows where it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.ledger.provenance import Provenance
+from ledgerd.node.datadir.state_files import NEW
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.watching.recovery.audit_part import AuditPart
+from ledgerd.node.time_source import TimeSource
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.snapshot import audit
+from ledgerd.snapshot.build import build_state, read_snapshot
+from ledgerd.snapshot.terms import Terms
+from ledgerd.state import Store
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
+from ledgerd.supervision.part import Supervisor
+from tests.chain.networks import SMALL, Network
+from tests.node.parts.test_bootstrap import Made, configured, in_time, serving, tree, written
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    network = Network(tmp_path_factory.mktemp("source"))
+    network.start()
+    older = written(network, tmp_path_factory.mktemp("older"))
+    network.produce(5)
+    yield Made(older, written(network, tmp_path_factory.mktemp("newer")), network)
+    network.chain.close()
+
+
+class Production:
+    """Notes who holds it back."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, str] = {}
+        self.was_held = False
+
+    def hold(self, name: str, reason: str) -> None:
+        self.held[name] = reason
+        self.was_held = True
+
+    def release(self, name: str) -> None:
+        self.held.pop(name, None)
+
+
+class Outcome:
+    """What came of a start."""
+
+    def __init__(self) -> None:
+        self.production = Production()
+        self.supervisor = Supervisor()
+        self.warned: list[tuple[str, ...]] = []
+        self.provenance: Provenance | None = None
+        self.is_renewed = False
+        self.has_new = False
+
+    def is_open(self, newer: asyncio.Event) -> bool:
+        return bool(self.production.held) and not newer.is_set() and self.supervisor.failure is None
+
+
+def imported(data: Path, file: Path, monkeypatch: pytest.MonkeyPatch, sources: int = 1) -> None:
+    """A state that is too large to be checked by its import."""
+    with monkeypatch.context() as patch:
+        patch.setattr(audit, "RECORDS_AT_ONCE", 0)
+        terms = Terms(audits_later=True, sources=sources, checksum="77" * 32)
+        build_state(data / STATE_FOLDER, read_snapshot(file), TESTNET, SMALL, terms)
+
+
+def mint(data: Path) -> None:
+    with Store.open(data / STATE_FOLDER, STORED_TABLES, space=SMALL) as store:
+        with store.editing(found := store.at(ACCOUNT_BY_NAME, "viz")):
+            found.balance += 1_000
+        store.commit()
+
+
+def started(data: Path, *folders: Path, **options: str) -> Outcome:
+    """Start the part on a state, and wait until it has come to an end with it."""
+    found = Outcome()
+
+    async def main() -> None:
+        async with serving(*folders) as ports:
+            configuration = configured(data, ports, **options)
+            chain = ChainPart(configuration, TESTNET, TimeSource())
+            newer = asyncio.Event()
+            part = AuditPart(configuration, chain, cast("Any", found.production), newer)
+            found.supervisor.take(part)
+            found.supervisor.health.changed.append(lambda news: found.warned.append(news.warnings))
+            await chain.start()
+            try:
+                await part.start()
+                while found.is_open(newer):  # noqa: ASYNC110 - one of three things ends it
+                    await asyncio.sleep(0.01)
+                found.provenance = await chain.run(lambda: chain.chain.provenance)
+                found.is_renewed = newer.is_set()
+            finally:
+                await part.stop()
+                await part.work.stop()
+                await chain.stop()
+            found.has_new = NEW in tree(data / STATE_FOLDER)
+
+    in_time(main)
+    return found
+
+
+def test_production_waits_until_a_large_state_is_checked(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported(tmp_path, made.older, monkeypatch)
+
+    found = started(tmp_path)
+
+    assert found.production.was_held
+    assert found.production.held == {}
+    assert found.provenance is not None
+    assert found.provenance.is_audited
+    assert not found.is_renewed
+    assert any("still being checked" in text for texts in found.warned for text in texts)
+    assert "audited" not in tree(tmp_path / STATE_FOLDER)
+    assert not started(tmp_path).production.was_held, "once is enough"
+
+
+def test_one_source_alone_is_told(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    imported(tmp_path, made.older, monkeypatch)
+    assert any("from one trusted peer alone" in text for text in started(tmp_path).warned[-1])
+
+
+def test_two_sources_are_not(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    imported(tmp_path, made.older, monkeypatch, sources=2)
+    assert not any("alone" in text for texts in started(tmp_path).warned for text in texts)
+
+
+def test_a_state_that_fails_is_replaced_by_another_one(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    imported(tmp_path, made.older, monkeypatch)
+    mint(tmp_path)
+
+    found = started(tmp_path, made.newer.parent)
+
+    assert "the imported state is refused: the state of the snapshot is not sound" in caplog.text
+    assert found.is_renewed
+    assert found.has_new
+    assert found.production.held
+    assert "the supply is" in found.supervisor.health.down["state"]
+
+
+def test_a_state_that_fails_ends_a_node_without_trusted_peers(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported(tmp_path, made.older, monkeypatch)
+    mint(tmp_path)
+    found = started(tmp_path)
+    assert found.supervisor.failure is not None
+    assert "Begin again with another snapshot" in str(found.supervisor.failure)
+
+
+def test_a_state_that_was_made_from_blocks_needs_no_check(tmp_path: Path) -> None:
+    found = started(tmp_path)
+    assert not found.production.was_held
+    assert found.warned == []
