@@ -36,6 +36,7 @@ SLOWEST = (
     "rpc/test_worker_restarts.py",
     "node/test_operating_document.py",
     "clients/test_examples.py",
+    "monitoring/test_scraping.py",
     "p2p/test_beside_the_reference.py",
     "rpc/api/history/test_stream.py",
     "docs/test_validators.py",

@@ -22,7 +22,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("protocol",),
     ("state",),
     ("chain",),
-    ("supervision",),
+    ("supervision", "metrics"),
     ("rpc", "p2p", "producer", "history", "snapshot"),
     ("node",),
     ("cli",),

@@ -29,6 +29,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("datadir",),
         ("workers",),
         ("parts",),
+        ("metering",),
         ("runtime",),
         ("lifecycle", "dev"),
         ("testnet",),
@@ -40,6 +41,14 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("environment", "logging", "reading", "text"),
         ("configuration", "templates"),
         ("network",),
+    ),
+    "metrics": (
+        ("families", "settings"),
+        ("table",),
+        ("layout",),
+        ("cells", "memory"),
+        ("names", "meters", "reading"),
+        ("exposition",),
     ),
     "p2p": (
         ("wire",),
@@ -62,7 +71,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """From the bottom: what stands in a room may import from the floors below its own there, and from itself."""
 
-ROOMS_WITH_ROOMS = ("chain", "node", "p2p", "rpc")
+ROOMS_WITH_ROOMS = ("chain", "metrics", "node", "p2p", "rpc")
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 

@@ -54,7 +54,7 @@ GROUPS = (
         pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
         protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings
         snapshot/errors snapshot/settings node/config/values/kind
-        chain/events history/interface p2p/shared/actions rpc/link/topics
+        chain/events history/interface metrics/settings p2p/shared/actions rpc/link/topics
         """,
     ),
     Group(
@@ -80,7 +80,7 @@ GROUPS = (
         """
         node/config/options/application node/config/options/chain node/config/options/history
         node/config/options/invocation node/config/options/p2p node/config/options/prediction_market
-        node/config/options/testnet_plugin
+        node/config/options/metrics node/config/options/testnet_plugin
         node/config/options/snapshot
         node/config/options/validator node/config/options/validator_guard node/config/options/webserver
         """,
@@ -345,5 +345,18 @@ GROUPS = (
         "the steps from a file to a state and back: proven by files that are built, exported and recorded",
         ("snapshot/test_build.py", "snapshot/test_export.py", "snapshot/test_jobs.py", "snapshot/test_read.py"),
         "snapshot/create snapshot/job snapshot/sections",
+    ),
+    Group(
+        "declarations of metrics: proven for all families alike",
+        ("metrics/test_families.py", "metrics/test_document.py"),
+        """
+        metrics/table/chain metrics/table/peers metrics/table/process metrics/table/requests metrics/table/storage
+        metrics/table/validators
+        """,
+    ),
+    Group(
+        "what processes count and serve: proven over nodes that run, as who scrapes them meets them",
+        ("node/metering/test_part.py", "metrics/test_layout.py"),
+        "node/workers/known_methods node/workers/metrics_worker node/workers/worker_metrics",
     ),
 )

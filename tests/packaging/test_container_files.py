@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.node.config.options import BY_NAME
 from tests.house.source_tree import ROOT
 from tests.packaging.conftest import DOCKERFILE
 from tests.packaging.dockerfile import Stage, read_dockerfile
@@ -113,6 +114,36 @@ def test_the_compose_file_names_what_there_is() -> None:
     exposed = set(single("latest", "EXPOSE").split())
     assert {inside for _, inside in re.findall(r'- "(?:[\d.]+:)?(\d+):(\d+)"', COMPOSE)} == exposed
     assert "\t" not in COMPOSE
+
+
+MONITORING = ROOT / "share" / "ledgerd" / "monitoring"
+WATCHED = (MONITORING / "compose.yaml").read_text(encoding="utf-8")
+
+
+def test_the_compose_file_of_the_monitoring_names_what_there_is() -> None:
+    """No engine runs it here: its paths, ports and options are those of the files that it brings together."""
+    assert (MONITORING / re.findall(r"context: (.+)", WATCHED)[0]).resolve() == ROOT
+    assert [ROOT / path for path in re.findall(r"dockerfile: (.+)", WATCHED)] == [DOCKERFILE]
+    assert set(re.findall(r"target: (.+)", WATCHED)) <= {stage.name for stage in FILE.stages}
+    mounted = dict(re.findall(r"- (\./[\w./-]+):([\w./-]+):ro", WATCHED))
+    assert [path for path in mounted if not (MONITORING / path).exists()] == []
+    services = re.findall(r"^  (\w+):$", WATCHED.partition("\nvolumes:")[0], re.MULTILINE)
+    assert services == ["node", "prometheus", "grafana"]
+    configured = re.findall(r"--config.file=([\w./-]+)", WATCHED)[0]
+    scraped = (MONITORING / "prometheus-compose.yml").read_text(encoding="utf-8")
+    assert mounted[f"./{Path(configured).name}"] == configured
+    rules = re.findall(r"rule_files:\n  - (.+)", scraped)
+    assert [mounted[f"./{each}"] for each in rules] == [str(Path(configured).parent / each) for each in rules]
+    [(host, port)] = re.findall(r'targets: \["(\w+):(\d+)"\]', scraped)
+    assert host in services
+    assert f"--metrics-endpoint=0.0.0.0:{port}" in WATCHED
+    source = (MONITORING / "grafana" / "datasource.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"url: http://(\w+):9090", source) == ["prometheus"]
+    boards = re.findall(r"path: (.+)", (MONITORING / "grafana" / "dashboards.yaml").read_text(encoding="utf-8"))
+    assert boards == [mounted["./dashboards"]]
+    assert {each for each in re.findall(r'- "(.+):\d+:\d+"', WATCHED) if each} == {"127.0.0.1"}
+    assert "untested with a container engine" in (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
+    assert "metrics-endpoint" in BY_NAME
 
 
 def test_the_unit_lets_processes_give_way_and_ends_none_without_a_word() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from ledgerd.chain.events import Event
+from ledgerd.chain.events import Event, Lap
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -81,6 +81,7 @@ class Chain(ChainView):
         self._rolling_blocks = rolling_blocks
         self._listeners: list[Listener] = []
         self._recorders: list[Recorder] = []
+        self._lap: Callable[[Lap], None] | None = None
         self._goes_on_trying: Callable[[], None] | None = None
 
     @property
@@ -195,12 +196,21 @@ class Chain(ChainView):
             self._pending.lend_signers(block.transactions)
         with self._pending.set_aside(skip):
             try:
-                return self._choice.push(block, skip, instead_of=instead_of)
+                return self._pushed(block, skip, instead_of)
             finally:
                 self._linking.follow_trunk()
                 if commit:
                     self._commit()
                 self._tell_of_trial()
+
+    def _pushed(self, block: Block, skip: SkipFlags, instead_of: Collection[BlockId]) -> Outcome:
+        if self._lap is None:
+            return self._choice.push(block, skip, instead_of=instead_of)
+        self._lap(Lap.APPLYING)
+        outcome = self._choice.push(block, skip, instead_of=instead_of)
+        if outcome.has_moved:
+            self._lap(Lap.APPLIED)
+        return outcome
 
     def try_further(self) -> None:
         """Apply another piece of the branch that is being tried, and switch to it after the last one."""
@@ -308,15 +318,23 @@ class Chain(ChainView):
         """
         self._recorders.append(recorder)
 
+    def time_with(self, lap: Callable[[Lap], None]) -> None:
+        """Call a function at each lap of the work on a block."""
+        self._lap = lap
+
     def _commit(self) -> None:
         """The log first: the state may delete an irreversible block only when the log has it on the disk."""
         if not self._trunk.happened:
             return
+        if self._lap is not None:
+            self._lap(Lap.COMMITTING)
         self._log_irreversible()
         for record in self._recorders:
             record(self._trunk.happened)
         self._store.commit()
         trim(self._block_log, self._rolling_blocks)
+        if self._lap is not None:
+            self._lap(Lap.COMMITTED)
         happened, self._trunk.happened = self._trunk.happened, []
         for event in happened:
             for listener in self._listeners:

@@ -5,6 +5,7 @@ History, RPC and peers follow these; nothing else leaves the chain.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 from ledgerd.protocol.block import Block
@@ -54,3 +55,13 @@ class IrreversibleAdvanced(NamedTuple):
 
 
 Event = BlockApplied | BlocksUndone | IrreversibleAdvanced
+
+
+class Lap(Enum):
+    """Where the work on a block stands, for whoever takes the time of it: the chain has no clock."""
+
+    APPLYING = "applying"
+    APPLIED = "applied"
+    """The block that came in has become the head."""
+    COMMITTING = "committing"
+    COMMITTED = "committed"

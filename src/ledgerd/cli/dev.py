@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 HTTP = "127.0.0.1:8090"
 WEBSOCKET = "127.0.0.1:8091"
+METRICS_ABOVE_HTTP = 1_100
+"""By how much the port of the metrics lies above that of HTTP, unless it is given."""
+PORTS = 1 << 16
 REAL_TIME = 3.0
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 SHOWN = ("ledgerd.node.dev", "ledgerd.node.lifecycle")
@@ -84,6 +87,9 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments.add_argument("--http", default=HTTP, metavar="HOST:PORT", help=f"serve HTTP here (default: {HTTP})")
     arguments.add_argument("--ws", default=WEBSOCKET, metavar="HOST:PORT", help=f"and WebSocket (default: {WEBSOCKET})")
     arguments.add_argument(
+        "--metrics", metavar="HOST:PORT", help=f"and metrics (default: {metrics_beside(HTTP)}, or as far above --http)"
+    )
+    arguments.add_argument(
         "--allow-origin",
         action="append",
         default=[],
@@ -96,8 +102,16 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments.set_defaults(run=run)
 
 
+def metrics_beside(http: str) -> str:
+    """Where metrics are served beside an HTTP endpoint: on this machine alone, and on any port if HTTP is."""
+    port = http.rpartition(":")[2]
+    above = int(port) + METRICS_ABOVE_HTTP if port.isdecimal() and int(port) else 0
+    return f"127.0.0.1:{above if above < PORTS else 0}"
+
+
 def run(chosen: argparse.Namespace) -> int:
     """Run until it is stopped."""
+    chosen.metrics = chosen.metrics or metrics_beside(chosen.http)
     folder = Path.cwd() / (chosen.data_dir or default_directory())
     _prepare(folder, fresh=chosen.fresh)
     configuration = _configuration(chosen, folder)
@@ -145,6 +159,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
             "min-free-shared-file-size": ["32M"],
             "webserver-http-endpoint": [chosen.http],
             "webserver-ws-endpoint": [chosen.ws],
+            "metrics-endpoint": [chosen.metrics],
             "webserver-thread-pool-size": [chosen.workers],
             "webserver-allowed-origins": chosen.allow_origin,
             "validator": [f'"{name}"'],
@@ -174,6 +189,7 @@ def greeting(chosen: argparse.Namespace, listening: Sequence[tuple[str, int]]) -
     return (
         f"A chain to develop on, with {pace}.\n"
         f"  HTTP       http://{http}\n  WebSocket  ws://{websocket}\n"
+        f"  metrics    http://{chosen.metrics}/metrics\n"
         f"  chain id   {TESTNET.chain_id.hex()}\n\n"
         f"Accounts and their private keys, which everybody knows:\n{rows}\n"
         f"Agents, keys that may sign some operations for an account:\n{agents}\n"

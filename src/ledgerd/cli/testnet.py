@@ -103,6 +103,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="SECONDS",
         help="seconds from the start to the last hardfork, by the network's clock (default: before the start)",
     )
+    arguments.add_argument("--metrics", action="store_true", help="serve metrics of each node, for Prometheus")
     arguments.set_defaults(run=run)
 
 
@@ -123,7 +124,9 @@ def run(chosen: argparse.Namespace) -> int:
 def _wishes(chosen: argparse.Namespace) -> Wishes:
     from ledgerd.node.testnet.network import Wishes  # noqa: PLC0415
 
-    return Wishes(chosen.nodes, chosen.validators, chosen.block_time, chosen.base_port, chosen.hardfork_after)
+    return Wishes(
+        chosen.nodes, chosen.validators, chosen.block_time, chosen.base_port, chosen.hardfork_after, chosen.metrics
+    )
 
 
 @contextlib.contextmanager
@@ -187,7 +190,7 @@ def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
     first = plan.members[0]
     endpoints = "".join(
         f"  {each.name:<8} http://{HOST}:{each.http_port}  ws://{HOST}:{each.websocket_port}  "
-        f"peers {HOST}:{each.p2p_port}\n"
+        f"peers {HOST}:{each.p2p_port}{f'  metrics {HOST}:{each.metrics_port}' if chosen.metrics else ''}\n"
         for each in plan.members
     )
     return (

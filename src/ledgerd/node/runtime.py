@@ -9,8 +9,10 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 
+from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
+from ledgerd.node.metering.part import MetricsPart
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.broadcasts import Broadcasts
 from ledgerd.node.parts.chain import ChainPart
@@ -32,11 +34,12 @@ from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
+METRICS = "metrics"
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
 STATUS = "status"
 """Parts that are not plugins."""
 
-FIRST = (EARLY, "chain", BOOTSTRAP, "operation_history", "block_info", REPLAY)
+FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, "operation_history", "block_info", REPLAY)
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
@@ -91,6 +94,7 @@ class Runtime:
             STATUS: self.status,
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
+        self._metrics = self._metering(configuration)
         file = configuration.invocation.create_snapshot
         if file is not None:
             del self._parts[BOOTSTRAP]
@@ -101,6 +105,16 @@ class Runtime:
         self._started: list[Part] = []
         self._supervisor = Supervisor()
         self._supervisor.health.changed += [self.webserver.tell_health, self.status.take_health]
+
+    def _metering(self, configuration: Configuration) -> MetricsPart | None:
+        endpoint = configuration.metrics.endpoint
+        if endpoint is None:
+            return None
+        memory = SharedMemory.create(configuration.webserver.thread_pool_size)
+        metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
+        metrics.look_at(self.peers, self.history, self.webserver)
+        self.webserver.count_in(memory)
+        return metrics
 
     def _second(self) -> int:
         return self.time.wall() // MICRO
@@ -126,7 +140,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH)
-        plugins += () if self.is_one_shot else (STATUS,)
+        plugins += () if self.is_one_shot else (METRICS, STATUS)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)
@@ -160,6 +174,8 @@ class Runtime:
             await part.work.stop()
         if self.has_newer_state:
             await in_thread(self._install_newer_state)
+        if self._metrics is not None:
+            self._metrics.close()
         self._lock.close()
 
     @property

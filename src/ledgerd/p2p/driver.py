@@ -13,6 +13,7 @@ import socket
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ledgerd.metrics.meters.round_trips import round_trip
 from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, RecoverKeys, Send
 from ledgerd.p2p.shared.notices import tell
@@ -187,6 +188,13 @@ class Driver:
     def queued(self) -> int:
         """The size of all send buffers together."""
         return sum(connection.waiting for connection in self._connections.values())
+
+    def round_trips(self) -> Iterator[float]:
+        """The round trips of the connections in seconds, as TCP measures them, where the system tells."""
+        for connection in self._connections.values():
+            plug = None if connection.transport is None else connection.transport.get_extra_info("socket")
+            if plug is not None and (measured := round_trip(plug)) is not None:
+                yield measured
 
     async def stop(self) -> None:
         """Close all sockets and commit the applied blocks, unless a failed commit is the reason to stop."""

@@ -9,6 +9,7 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ledgerd.metrics.table.peers import FRAME_TOO_LARGE
 from ledgerd.p2p.dialogue import Dialogue
 from ledgerd.p2p.shared.actions import Action
 from ledgerd.p2p.shared.batches import Batch
@@ -23,6 +24,7 @@ from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
 from ledgerd.p2p.talk.relay import push_block, push_transaction
 from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
+from ledgerd.p2p.wire.frames import Frame
 from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, TransactionMessage, block_frame
 from ledgerd.protocol.addresses import charged_as
 from ledgerd.protocol.endpoint import Endpoint
@@ -127,7 +129,7 @@ class NetworkState:
         if peer is not None and peer.is_connected:
             intake = self.intake
             said = peer.next_said(
-                now, lambda frame: intake.is_unwanted(peer, frame), lambda frame: intake.reader_of(peer, frame)
+                now, lambda frame: self._is_unwanted(peer, frame), lambda frame: intake.reader_of(peer, frame)
             )
             if isinstance(said, PeerFault):
                 self._blame(peer, said)
@@ -135,6 +137,11 @@ class NetworkState:
                 self.dialogue.hear(peer, said)
         self._bury()
         return said is not None
+
+    def _is_unwanted(self, peer: Peer, frame: Frame) -> bool:
+        if self.core.meter is not None:
+            self.core.meter.received(frame.number, len(frame.payload))
+        return self.intake.is_unwanted(peer, frame)
 
     def waiting_message(self, number: int) -> int | None:
         """The number of a peer's next message, if it has arrived whole."""
@@ -152,6 +159,8 @@ class NetworkState:
             return
         if isinstance(fault, FrameTooLarge) and self._at_address(peer.address) <= 1:
             self.core.bans.ban(peer.address, self.core.now, BLOCKED_SECONDS)
+            if self.core.meter is not None:
+                self.core.meter.banned(FRAME_TOO_LARGE)
         self.core.bans.offend(peer.address, self.core.now)
         self.core.close(peer, str(fault))
 

@@ -46,6 +46,8 @@ class WorkerArguments(msgspec.Struct, frozen=True):
     limits: Limits
     link: int
     listeners: tuple[ListeningSocket, ...]
+    number: int = 0
+    """Which of the workers it is."""
 
 
 YIELDING = 5
@@ -66,7 +68,7 @@ async def serve(order: WorkerArguments) -> None:
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
-    link = Link()
+    link = Link(order.number)
     await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
     fitting = _fitting(order.limits)
     service = _parts(order.parts)(link, fitting, order.settings)

@@ -41,17 +41,14 @@ class ClientEndpoint(NamedTuple):
 class Slot:
     """One worker: its listening sockets stay open when its process is replaced."""
 
-    def __init__(self, number: int, sockets: list[tuple[socket.socket, ClientEndpoint]]) -> None:
+    def __init__(self, name: str, number: int, sockets: list[tuple[socket.socket, ClientEndpoint]]) -> None:
+        self.name = name
+        """Its name in the log and in `/ready`."""
         self.number = number
         self.sockets = sockets
         self.process: Child | None = None
         self.serves = asyncio.Event()
         """Set at the first heartbeat of any process in it."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the log and in `/ready`."""
-        return f"API worker {self.number}"
 
 
 class Workers:
@@ -77,6 +74,12 @@ class Workers:
         self.silent_seconds = SILENT_SECONDS
         self._slots: list[Slot] = []
         self._work = work
+        self.name = "API worker"
+        """What one of them is called in the log."""
+        self.inherited: tuple[int, ...] = ()
+        """Descriptors that each worker inherits besides its sockets; set them before the start."""
+        self.starts = 0
+        """How many processes were started."""
         self._cannot_start = asyncio.Event()
 
     @property
@@ -95,7 +98,8 @@ class Workers:
         sockets = listening or [listen(each.host, each.port, self._count) for each in self._endpoints]
         spread = list(zip(sockets, self._endpoints, strict=True))
         self._slots = [
-            Slot(number, [(sockets[number], endpoint) for sockets, endpoint in spread]) for number in range(self._count)
+            Slot(f"{self.name} {number}", number, [(sockets[number], endpoint) for sockets, endpoint in spread])
+            for number in range(self._count)
         ]
         for slot in self._slots:
             self._work.keep(slot.name, partial(self._live, slot))
@@ -104,7 +108,7 @@ class Workers:
                 await first_of(self._all_serve(), self._cannot_start.wait())
         if not all(slot.serves.is_set() for slot in self._slots):
             await self.stop()
-            raise OperatorError("the API workers do not start; the messages above say why")
+            raise OperatorError(f"the {self.name}s do not start; the messages above say why")
 
     async def _all_serve(self) -> None:
         for slot in self._slots:
@@ -139,8 +143,10 @@ class Workers:
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
             listeners = tuple(ListeningSocket(plug.fileno(), each.speech, each.host) for plug, each in slot.sockets)
-            order = WorkerArguments(self._parts, self._settings, self._limits, theirs.fileno(), listeners)
-            inherited = (theirs.fileno(), *(each.descriptor for each in listeners))
+            link_end = theirs.fileno()
+            order = WorkerArguments(self._parts, self._settings, self._limits, link_end, listeners, slot.number)
+            inherited = (link_end, *self.inherited, *(each.descriptor for each in listeners))
+            self.starts += 1
             slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited, environment=RETURNS_MEMORY)
             failing.callback(child.kill)
             child.tell(msgspec.json.encode(order))

@@ -26,15 +26,16 @@ def test_every_validator_belongs_to_one_node(plan: Plan) -> None:
 
 
 def test_no_two_nodes_share_a_port(plan: Plan) -> None:
-    ports = [port for each in plan.members for port in (each.p2p_port, each.http_port, each.websocket_port)]
+    ports = [port for each in plan.members for port in each[2:6]]
 
-    assert len(set(ports)) == 9
+    assert len(set(ports)) == 12
 
 
 def test_ports_are_counted_from_a_base(tmp_path: Path) -> None:
     second = plan_of(tmp_path, new_keys(3, 3), 20_000).members[1]
 
     assert (second.p2p_port, second.http_port, second.websocket_port) == (20_001, 20_101, 20_201)
+    assert second.metrics_port == 20_301
 
 
 def test_keys_are_kept_for_their_owner_alone(plan: Plan) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.history.settings import HistorySettings
+from ledgerd.metrics.settings import MetricsSettings
 from ledgerd.node.config.environment import add_environment
 from ledgerd.node.config.given import ConfigurationError, gather
 from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
@@ -49,6 +50,7 @@ class Configuration(msgspec.Struct, frozen=True):
     chain: ChainOptions
     p2p: P2PSettings
     webserver: WebserverSettings
+    metrics: MetricsSettings
     validator: ProducerSettings
     validator_guard: GuardSettings
     snapshot: SnapshotSettings

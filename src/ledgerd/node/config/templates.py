@@ -94,6 +94,7 @@ WITNESS = Template(
         "plugin": ("validator validator_guard", "chain p2p", *_APIS, "snapshot"),
         "webserver-http-endpoint": ("127.0.0.1:8090",),
         "webserver-ws-endpoint": ("127.0.0.1:8091",),
+        "metrics-endpoint": ("127.0.0.1:9190",),
         "enable-stale-production": ("false",),
         "required-participation": ("3300",),
         "validator-guard-disable": ("5",),

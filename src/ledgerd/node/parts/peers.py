@@ -31,6 +31,7 @@ from ledgerd.supervision.work import Ending, Working
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.metrics.meters.peers import PeerMeter
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.transaction import Transaction
     from ledgerd.rpc.link.switchboard import Handler
@@ -52,6 +53,7 @@ class PeersPart(Part):
         self._chain = chain
         self._time = time
         self._driver: Driver | None = None
+        self.meter: PeerMeter | None = None
         self._key_recovery: KeyRecoveryPool | None = None
 
     # -- as a part of the node
@@ -70,6 +72,7 @@ class PeersPart(Part):
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
             self._key_recovery = KeyRecoveryPool(self._chain.network.chain_id, processes, self.work)
+        state.core.meter = self.meter
         recover = self._key_recovery.recover if self._key_recovery is not None else None
         driver = Driver(state, self._now, recover, self._time.sleep)
         endpoint = self._settings.endpoint

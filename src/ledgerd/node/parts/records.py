@@ -36,6 +36,11 @@ class HistoryPart(Part):
         self._close()
         self._store = open_history(chain, self._folder, self._settings)
 
+    @property
+    def head(self) -> int | None:
+        """The last block in it, for the chain's thread; None while there is none."""
+        return None if self._store is None else self._store.head_number
+
     def truncate(self, number: int) -> None:
         """Delete every block above this one from the history, while the log still has them; on the chain's thread."""
         if self._store is not None:

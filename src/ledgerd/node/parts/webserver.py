@@ -26,6 +26,7 @@ from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.metrics.memory import SharedMemory
     from ledgerd.rpc.settings import WebserverSettings
     from ledgerd.state.records import Row
 
@@ -84,6 +85,22 @@ class WebserverPart(Part):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._workers: Workers | None = None
         self.board = Switchboard(handlers)
+        self._inherited: tuple[int, ...] = ()
+
+    def count_in(self, memory: SharedMemory) -> None:
+        """Let the workers count for metrics; call it before the start."""
+        self._settings = replace(self._settings, metrics=memory.descriptor)
+        self._inherited = (memory.descriptor,)
+
+    @property
+    def running(self) -> int:
+        """How many workers run."""
+        return 0 if self._workers is None else len(self._workers.processes)
+
+    @property
+    def starts(self) -> int:
+        """How many worker processes were started."""
+        return 0 if self._workers is None else self._workers.starts
 
     def offer(self, apis: Sequence[str], handlers: Mapping[str, Handler]) -> None:
         """Add APIs besides those of the plugins; call it before the start."""
@@ -118,6 +135,7 @@ class WebserverPart(Part):
             limits=self._options.limits,
             work=self.work,
         )
+        self._workers.inherited = self._inherited
         self.early.hand_over()
         await self._workers.start(self.early.sockets)
         for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):

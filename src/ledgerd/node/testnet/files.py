@@ -48,14 +48,14 @@ def _public(wif: str) -> str:
     return public_key_text(PrivateKey.from_wif(wif).public)
 
 
-def write_configurations(plan: Plan, seeds: Seeds | None = None) -> None:
+def write_configurations(plan: Plan, seeds: Seeds | None = None, *, metrics: bool = False) -> None:
     """Write a configuration file for each node, readable by its owner only."""
     for member in plan.members:
         member.folder.mkdir(parents=True, exist_ok=True)
-        write_secret(member.config, config_text(plan, member, seeds or {}))
+        write_secret(member.config, config_text(plan, member, seeds or {}, metrics=metrics))
 
 
-def config_text(plan: Plan, member: Member, seeds: Seeds) -> str:
+def config_text(plan: Plan, member: Member, seeds: Seeds, *, metrics: bool = False) -> str:
     """The configuration of a node: the other nodes are its seeds, and it connects to no others."""
     others = [each for each in plan.members if each is not member]
     lines = [
@@ -67,6 +67,7 @@ def config_text(plan: Plan, member: Member, seeds: Seeds) -> str:
         "p2p-isolated-peers = true",
         f"webserver-http-endpoint = {HOST}:{member.http_port}",
         f"webserver-ws-endpoint = {HOST}:{member.websocket_port}",
+        *([f"metrics-endpoint = {HOST}:{member.metrics_port}"] if metrics else []),
         "webserver-thread-pool-size = 1",
         "shared-file-size = 128M",
         "inc-shared-file-size = 128M",

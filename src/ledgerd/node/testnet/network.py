@@ -41,6 +41,8 @@ class Wishes(msgspec.Struct, frozen=True):
     base_port: int | None = None
     hardfork_after: int = 0
     """Seconds of the network's time until the last hardfork; 0 applies it during the founding."""
+    metrics: bool = False
+    """Whether nodes serve metrics."""
 
 
 class LocalNetwork:
@@ -89,7 +91,7 @@ def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | No
     known = read_keys(folder)
     keys = known or new_keys(wishes.nodes, wishes.validators, wishes.hardfork_after)
     plan = plan_of(folder, keys, wishes.base_port)
-    write_configurations(plan, dialling(plan) if dialling else {})
+    write_configurations(plan, dialling(plan) if dialling else {}, metrics=wishes.metrics)
     if known is None:
         plan.chain_file.unlink(missing_ok=True)
     _set_clock(plan, wishes)

@@ -30,7 +30,8 @@ ROUND = 21
 MAJORITY = 17
 """How many validators must agree on a hardfork."""
 PORTS_APART = 100
-"""The distance between the first ports of P2P, HTTP and WebSocket."""
+"""The distance between the first ports of P2P, HTTP, WebSocket and metrics."""
+KINDS_OF_PORTS = 4
 
 
 class NetworkKeys(msgspec.Struct, frozen=True):
@@ -63,6 +64,8 @@ class Member(NamedTuple):
     p2p_port: int
     http_port: int
     websocket_port: int
+    metrics_port: int
+    """Where it serves metrics, if the network is to have them."""
     validators: tuple[AccountName, ...]
 
     @property
@@ -132,14 +135,15 @@ def write_secret(path: Path, text: str) -> None:
 def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Plan:
     """Assign validators and ports to nodes: free ports, or ports counted from a base."""
     names = [AccountName(name) for name in keys.validators]
-    ports = free_ports(3 * keys.nodes, HOST) if base_port is None else _ports_from(base_port, keys.nodes)
+    ports = free_ports(KINDS_OF_PORTS * keys.nodes, HOST) if base_port is None else _ports_from(base_port, keys.nodes)
     members = tuple(
         Member(
             number=number + 1,
             folder=folder / f"node-{number + 1}",
-            p2p_port=ports[3 * number],
-            http_port=ports[3 * number + 1],
-            websocket_port=ports[3 * number + 2],
+            p2p_port=ports[KINDS_OF_PORTS * number],
+            http_port=ports[KINDS_OF_PORTS * number + 1],
+            websocket_port=ports[KINDS_OF_PORTS * number + 2],
+            metrics_port=ports[KINDS_OF_PORTS * number + 3],
             validators=tuple(names[number :: keys.nodes]),
         )
         for number in range(keys.nodes)
@@ -148,8 +152,8 @@ def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Pl
 
 
 def _ports_from(base: int, nodes: int) -> list[int]:
-    """Ports for P2P, HTTP and WebSocket of each node; each kind has its own block of 100."""
-    return [base + kind * PORTS_APART + number for number in range(nodes) for kind in range(3)]
+    """Ports for P2P, HTTP, WebSocket and metrics of each node; each kind has its own block of 100."""
+    return [base + kind * PORTS_APART + number for number in range(nodes) for kind in range(KINDS_OF_PORTS)]
 
 
 Seeds = Mapping[tuple[int, int], int]

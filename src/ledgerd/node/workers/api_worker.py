@@ -19,15 +19,13 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.workers.known_methods import EVERY_API, known_methods
+from ledgerd.node.workers.worker_metrics import NO_METRICS, WorkerMetrics
 from ledgerd.protocol.chain_file import parameters_of
-from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.node_status import StatusBoard
-from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.blocks.archive import BlockArchive
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
@@ -62,6 +60,8 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     history_folder: str
     """Empty where no history is kept."""
     log_format: LogFormat = "text"
+    metrics: int = NO_METRICS
+    """The descriptor of the memory for metrics."""
 
 
 def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
@@ -93,11 +93,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     network = parameters_of(settings.chain)
     time = TimeSource(network.clock)
     node = Node(network, waiting.snapshot, link, services)
-    apis = [
-        api
-        for api in (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
-        if api.name in plugins
-    ]
+    apis = [api for api in EVERY_API if api.name in plugins]
     cache = AnswerCache(settings.cached_answers)
     dispatcher = Dispatcher(apis, node, lambda: time.wall() / MICRO, cache=cache, limits=limits)
 
@@ -111,6 +107,8 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     link.on(STATUS, status.take_status)
     serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
     serves.is_private = DEV_API in apis
+    if settings.metrics != NO_METRICS:
+        link.tasks.begin(WorkerMetrics(settings.metrics, link.number, serves, known_methods()).run())
     return serves
 
 

@@ -9,6 +9,8 @@ import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ledgerd.metrics.meters.peers import PeerMeter
+from ledgerd.metrics.table.peers import OFFENCES
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
 from ledgerd.p2p.shared.allowances import Allowances
 from ledgerd.p2p.shared.bans import Bans
@@ -50,6 +52,8 @@ class Core:
         self.exemption = Exemption(settings.exempt)
         self.bans = Bans(self.exemption)
         self.allowances = Allowances(self.exemption)
+        self.meter: PeerMeter | None = None
+        """Counts messages and blocks, where the node has metrics."""
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
         self.recovers_keys_ahead = False
@@ -130,6 +134,8 @@ class Core:
     def send_frame(self, peer: Peer, number: int, frame: bytes) -> None:
         """Send a packed frame."""
         if peer.is_connected:
+            if self.meter is not None:
+                self.meter.sent(number, len(frame))
             self._actions.append(Send(peer.id, number, frame))
 
     def dial(self, endpoint: Endpoint) -> Peer:
@@ -161,6 +167,8 @@ class Core:
         """Count an invalid message. Ten in a row ban the peer, and so do many over a longer time."""
         tell(peer.endpoint, why)
         peer.strikes += 1
+        if self.meter is not None:
+            self.meter.struck()
         if self.bans.offend(peer.address, self.now) or peer.strikes >= STRIKES:
             self.ban(peer, "spam strike threshold exceeded")
 
@@ -171,6 +179,8 @@ class Core:
         tell(peer.endpoint, f"banned: {reason}", logging.WARNING)
         self.send(peer, SoftBan(BAN_SECONDS, reason))
         self.bans.ban(peer.address, self.now, BAN_SECONDS)
+        if self.meter is not None:
+            self.meter.banned(OFFENCES)
         self.close(peer, reason)
 
     # -- heights

@@ -16,6 +16,15 @@ FUTURE_LIMIT = 3600
 MAX_EARLY, MAX_EARLY_OF_ADDRESS = 64, 8
 MAX_REJECTIONS, QUIET_SECONDS = 3, 120
 
+COUNTED_AS = {
+    Acceptance.ACCEPTED: "accepted",
+    Acceptance.ALREADY_KNOWN: "known",
+    Acceptance.FORK_DB_ONLY: "branch",
+    Acceptance.DEAD_FORK: "dead_fork",
+    Acceptance.REJECTED: "rejected",
+}
+"""The values of the label `outcome` in metrics."""
+
 
 class Admission:
     """Admits the blocks of all peers."""
@@ -45,6 +54,8 @@ class Admission:
             if not is_proven and peer is not None and not peer.allowance.unproven.take(1, core.now):
                 return Acceptance.FORK_DB_ONLY
         outcome = core.chain.accept_block(block, core.now, is_syncing=is_syncing)
+        if core.meter is not None:
+            core.meter.block(COUNTED_AS[outcome])
         if outcome is Acceptance.ACCEPTED:
             core.heard_block()
             if peer is not None:

@@ -84,9 +84,12 @@ class BoundsMet:
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}
         self._told = -SECONDS_BETWEEN_LINES
+        self.totals = Counter[str]()
+        """How often each limit was reached since the start."""
 
     def note(self, option: str, address: str) -> None:
         """Count a client that has reached a limit."""
+        self.totals[option] += 1
         counts = self._counts.setdefault(option, Counter())
         is_known = address in counts or sum(map(len, self._counts.values())) < MOST_NOTED
         counts[address if is_known else OTHERS] += 1

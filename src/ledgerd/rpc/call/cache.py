@@ -8,6 +8,7 @@ the reference's cache confuses).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 MAX_BYTES = 32 * 1024 * 1024
 LONGEST_REQUEST = 4 * 1024
@@ -20,32 +21,49 @@ _LONGEST_END = len(b"999999999}")
 _ID = re.compile(rb'"id"[ \t\r\n]*:[ \t\r\n]*((?:0|[1-9][0-9]{0,8})(?=[ \t\r\n]*[,}])|"[A-Za-z0-9_.-]{0,64}")')
 
 
+class CachedAnswer:
+    """An answer without its id and closing brace, and how often it was given since that was last asked."""
+
+    __slots__ = ("hits", "method", "opening")
+
+    def __init__(self, opening: bytes, method: str) -> None:
+        self.opening = opening
+        self.method = method
+        self.hits = 0
+
+
 class AnswerCache:
-    """Answers without their id and closing brace, by request. When it is full, all are dropped."""
+    """Answers by request. When it is full, all are dropped."""
 
     def __init__(self, entries: int = 10_000) -> None:
         self._entries = entries
-        self._openings: dict[bytes, bytes] = {}
-        self._by_beginning: dict[bytes, bytes] = {}
+        self._openings: dict[bytes, CachedAnswer] = {}
+        self._by_beginning: dict[bytes, CachedAnswer] = {}
         """The same for requests that end with a number as id, which most clients write."""
         self._bytes = 0
+        self.hit: Callable[[str, int], None] | None = None
+        """Told how often answers of a method were taken from here, where somebody counts that."""
 
     def find(self, body: bytes) -> bytes | None:
         """The answer to a request."""
         beginning, _, end = body.rpartition(_LAST_MARK)
-        opening = self._by_beginning.get(beginning)
-        if opening is not None and len(end) <= _LONGEST_END and end[-1:] == b"}":
+        kept = self._by_beginning.get(beginning)
+        if kept is not None and len(end) <= _LONGEST_END and end[-1:] == b"}":
             identity = end[:-1]
             if identity.isdigit() and not identity.startswith(b"0"):
-                return opening + end
+                kept.hits += 1
+                return kept.opening + end
         if not self._openings:
             return None
         template, identity = split_id(body)
-        opening = self._openings.get(template)
-        return None if opening is None else b"%b%b}" % (opening, identity)
+        kept = self._openings.get(template)
+        if kept is None:
+            return None
+        kept.hits += 1
+        return b"%b%b}" % (kept.opening, identity)
 
-    def keep(self, body: bytes, identity: str, opening: bytes) -> None:
-        """Cache the answer that was given to a request with this id."""
+    def keep(self, body: bytes, identity: str, opening: bytes, method: str = "") -> None:
+        """Cache the answer of a method that was given to a request with this id."""
         if not self._entries or len(body) > LONGEST_REQUEST or len(opening) > LONGEST_ANSWER:
             return
         template, found = split_id(body)
@@ -54,18 +72,27 @@ class AnswerCache:
         size = len(template) + len(opening)
         if len(self._openings) >= self._entries or self._bytes + size > MAX_BYTES:
             self.clear()
-        self._openings[template] = opening
+        kept = self._openings[template] = CachedAnswer(opening, method)
         self._bytes += size
         if template.endswith(_LAST_MARK + b"}"):
             # The mark occurs only here, and there is no escape: any request that begins like this is the same one.
-            self._by_beginning[template[: -len(_LAST_MARK) - 1]] = opening
+            self._by_beginning[template[: -len(_LAST_MARK) - 1]] = kept
             self._bytes += len(template)
 
     def clear(self) -> None:
         """Drop all answers, since there is a new head."""
+        self.tell_hits()
         self._openings.clear()
         self._by_beginning.clear()
         self._bytes = 0
+
+    def tell_hits(self) -> None:
+        """Tell how often answers were taken since the last time."""
+        if self.hit is not None:
+            for kept in self._openings.values():
+                if kept.hits:
+                    self.hit(kept.method, kept.hits)
+                    kept.hits = 0
 
     def __len__(self) -> int:
         return len(self._openings)

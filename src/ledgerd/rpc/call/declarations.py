@@ -87,6 +87,7 @@ class Method:
     def __init__(self, api: str, name: str, function: Callable[..., object], count: Count) -> None:
         self.api = api
         self.name = name
+        self.full_name = f"{api}.{name}"
         self.function = function
         self.count = count
         self.summary = inspect.getdoc(function) or ""

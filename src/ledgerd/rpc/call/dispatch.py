@@ -18,6 +18,7 @@ from ledgerd.chain.log.files import DamageNotes
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
+from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestNote
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
@@ -96,6 +97,12 @@ class Dispatcher:
         self.held = HeldAnswers(limits.held_answer_bytes)
         self._damage = DamageNotes()
         self._reading = asyncio.Lock()
+        self._meter: RequestMeter | None = None
+
+    def count_with(self, meter: RequestMeter) -> None:
+        """Count all requests from now on."""
+        self._meter = meter
+        self.cache.hit = meter.hits
 
     def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
         """Answer a request, which is not empty."""
@@ -138,8 +145,10 @@ class Dispatcher:
             if isinstance(request, list | LargeBatch):
                 return self._batched(request, budget, asker)
         except PlainError as error:
+            RequestNote(self._meter).end(AT_REFUSED, is_timed=False)
             return error_answer(self._fault(error), NO_ID)
         except REFUSALS as error:
+            RequestNote(self._meter).end(AT_REFUSED, is_timed=False)
             # Whatever is not a request gets the same code.
             return error_answer(self._fault(error)._replace(code=OTHER), NO_ID)
         return self._single(request, budget, body)
@@ -149,32 +158,38 @@ class Dispatcher:
 
     def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> bytes | Later:
         """Answer one request; `body` if it came outside of a batch, so that the answer can be cached."""
-        identity = NO_ID
+        identity, note = NO_ID, RequestNote(self._meter)
         try:
             members = as_object(request)
             identity = identifier(members)
             call = call_of(members)
             method = self.method(call.api, call.method)
+            note.method = method.full_name
             given = argument_list(call)
             budget.take_names(names_in(given) if method.is_weighed else 0)
             with json_defaults_of(self.node.network):
                 arguments = method.arguments(given)
             if method.answering is not Answering.AT_ONCE:
                 is_endless = method.answering is Answering.REPEATEDLY
-                return Later(self._answers(method, arguments, identity, budget), identity, is_endless=is_endless)
+                answers = self._answers(method, arguments, identity, budget, note)
+                return Later(answers, identity, is_endless=is_endless)
             opening = result_opening(self._result(method, arguments, budget))
         except REFUSALS as error:
+            note.end(AT_REFUSED)
             return self._refused(error, identity, budget)
         except OperatorError as damage:
+            note.end(AT_FAILED)
             self._damage.tell(damage)
             return error_answer(INTERNAL, identity)
         except Exception:
+            note.end(AT_FAILED)
             log.exception(
                 "a request could not be answered: %(request)s", {"request": body[:1000].decode("utf-8", "replace")}
             )
             return error_answer(INTERNAL, identity)
+        note.end(AT_OK)
         if body and method.is_cached:
-            self.cache.keep(body, identity, opening)
+            self.cache.keep(body, identity, opening, method.full_name)
         return b"%b%b}" % (opening, as_bytes(identity))
 
     def _refused(self, error: PlainError | RuleViolation | DecodeError, identity: str, budget: RequestBudget) -> bytes:
@@ -219,8 +234,10 @@ class Dispatcher:
                 yield value
 
     async def _answers(
-        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget
+        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestNote
     ) -> AsyncGenerator[bytes, None]:
+        """The answers of a method that answers later; the request is counted at its end."""
+        outcome = AT_OK
         try:
             async with aclosing(self._values(method, arguments, budget.share)) as values:
                 async for value in values:
@@ -229,13 +246,18 @@ class Dispatcher:
                         budget.take_bytes(len(text))
                     yield b"%b%b}" % (result_opening(as_bytes(text)), as_bytes(identity))
         except REFUSALS as error:
+            outcome = AT_REFUSED
             yield error_answer(self._fault(error), identity)
         except OperatorError as damage:
+            outcome = AT_FAILED
             self._damage.tell(damage)
             yield error_answer(INTERNAL, identity)
         except Exception:
+            outcome = AT_FAILED
             log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
             yield error_answer(INTERNAL, identity)
+        finally:
+            note.end(outcome, is_timed=method.answering is Answering.LATER)
 
     def _batched(self, requests: list[Json] | LargeBatch, budget: RequestBudget, asker: Asker) -> Later:
         if not requests:

@@ -85,7 +85,9 @@ class HttpConnection(Connection):
             if known.says_so or isinstance(answer, Later):
                 self._give(known, answer)
             else:
-                self.transport.write(responses.kept_json_head(len(answer)) + answer)
+                whole = responses.kept_json_head(len(answer)) + answer
+                service.sent += len(whole)
+                self.transport.write(whole)
         else:
             self._take(known._replace(body=body))
             self._account()
@@ -204,6 +206,9 @@ class HttpConnection(Connection):
 
     def _page(self, request: Request) -> Page:
         path = request.path.partition(b"?")[0]
+        negotiated = self.service.negotiated.get(path)
+        if negotiated is not None and request.method in {b"GET", b"HEAD"}:
+            return negotiated(request.headers.get(b"accept", b""))
         route = self.service.routes.get(path) if request.method in {b"GET", b"HEAD"} else None
         return responses.EMPTY_BODY if route is None else route()
 
@@ -242,11 +247,13 @@ class HttpConnection(Connection):
         if len(body) < LARGE_ANSWER:
             self._send(request, head + body)
         else:
+            self.service.sent += len(head)
             self.transport.write(head)
             self._send(request, body)
 
     def _send(self, request: Request, response: bytes) -> None:
         self.steps += 1
+        self.service.sent += len(response)
         self.transport.write(response)
         self.keep_untaken()
         if not request.keeps_open or self.service.is_stopping or self.is_spare:
@@ -261,6 +268,7 @@ class HttpConnection(Connection):
         self._is_ending = True
         self.steps += 1
         self._waiting.clear()
+        self.service.sent += len(last_words)
         self.transport.write(last_words)
         self.transport.write_eof()
 

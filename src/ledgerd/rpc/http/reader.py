@@ -16,6 +16,7 @@ import httptools
 NOTED = frozenset(
     (
         b"host",
+        b"accept",
         b"connection",
         b"content-length",
         b"expect",
@@ -29,7 +30,7 @@ NOTED = frozenset(
 )
 """The headers that have an effect; of others only the size matters."""
 
-JOINED = frozenset((b"host", b"origin", b"x-forwarded-for"))
+JOINED = frozenset((b"host", b"accept", b"origin", b"x-forwarded-for"))
 """Repeated headers of these names are joined, so that none is overlooked."""
 
 HEAD_END = b"\r\n\r\n"

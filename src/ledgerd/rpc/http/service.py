@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 PageRoutes = Mapping[bytes, Callable[[], Page]]
 """The page of each path for GET."""
 
+NegotiatedRoutes = Mapping[bytes, Callable[[bytes], Page]]
+"""The same for pages in several formats: what is called gets the `Accept` of the request."""
+
 LONGEST_ROUND = 1.0
 
 ALWAYS_HELD = 64 * 1024
@@ -112,6 +115,7 @@ class Connection(asyncio.Protocol):
 
     def read_in_turns(self, size: int) -> None:
         """After many bytes, read others first: a loop would read up to 8 MB of one connection at once."""
+        self.service.received += size
         if size >= READ_TURN_BYTES and not self.transport.is_closing():
             self.transport.pause_reading()
             self.service.loop.call_soon(self._read_on)
@@ -200,6 +204,7 @@ class Service:
         self.dispatcher = dispatcher
         self.limits = limits
         self.routes: PageRoutes = dict(routes or {})
+        self.negotiated: NegotiatedRoutes = {}
         self.is_starting = False
         """Whether the state is being opened or rebuilt: every request is answered with 503 (spec 05, section 2.2)."""
         self.is_stopping = False
@@ -212,6 +217,8 @@ class Service:
         self._spare: ConnectionTable[Connection] = ConnectionTable(0, 0)
         self.held = 0
         """Buffered bytes of requests of all connections."""
+        self.received = self.sent = self.accepted = 0
+        """Bytes from and to clients, and their connections, since the start."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._left = asyncio.Event()
@@ -253,6 +260,7 @@ class Service:
         else:
             self._connections.add(connection)
         connection.seen = (-1, self.loop.time())
+        self.accepted += 1
         self._watch_on()
         return True
 

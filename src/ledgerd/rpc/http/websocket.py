@@ -200,6 +200,7 @@ class WebSocketConnection(Connection):
             if piece is SEND_EOF:
                 self.transport.close()
             elif not self.transport.is_closing():
+                self.service.sent += len(piece)
                 self.transport.write(piece)
         self.keep_untaken()
 

@@ -92,7 +92,9 @@ class Subscription(AsyncGenerator[bytes, None]):
 class Link(asyncio.Protocol):
     """The link of one worker. When it is closed, the node has ended, and the worker ends."""
 
-    def __init__(self, *, answer_seconds: float = ANSWER_SECONDS) -> None:
+    def __init__(self, number: int = 0, *, answer_seconds: float = ANSWER_SECONDS) -> None:
+        self.number = number
+        """Which of the workers this is."""
         self.lost = asyncio.Event()
         self._transport: asyncio.Transport | None = None
         self._reader = LinkReader()

@@ -10,6 +10,7 @@ from ledgerd.node.config.options.chain import CHAIN
 from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY
 from ledgerd.node.config.options.invocation import INVOCATION
+from ledgerd.node.config.options.metrics import METRICS
 from ledgerd.node.config.options.p2p import P2P
 from ledgerd.node.config.options.prediction_market import PREDICTION_MARKET
 from ledgerd.node.config.options.snapshot import SNAPSHOT
@@ -24,6 +25,7 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "chain": CHAIN,
     "p2p": P2P,
     "webserver": WEBSERVER,
+    "metrics": METRICS,
     "validator": VALIDATOR,
     "validator_guard": VALIDATOR_GUARD,
     "snapshot": SNAPSHOT,

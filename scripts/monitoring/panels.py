@@ -1,0 +1,401 @@
+"""The dashboards: panels with their queries. `$node` stands for the chosen nodes, `$window` for the time of a rate."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+NODE = 'instance=~"$node"'
+WINDOW = "$__rate_interval"
+
+
+class Query(NamedTuple):
+    """A query in PromQL, and the name of its lines."""
+
+    expression: str
+    legend: str = "{{instance}}"
+
+
+class DashboardPanel(NamedTuple):
+    """A panel of a dashboard."""
+
+    title: str
+    about: str
+    queries: tuple[Query, ...]
+    unit: str = "short"
+    kind: str = "timeseries"
+
+
+class Dashboard(NamedTuple):
+    """A dashboard: its file is called like its name."""
+
+    name: str
+    title: str
+    panels: tuple[DashboardPanel, ...]
+
+
+def now(family: str, legend: str = "{{instance}}", matching: str = "") -> Query:
+    """The values of now."""
+    return Query(f"{family}{{{NODE}{matching}}}", legend)
+
+
+def rate(family: str, legend: str = "{{instance}}", by: str = "instance", matching: str = "") -> Query:
+    """How much a counter grows a second."""
+    return Query(f"sum by ({by}) (rate({family}{{{NODE}{matching}}}[{WINDOW}]))", legend)
+
+
+def quantile(share: float, family: str, by: str = "instance", legend: str = "", matching: str = "") -> Query:
+    """A quantile of a histogram."""
+    buckets = f"sum by (le, {by}) (rate({family}_bucket{{{NODE}{matching}}}[{WINDOW}]))"
+    return Query(f"histogram_quantile({share}, {buckets})", legend or f"{{{{instance}}}} p{share * 100:g}")
+
+
+def both(family: str, matching: str = "") -> tuple[Query, ...]:
+    """The middle and the 99th percent of a histogram."""
+    return quantile(0.5, family, matching=matching), quantile(0.99, family, matching=matching)
+
+
+NODE_BOARD = Dashboard(
+    "node",
+    "ledgerd: node",
+    (
+        DashboardPanel(
+            "Head block", "The number of the newest block.", (now("ledgerd_chain_head_block"),), kind="stat"
+        ),
+        DashboardPanel(
+            "Age of the head",
+            "Above a minute, the node is behind, or the network stands still.",
+            (now("ledgerd_chain_head_age_seconds"),),
+            "s",
+        ),
+        DashboardPanel(
+            "Blocks that can still be undone",
+            "Head less the last irreversible block.",
+            (Query(f"ledgerd_chain_head_block{{{NODE}}} - ledgerd_chain_irreversible_block{{{NODE}}}"),),
+        ),
+        DashboardPanel(
+            "Participation",
+            "The part of the last 128 slots that has a block.",
+            (now("ledgerd_chain_participation_ratio"),),
+            "percentunit",
+        ),
+        DashboardPanel(
+            "Blocks applied",
+            "A third of a block a second live, more in a sync.",
+            (rate("ledgerd_chain_applied_blocks_total"),),
+            "cps",
+        ),
+        DashboardPanel(
+            "Transactions and operations",
+            "In applied blocks.",
+            (
+                rate("ledgerd_chain_applied_transactions_total", "{{instance}} transactions"),
+                rate("ledgerd_chain_applied_operations_total", "{{instance}} {{kind}} operations", "instance, kind"),
+            ),
+            "cps",
+        ),
+        DashboardPanel("Time to apply a block", "Without the commit.", both("ledgerd_chain_apply_seconds"), "s"),
+        DashboardPanel(
+            "Time to commit", "Of a block, or of many during a sync.", both("ledgerd_chain_commit_seconds"), "s"
+        ),
+        DashboardPanel(
+            "Changes of branch",
+            "In the last hour, and the blocks that they undid.",
+            (
+                Query(f"increase(ledgerd_chain_reorganisation_blocks_count{{{NODE}}}[1h])", "{{instance}} changes"),
+                Query(f"increase(ledgerd_chain_reorganisation_blocks_sum{{{NODE}}}[1h])", "{{instance}} blocks"),
+            ),
+        ),
+        DashboardPanel(
+            "Pending transactions",
+            "Of the chain, and relayed ones.",
+            (now("ledgerd_mempool_transactions", "{{instance}} {{pool}}"),),
+        ),
+        DashboardPanel("Hardfork", "The last one that has happened.", (now("ledgerd_chain_hardfork"),), kind="stat"),
+        DashboardPanel(
+            "Hardforks voted for",
+            "Scheduled validators by the hardfork that they vote for.",
+            (now("ledgerd_chain_hardfork_votes", "{{instance}} hardfork {{hardfork}}"),),
+        ),
+        DashboardPanel(
+            "Emergency", "1 while the emergency consensus is on.", (now("ledgerd_chain_emergency"),), kind="stat"
+        ),
+        DashboardPanel(
+            "Memory",
+            "Of each process.",
+            (now("ledgerd_process_resident_memory_bytes", "{{instance}} {{process}}"),),
+            "bytes",
+        ),
+        DashboardPanel(
+            "Processor",
+            "Seconds a second, of each process.",
+            (rate("ledgerd_process_cpu_seconds_total", "{{instance}} {{process}}", "instance, process"),),
+        ),
+        DashboardPanel(
+            "Delay of event loops",
+            "How late they call back, p99. The chain's is as late as blocks take.",
+            (
+                quantile(
+                    0.99,
+                    "ledgerd_event_loop_delay_seconds",
+                    "instance, process, loop",
+                    "{{instance}} {{process}} {{loop}}",
+                ),
+            ),
+            "s",
+        ),
+        DashboardPanel(
+            "Open files and sockets",
+            "As a part of what is allowed.",
+            (
+                Query(
+                    f"ledgerd_process_open_fds{{{NODE}}} / ledgerd_process_max_fds{{{NODE}}}",
+                    "{{instance}} {{process}}",
+                ),
+            ),
+            "percentunit",
+        ),
+        DashboardPanel("Version", "What runs.", (now("ledgerd_build_info", "{{instance}} {{version}}"),), kind="stat"),
+    ),
+)
+
+VALIDATOR_BOARD = Dashboard(
+    "validator",
+    "ledgerd: validators",
+    (
+        DashboardPanel(
+            "Slots missed in the last hour",
+            "By validator.",
+            (
+                Query(
+                    "sum by (validator) "
+                    f'(increase(ledgerd_validator_missed_slots_total{{{NODE},validator!="other"}}[1h]))',
+                    "{{validator}}",
+                ),
+            ),
+        ),
+        DashboardPanel(
+            "Blocks made in the last hour",
+            "As far as the node has applied them.",
+            (
+                Query(
+                    f"sum by (validator) (increase(ledgerd_validator_applied_blocks_total{{{NODE}}}[1h]))",
+                    "{{validator}}",
+                ),
+            ),
+        ),
+        DashboardPanel(
+            "Blocks since the last own one",
+            "Grows while a validator makes none.",
+            (
+                Query(
+                    f"max by (validator) (ledgerd_chain_head_block{{{NODE}}}"
+                    f" - on (instance) group_right ledgerd_validator_last_block{{{NODE}}})",
+                    "{{validator}}",
+                ),
+            ),
+        ),
+        DashboardPanel(
+            "Missed slots", "Of all validators, a second.", (rate("ledgerd_chain_missed_slots_total"),), "cps"
+        ),
+        DashboardPanel(
+            "Participation",
+            "The part of the last 128 slots that has a block.",
+            (now("ledgerd_chain_participation_ratio"),),
+            "percentunit",
+        ),
+        DashboardPanel(
+            "Hardforks that programs know",
+            "Scheduled validators by the last hardfork that their program knows.",
+            (now("ledgerd_chain_running_hardfork_validators", "{{instance}} hardfork {{hardfork}}"),),
+        ),
+    ),
+)
+
+PEERS_BOARD = Dashboard(
+    "peers",
+    "ledgerd: peers",
+    (
+        DashboardPanel(
+            "Connections",
+            "By who dialled, and by state.",
+            (
+                Query(
+                    f"sum by (instance, direction, state) (ledgerd_p2p_peers{{{NODE}}})",
+                    "{{instance}} {{direction}} {{state}}",
+                ),
+            ),
+        ),
+        DashboardPanel(
+            "Heads of peers",
+            "The lowest, the middle and the highest one that peers claim, and our own.",
+            (
+                now("ledgerd_p2p_peer_head_block", "{{instance}} {{statistic}}"),
+                now("ledgerd_chain_head_block", "{{instance}} own"),
+            ),
+        ),
+        DashboardPanel(
+            "Round trips",
+            "To peers, as TCP measures them.",
+            (now("ledgerd_p2p_round_trip_seconds", "{{instance}} {{statistic}}"),),
+            "s",
+        ),
+        DashboardPanel(
+            "Lateness of blocks",
+            "From the start of their slot until they were received.",
+            both("ledgerd_p2p_block_delay_seconds"),
+            "s",
+        ),
+        DashboardPanel(
+            "Messages",
+            "By direction and type.",
+            (rate("ledgerd_p2p_messages_total", "{{direction}} {{type}}", "direction, type"),),
+            "cps",
+        ),
+        DashboardPanel(
+            "Bytes",
+            "By direction.",
+            (rate("ledgerd_p2p_message_bytes_total", "{{instance}} {{direction}}", "instance, direction"),),
+            "Bps",
+        ),
+        DashboardPanel(
+            "Blocks of peers",
+            "By what became of them.",
+            (rate("ledgerd_p2p_blocks_total", "{{instance}} {{outcome}}", "instance, outcome"),),
+            "cps",
+        ),
+        DashboardPanel(
+            "Send buffers", "Bytes that peers have not taken yet.", (now("ledgerd_p2p_send_buffer_bytes"),), "bytes"
+        ),
+        DashboardPanel(
+            "Strikes and bans",
+            "Invalid messages, and addresses banned for them, in the last hour.",
+            (
+                Query(f"increase(ledgerd_p2p_strikes_total{{{NODE}}}[1h])", "{{instance}} strikes"),
+                Query(f"increase(ledgerd_p2p_bans_total{{{NODE}}}[1h])", "{{instance}} bans: {{reason}}"),
+            ),
+        ),
+        DashboardPanel("Syncing", "1 while missing blocks are requested in ranges.", (now("ledgerd_p2p_syncing"),)),
+        DashboardPanel(
+            "On a minority fork", "1 while most validators build elsewhere.", (now("ledgerd_p2p_minority_fork"),)
+        ),
+    ),
+)
+
+RPC_BOARD = Dashboard(
+    "rpc",
+    "ledgerd: JSON-RPC",
+    (
+        DashboardPanel(
+            "Requests",
+            "By how they were answered.",
+            (rate("ledgerd_rpc_requests_total", "{{instance}} {{outcome}}", "instance, outcome"),),
+            "reqps",
+        ),
+        DashboardPanel(
+            "Methods asked for most",
+            "The first ten.",
+            (Query(f"topk(10, sum by (method) (rate(ledgerd_rpc_requests_total{{{NODE}}}[{WINDOW}])))", "{{method}}"),),
+            "reqps",
+        ),
+        DashboardPanel("Time of answers", "Without those of the cache.", both("ledgerd_rpc_request_seconds"), "s"),
+        DashboardPanel(
+            "Methods that take most time",
+            "Seconds a second, the first ten.",
+            (
+                Query(
+                    f"topk(10, sum by (method) (rate(ledgerd_rpc_request_seconds_sum{{{NODE}}}[{WINDOW}])))",
+                    "{{method}}",
+                ),
+            ),
+            "s",
+        ),
+        DashboardPanel(
+            "Answers from the cache",
+            "As a part of all.",
+            (
+                Query(
+                    f'sum by (instance) (rate(ledgerd_rpc_requests_total{{{NODE},outcome="cached"}}[{WINDOW}]))'
+                    f" / sum by (instance) (rate(ledgerd_rpc_requests_total{{{NODE}}}[{WINDOW}]))"
+                ),
+            ),
+            "percentunit",
+        ),
+        DashboardPanel("Cached answers", "In all workers.", (now("ledgerd_rpc_cached_answers"),)),
+        DashboardPanel(
+            "Bytes",
+            "From and to clients.",
+            (rate("ledgerd_rpc_bytes_total", "{{instance}} {{direction}}", "instance, direction"),),
+            "Bps",
+        ),
+        DashboardPanel(
+            "Connections",
+            "Open ones, and those that wait for an answer.",
+            (
+                now("ledgerd_rpc_connections", "{{instance}} {{protocol}}"),
+                now("ledgerd_rpc_unanswered_connections", "{{instance}} waiting"),
+            ),
+        ),
+        DashboardPanel("New connections", "A second.", (rate("ledgerd_rpc_accepted_connections_total"),), "cps"),
+        DashboardPanel(
+            "Bytes kept",
+            "Of requests, and of answers that clients have not read.",
+            (now("ledgerd_rpc_held_bytes", "{{instance}} {{what}}"),),
+            "bytes",
+        ),
+        DashboardPanel(
+            "Limits reached",
+            "By option, in the last hour.",
+            (Query(f"sum by (option) (increase(ledgerd_rpc_limits_reached_total{{{NODE}}}[1h]))", "{{option}}"),),
+        ),
+        DashboardPanel(
+            "Workers",
+            "Those that run, and all starts.",
+            (now("ledgerd_rpc_workers"), now("ledgerd_rpc_worker_starts_total", "{{instance}} starts")),
+        ),
+    ),
+)
+
+HISTORY_BOARD = Dashboard(
+    "history",
+    "ledgerd: history and disks",
+    (
+        DashboardPanel("Sizes", "On the disk.", (now("ledgerd_storage_bytes", "{{instance}} {{what}}"),), "bytes"),
+        DashboardPanel(
+            "Growth",
+            "Bytes a day, from the last hour.",
+            (Query(f"86400 * deriv(ledgerd_storage_bytes{{{NODE}}}[1h])", "{{instance}} {{what}}"),),
+            "bytes",
+        ),
+        DashboardPanel(
+            "Free space",
+            "As a part of the disk.",
+            (
+                Query(
+                    f"ledgerd_storage_free_bytes{{{NODE}}} / ledgerd_storage_disk_bytes{{{NODE}}}",
+                    "{{instance}} {{what}}",
+                ),
+            ),
+            "percentunit",
+        ),
+        DashboardPanel(
+            "Free bytes",
+            "Of the disk on which it lies.",
+            (now("ledgerd_storage_free_bytes", "{{instance}} {{what}}"),),
+            "bytes",
+        ),
+        DashboardPanel(
+            "History behind the head",
+            "Blocks; always 0 but in a rebuild.",
+            (Query(f"ledgerd_chain_head_block{{{NODE}}} - ledgerd_history_last_block{{{NODE}}}"),),
+        ),
+        DashboardPanel("Snapshots", "In the directory.", (now("ledgerd_snapshots"),)),
+        DashboardPanel(
+            "Age of the newest snapshot",
+            "Blocks since then.",
+            (Query(f"ledgerd_chain_head_block{{{NODE}}} - ledgerd_snapshot_last_block{{{NODE}}}"),),
+        ),
+        DashboardPanel("Time of a scrape", "Of the metrics themselves.", both("ledgerd_metrics_scrape_seconds"), "s"),
+    ),
+)
+
+DASHBOARDS = (NODE_BOARD, VALIDATOR_BOARD, PEERS_BOARD, RPC_BOARD, HISTORY_BOARD)

@@ -1,0 +1,67 @@
+"""What is counted of messages and blocks of peers, on the thread of the chain."""
+
+from __future__ import annotations
+
+from ledgerd.metrics.cells import Cells, CounterCell
+from ledgerd.metrics.table import peers
+
+HEADER = 8
+"""Bytes of a message besides its payload."""
+
+
+class PeerMeter:
+    """Counts for the network state."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._received = _by_type(cells, "received")
+        self._sent = _by_type(cells, "sent")
+        self._strikes = cells.counter(peers.STRIKES)
+        self._bans = {reason: cells.counter(peers.BANS, reason) for reason in peers.REASON.values}
+        self._blocks = {outcome: cells.counter(peers.PEER_BLOCKS, outcome) for outcome in peers.OUTCOME.values}
+        self._delay = cells.histogram(peers.BLOCK_DELAY)
+
+    def received(self, number: int, payload: int) -> None:
+        """A message has arrived, with so many bytes of payload."""
+        _count(self._received, number, HEADER + payload)
+
+    def sent(self, number: int, size: int) -> None:
+        """A message was given to a peer's socket."""
+        _count(self._sent, number, size)
+
+    def struck(self) -> None:
+        """A peer sent an invalid message."""
+        self._strikes.add()
+
+    def banned(self, reason: str) -> None:
+        """An address was banned."""
+        self._bans[reason].add()
+
+    def block(self, outcome: str) -> None:
+        """A block of a peer was pushed to the chain."""
+        self._blocks[outcome].add()
+
+    def pushed_late_by(self, seconds: float) -> None:
+        """A pushed block became the head, so long after its slot began."""
+        self._delay.observe(max(0.0, seconds))
+
+
+MessageCounters = dict[int, tuple[CounterCell, CounterCell]]
+
+_OTHER = 0
+
+
+def _by_type(cells: Cells, direction: str) -> MessageCounters:
+    types = {**peers.MESSAGE_TYPES, _OTHER: peers.OTHER_TYPE}
+    return {
+        number: (
+            cells.counter(peers.MESSAGES, direction, name),
+            cells.counter(peers.MESSAGE_BYTES, direction, name),
+        )
+        for number, name in types.items()
+    }
+
+
+def _count(counters: MessageCounters, number: int, size: int) -> None:
+    messages, sizes = counters.get(number) or counters[_OTHER]
+    messages.add()
+    sizes.add(size)

@@ -1,0 +1,155 @@
+"""Metrics of the chain, on its thread: each event and lap is counted, the rest is read off once a second."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter as Tally
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, Lap
+from ledgerd.metrics.cells import GaugeCell
+from ledgerd.metrics.names import NOWHERE, ValidatorPlaces
+from ledgerd.metrics.table import chain as table
+from ledgerd.metrics.table import validators
+from ledgerd.protocol.versions import hardfork_version_of
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.metrics.cells import Cells
+    from ledgerd.metrics.families import Family
+    from ledgerd.metrics.memory import SharedMemory
+    from ledgerd.protocol.names import AccountName
+    from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.state.objects.validators import Validator
+
+SLOTS_OF_PARTICIPATION = 128
+
+
+class ChainMeter:
+    """Writes the metrics of a chain."""
+
+    def __init__(self, memory: SharedMemory, cells: Cells, now: Callable[[], float]) -> None:
+        self._now = now
+        self.places = ValidatorPlaces(memory, cells)
+        self._cells = cells
+        self._head, self._irreversible = cells.gauge(table.HEAD), cells.gauge(table.IRREVERSIBLE)
+        self._head_time, self._age = cells.gauge(table.HEAD_TIME), cells.gauge(table.HEAD_AGE)
+        self._blocks = cells.counter(table.BLOCKS_APPLIED)
+        self._transactions = cells.counter(table.TRANSACTIONS_APPLIED)
+        self._operations = {kind: cells.counter(table.OPERATIONS_APPLIED, kind) for kind in table.KIND.values}
+        self._apply, self._commit = cells.histogram(table.APPLY_TIME), cells.histogram(table.COMMIT_TIME)
+        self._reorganisations = cells.histogram(table.REORGANISATIONS)
+        self._missed = cells.counter(table.MISSED_SLOTS)
+        self._participation, self._emergency = cells.gauge(table.PARTICIPATION), cells.gauge(table.EMERGENCY)
+        self._hardfork = cells.gauge(table.HARDFORK_NOW)
+        self._votes, self._running = self._by_hardfork(table.HARDFORK_VOTES), self._by_hardfork(table.HARDFORKS_RUNNING)
+        self._pending = cells.gauge(table.POOL_TRANSACTIONS, "chain")
+        self._blocks_of = self.places.counters(validators.VALIDATOR_BLOCKS)
+        self._missed_of = self.places.counters(validators.VALIDATOR_MISSED)
+        self._last_of = self.places.gauges(validators.VALIDATOR_LAST)
+        self._chain: Chain | None = None
+        self._slot = self._number = 0
+        self._began = 0.0
+
+    def _by_hardfork(self, family: Family) -> dict[str, GaugeCell]:
+        return {name: self._cells.gauge(family, name) for name in table.HARDFORK.values}
+
+    def follow(self, chain: Chain) -> None:
+        """Count for a chain that was opened."""
+        self._chain, self._slot, self._number = chain, 0, chain.head_number
+        chain.time_with(self._lap)
+        chain.subscribe(self._tell)
+        self.sample()
+
+    def _lap(self, lap: Lap) -> None:
+        now = time.perf_counter()
+        if lap is Lap.APPLIED:
+            self._apply.observe(now - self._began)
+        elif lap is Lap.COMMITTED:
+            self._commit.observe(now - self._began)
+            self._show_head()
+        self._began = now
+
+    def _tell(self, event: Event) -> None:
+        if isinstance(event, BlocksUndone):
+            self._reorganisations.observe(self._number - event.head_number)
+            self._slot, self._number = 0, event.head_number
+        elif isinstance(event, BlockApplied):
+            self._count(event)
+
+    def _count(self, event: BlockApplied) -> None:
+        block = event.block
+        self._blocks.add()
+        if block.transactions:
+            self._transactions.add(len(block.transactions))
+        if event.operations:
+            virtual = sum(1 for each in event.operations if each.virtual_operation)
+            self._operations["virtual"].add(virtual)
+            self._operations["real"].add(len(event.operations) - virtual)
+        if self.places[block.validator] == NOWHERE:
+            self._show_scheduled()
+        self._blocks_of[self.places[block.validator]].add()
+        if self._slot and event.slot > self._slot + 1:
+            self._missed.add(event.slot - self._slot - 1)
+        self._slot, self._number = event.slot, block.number
+
+    def _show_head(self) -> None:
+        """At each commit, since a replay leaves this thread no time for samples."""
+        if self._chain is not None:
+            self._head.set(self._chain.head_number)
+            self._irreversible.set(self._chain.irreversible)
+            self._head_time.set(self._chain.head_time)
+
+    def sample(self) -> None:
+        """Write the values of now."""
+        chain = self._chain
+        if chain is None:
+            return
+        facts = chain.globals
+        self._show_head()
+        self._age.set(max(0.0, self._now() - chain.head_time) if chain.head_number else 0.0)
+        self._participation.set(facts.participation_count / SLOTS_OF_PARTICIPATION)
+        self._emergency.set(facts.emergency_consensus_active)
+        self._hardfork.set(chain.last_hardfork)
+        self._pending.set(len(chain.waiting))
+        self._sample_validators(chain)
+
+    def _sample_validators(self, chain: Chain) -> None:
+        found = {name: chain.validator(name) for name in self._show_scheduled()}
+        known = {name: validator for name, validator in found.items() if validator is not None}
+        for name, validator in known.items():
+            place = self.places[name]
+            self._missed_of[place].reach(validator.total_missed)
+            self._last_of[place].set(validator.last_confirmed_block_num)
+        self._share_out(self._votes, [vote_of(each, chain.network) for each in known.values()])
+        self._share_out(self._running, [running_of(each, chain.network) for each in known.values()])
+
+    def _show_scheduled(self) -> Sequence[AccountName]:
+        """Give places to the validators of this round."""
+        scheduled = () if self._chain is None else [name for name in dict.fromkeys(self._chain.scheduled) if name]
+        self.places.show(scheduled)
+        return scheduled
+
+    def _share_out(self, gauges: dict[str, GaugeCell], hardforks: Sequence[str]) -> None:
+        tally = Tally(hardforks)
+        for name, gauge in gauges.items():
+            gauge.set(tally[name])
+
+
+def vote_of(validator: Validator, network: ChainParameters) -> str:
+    """The hardfork that a validator votes for."""
+    return hardfork_name(validator.hardfork_version_vote, network)
+
+
+def running_of(validator: Validator, network: ChainParameters) -> str:
+    """The last hardfork that a validator's program knows."""
+    return hardfork_name(hardfork_version_of(validator.running_version), network)
+
+
+def hardfork_name(version: int, network: ChainParameters) -> str:
+    """The number of the hardfork of a version, as a label has it."""
+    for hardfork in network.hardforks:
+        if hardfork.version == version and str(hardfork.number) in table.HARDFORK.values:
+            return str(hardfork.number)
+    return table.UNKNOWN if version > network.hardfork_version else table.HARDFORK.values[0]

@@ -1,0 +1,18 @@
+"""Every API that this program has, and the names of all their methods: the values that the label `method` can have."""
+
+from __future__ import annotations
+
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.dev_api import DEV_API
+from ledgerd.rpc.api.history_api import HISTORY_API
+from ledgerd.rpc.api.node_api import NODE_API
+from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.call.declarations import Api
+
+EVERY_API: tuple[Api, ...] = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
+
+
+def known_methods() -> tuple[str, ...]:
+    """The methods of all APIs, as `api.method`: alike in all processes of a node."""
+    return tuple(dict.fromkeys(method.full_name for api in EVERY_API for method in api))

@@ -1,0 +1,89 @@
+"""Assembles the service of the process that answers `GET /metrics`: it reads what the other processes count.
+
+A process of its own, so that a scrape takes time neither of the chain nor of those who answer clients. `service` is
+called there, by the name in its arguments.
+"""
+
+from __future__ import annotations
+
+import time
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.metrics.cells import Cells
+from ledgerd.metrics.exposition import OPENMETRICS, PLAIN, Exposition, format_for
+from ledgerd.metrics.layout import reader_layout
+from ledgerd.metrics.memory import READER_REGION, SharedMemory
+from ledgerd.metrics.meters.process import ProcessMeter, every_second
+from ledgerd.metrics.reading import MetricsReader
+from ledgerd.metrics.table import process
+from ledgerd.node.workers.known_methods import known_methods
+from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.view import Node, nothing_to_read
+from ledgerd.rpc.http.responses import Page
+from ledgerd.rpc.http.routes import json_page
+from ledgerd.rpc.http.service import Service
+
+if TYPE_CHECKING:
+    from ledgerd.rpc.call.limits import Limits
+    from ledgerd.rpc.link.link import Link
+
+METRICS_PARTS = "ledgerd.node.workers.metrics_worker:service"
+PROGRAM = "ledgerd"
+PATH = b"/metrics"
+
+
+class MetricsWorkerSettings(msgspec.Struct, frozen=True):
+    """The settings that the main process gives it."""
+
+    chain: str
+    memory: int
+    """The descriptor of the memory that all processes of the node share."""
+
+
+class MetricsPage:
+    """The page `/metrics`."""
+
+    def __init__(self, memory: SharedMemory, methods: tuple[str, ...]) -> None:
+        released = version(PROGRAM)
+        layout = reader_layout(released)
+        cells = Cells(memory.region(READER_REGION, layout.size), layout)
+        cells.gauge(process.BUILD, released).set(1.0)
+        self._reader = MetricsReader(memory, methods, released)
+        self._expositions = {text_format: Exposition(text_format) for text_format in (PLAIN, OPENMETRICS)}
+        self._scrapes = cells.counter(process.SCRAPES)
+        self._times = cells.histogram(process.SCRAPE_TIME)
+        self._process = ProcessMeter(cells)
+        self._delays = cells.histogram(process.LOOP_DELAY, process.MAIN_LOOP)
+
+    def page(self, accept: bytes) -> Page:
+        """All metrics of now, in the format that the client prefers."""
+        began = time.perf_counter()
+        text_format = format_for(accept)
+        text = self._expositions[text_format].text(self._reader.read())
+        self._scrapes.add()
+        self._times.observe(time.perf_counter() - began)
+        return Page(text, text_format.content_type.encode())
+
+    async def run(self) -> None:
+        """Sample this process for ever."""
+        self._process.sample()
+        await every_second(self._delays, self._process.sample)
+
+
+def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
+    """The service of the process."""
+    settings = msgspec.json.decode(order, type=MetricsWorkerSettings)
+    node = Node(parameters_of(settings.chain), nothing_to_read, link)
+    page = MetricsPage(SharedMemory(settings.memory), known_methods())
+    link.tasks.begin(page.run())
+    serves = Service(Dispatcher((), node, time.time, limits=limits), limits, {b"/health": _healthy})
+    serves.negotiated = {PATH: page.page}
+    return serves
+
+
+def _healthy() -> Page:
+    return json_page(healthy=True)
