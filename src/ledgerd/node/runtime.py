@@ -114,7 +114,13 @@ class Runtime:
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
         metrics.look_at(self.peers, self.history, self.webserver)
         self.webserver.count_in(memory)
+        self.status.show_details(metrics.stand)
         return metrics
+
+    @property
+    def metrics_addresses(self) -> list[tuple[str, int]]:
+        """Where metrics and the page of the operator are served."""
+        return [] if self._metrics is None else self._metrics.addresses
 
     def _second(self) -> int:
         return self.time.wall() // MICRO
