@@ -74,7 +74,6 @@ class Runtime:
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
-        self.status = StatusPart(self.chain, self.peers, self.time, self.webserver.stand)
         if "p2p" in configuration.application.plugins:
             self.webserver.offer(("node_api",), self.peers.handlers)
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
@@ -91,10 +90,12 @@ class Runtime:
             "validator_guard": self.guard,
             "webserver": self.webserver,
             EARLY: self.webserver.early,
-            STATUS: self.status,
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
-        self._metrics = self._metering(configuration)
+        self._metrics = metrics = self._metering(configuration)
+        show_details = None if metrics is None else metrics.stand
+        status = StatusPart(self.chain, self.peers, self.time, self.webserver.stand, show_details)
+        self._parts[STATUS] = status
         file = configuration.invocation.create_snapshot
         if file is not None:
             del self._parts[BOOTSTRAP]
@@ -104,7 +105,7 @@ class Runtime:
             )
         self._started: list[Part] = []
         self._supervisor = Supervisor()
-        self._supervisor.health.changed += [self.webserver.tell_health, self.status.take_health]
+        self._supervisor.health.changed += [self.webserver.tell_health, status.take_health]
 
     def _metering(self, configuration: Configuration) -> MetricsPart | None:
         endpoint = configuration.metrics.endpoint
@@ -114,7 +115,6 @@ class Runtime:
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
         metrics.look_at(self.peers, self.history, self.webserver)
         self.webserver.count_in(memory)
-        self.status.show_details(metrics.stand)
         return metrics
 
     @property
