@@ -24,6 +24,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("chain",),
     ("supervision", "metrics"),
     ("rpc", "p2p", "producer", "history", "snapshot"),
+    ("doctor",),
     ("node",),
     ("cli",),
 )

@@ -23,6 +23,11 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("offline",),
     ),
     "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets", "market_records")),
+    "doctor": (
+        ("finding", "patient"),
+        ("clock", "configuration", "disk", "keys", "ledger", "machine", "peers", "ports", "service"),
+        ("examination",),
+    ),
     "node": (
         ("build", "time_source", "unknown_hardforks"),
         ("config",),
@@ -71,7 +76,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """From the bottom: what stands in a room may import from the floors below its own there, and from itself."""
 
-ROOMS_WITH_ROOMS = ("chain", "metrics", "node", "p2p", "rpc")
+ROOMS_WITH_ROOMS = ("chain", "doctor", "metrics", "node", "p2p", "rpc")
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 

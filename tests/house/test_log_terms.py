@@ -26,13 +26,14 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "cli/progress.py": ("supervision/progress.py",),
     "node/datadir/opening.py": ("node/datadir/origin.py",),
     "node/lifecycle.py": (),  # remarks on the configuration: REASONS
-    "node/parts/guard.py": ("producer/guard.py",),
+    "node/parts/validators/guard.py": ("producer/guard.py",),
     "node/parts/peers.py": ("p2p/report.py",),
     "node/parts/replaying.py": ("node/parts/replaying.py", "supervision/progress.py"),
     "node/unknown_hardforks.py": ("chain/rules/validators/unknown_hardforks.py",),
     "p2p/network_state.py": ("p2p/network_state.py",),
     "p2p/shared/notices.py": (),  # why a peer is charged or closed: REASONS
     "p2p/sync/intake.py": ("p2p/sync/report.py",),
+    "producer/doppelganger.py": ("producer/doppelganger.py",),
     "producer/loop.py": ("producer/decision.py", "producer/streaks.py"),
     "snapshot/import_progress.py": ("supervision/progress.py",),
     "snapshot/jobs.py": ("snapshot/job.py",),

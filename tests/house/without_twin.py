@@ -223,7 +223,7 @@ GROUPS = (
         "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
-        node/parts/production node/parts/records node/parts/replaying
+        node/parts/records node/parts/replaying
         node/parts/webserver node/runtime node/workers/api_worker node/workers/key_recovery_worker
         """,
     ),
@@ -256,8 +256,21 @@ GROUPS = (
     ),
     Group(
         "what drives the producer's decision: proven by producers in virtual time",
-        ("producer/test_thousand_slots.py", "producer/test_double_sign.py", "node/parts/test_guard.py", "sim"),
+        (
+            "producer/test_thousand_slots.py",
+            "producer/test_double_sign.py",
+            "node/parts/validators/test_guard.py",
+            "sim",
+        ),
         "producer/clock producer/guard_facts producer/loop",
+    ),
+    Group(
+        "families of the doctor's checks: each prepared fault is named by the whole examination, and nothing else is",
+        ("doctor/test_faults.py", "docs/test_doctor.py", "cli/test_doctor.py"),
+        """
+        doctor/clock doctor/configuration doctor/disk doctor/examination doctor/finding doctor/keys doctor/ledger
+        doctor/machine doctor/patient doctor/peers doctor/ports doctor/service node/datadir/patient
+        """,
     ),
     Group(
         "their tests stand beside those of what they serve",
@@ -318,7 +331,7 @@ GROUPS = (
     ),
     Group(
         "how a node stands, for the page: proven by what is told and by what Chromium shows of it",
-        ("node/parts/watch/test_status.py", "rpc/http/page/test_page_in_chromium.py"),
+        ("node/parts/watching/test_status.py", "rpc/http/page/test_page_in_chromium.py"),
         "rpc/api/node_status rpc/api/operator_api",
     ),
     Group(

@@ -10,7 +10,7 @@ import pytest
 
 from ledgerd.node.config.options import BY_NAME
 from ledgerd.node.lifecycle import STOP_PATIENCE
-from ledgerd.node.parts.watch.stuck import CALL_EVERY, MOST_UNANSWERED
+from ledgerd.node.parts.watching.stuck import CALL_EVERY, MOST_UNANSWERED
 from ledgerd.rpc.http.routes import LINKS
 from tests.node.processes import LOOPBACK, NodeProcess, run_to_end
 

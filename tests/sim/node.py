@@ -19,6 +19,7 @@ from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.producer.clock import SECOND, TICK, SteadyClock
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
+from ledgerd.producer.doppelganger import Doppelganger, is_doppelganger_checked
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
@@ -43,6 +44,8 @@ class Node:
     parameters: ChainParameters = SEVEN
     """The network that it is of, as its program knows it."""
     genesis_time = GENESIS
+    checks_doppelganger = False
+    """Whether it looks out for another node with its keys."""
 
     def __init__(
         self,
@@ -79,11 +82,18 @@ class Node:
         access = ChainPeers(self.chain, self.clock())
         self.network = NetworkState(access, self._settings, self._node_id, self._random, self.clock())
         production = ProducerSettings(
-            names=tuple(sorted(self.keys)), keys=keyring(self.keys.values()), allows_stale=self.allows_stale
+            names=tuple(sorted(self.keys)),
+            keys=keyring(self.keys.values()),
+            allows_stale=self.allows_stale,
+            checks_doppelganger=self.checks_doppelganger,
         )
         signed = LastSigned(self._folder, self.parameters.chain_id)
         steady = SteadyClock(self.clock.monotonic, self.clock.wall)
-        self.producer = Producer(self.chain, production, signed, steady, peers=self)
+        self.doppelganger: Doppelganger | None = None
+        if is_doppelganger_checked(production, self.parameters):
+            slots = self.parameters.max_validators
+            self.doppelganger = Doppelganger(production, signed.latest, slots, steady)
+        self.producer = Producer(self.chain, production, signed, steady, peers=self, doppelganger=self.doppelganger)
         self.is_up = True
         self.runs += 1
         if self.keys:

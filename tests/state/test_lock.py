@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.state import StateReader, Store, StoreLocked
-from ledgerd.state.lock import LOCK_FILE, lock_writer
+from ledgerd.state.lock import LOCK_FILE, holder_of, lock_writer
 from tests.state.items import TABLES
 
 
@@ -47,3 +48,14 @@ def test_a_writer_does_not_keep_readers_out(tmp_path: Path) -> None:
 
     with lock_writer(tmp_path), StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         assert view.revision == 0
+
+
+def test_whoever_asks_for_the_holder_learns_its_number_and_takes_nothing(tmp_path: Path) -> None:
+    assert holder_of(tmp_path) is None
+    with lock_writer(tmp_path):
+        assert holder_of(tmp_path) == os.getpid()
+        assert holder_of(tmp_path) == os.getpid()
+    assert holder_of(tmp_path) is None
+
+    lock_writer(tmp_path).close()
+    assert (tmp_path / LOCK_FILE).read_text() == str(os.getpid())

@@ -55,6 +55,7 @@ CHAIN_ID = "chain id"
 
 Listener = Callable[[Event], None]
 Recorder = Callable[[Sequence[Event]], None]
+Onlooker = Callable[["Block", Outcome], None]
 
 
 class Chain(ChainView):
@@ -81,6 +82,7 @@ class Chain(ChainView):
         self._rolling_blocks = rolling_blocks
         self._listeners: list[Listener] = []
         self._recorders: list[Recorder] = []
+        self._onlookers: list[Onlooker] = []
         self._lap: Callable[[Lap], None] | None = None
         self._goes_on_trying: Callable[[], None] | None = None
 
@@ -196,12 +198,15 @@ class Chain(ChainView):
             self._pending.lend_signers(block.transactions)
         with self._pending.set_aside(skip):
             try:
-                return self._pushed(block, skip, instead_of)
+                outcome = self._pushed(block, skip, instead_of)
             finally:
                 self._linking.follow_trunk()
                 if commit:
                     self._commit()
                 self._tell_of_trial()
+        for see in self._onlookers:
+            see(block, outcome)
+        return outcome
 
     def _pushed(self, block: Block, skip: SkipFlags, instead_of: Collection[BlockId]) -> Outcome:
         if self._lap is None:
@@ -309,6 +314,13 @@ class Chain(ChainView):
     def subscribe(self, listener: Listener) -> None:
         """Subscribe to the events of committed blocks, in order."""
         self._listeners.append(listener)
+
+    def look_on(self, onlooker: Onlooker) -> None:
+        """Register who is shown every block that is pushed, with its outcome: also one that is refused or on a branch.
+
+        What it is shown may not be signed by whom it names.
+        """
+        self._onlookers.append(onlooker)
 
     def precede(self, recorder: Recorder) -> None:
         """Register a recorder, which is given the events of each commit before the state is committed.

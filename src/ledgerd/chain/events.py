@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId, TransactionId
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 
 NO_TRANSACTION = TransactionId(bytes(20))
@@ -39,6 +40,8 @@ class BlockApplied(NamedTuple):
     """The number of its slot, counted from the genesis (`current_aslot`)."""
     irreversible: int
     """The last irreversible block as soon as this one was applied."""
+    missed: tuple[AccountName, ...] = ()
+    """Whose slots between the block before and this one have no block, in the order of the slots."""
 
 
 class BlocksUndone(NamedTuple):

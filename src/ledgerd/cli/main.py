@@ -6,10 +6,24 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ledgerd.cli import check, debug, dev, history, key, markets, node, replay, snapshot, state, testnet
+from ledgerd.cli import (
+    check,
+    debug,
+    dev,
+    doctor,
+    history,
+    key,
+    markets,
+    node,
+    replay,
+    snapshot,
+    state,
+    testnet,
+    validator,
+)
 from ledgerd.protocol.errors import OperatorError
 
-COMMANDS = (replay, state, check, history, markets, snapshot, key, dev, testnet, debug)
+COMMANDS = (doctor, replay, state, check, history, markets, validator, snapshot, key, dev, testnet, debug)
 """A module for each command: `add_to` declares its arguments, `run` carries it out."""
 
 FAILED = 1

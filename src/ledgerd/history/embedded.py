@@ -19,6 +19,7 @@ from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.interface import BlockBytes
+from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import PIECE_KEY, pieces_of, shown_order
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.tables import (
@@ -60,6 +61,7 @@ class EmbeddedStore:
             self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
             self._watermarks = read_watermarks(self._disk.transaction, self._tables) or Watermarks()
             write_watermarks(self._disk.transaction, self._tables, self._watermarks)
+            missed_slots(self._disk.transaction, self._tables).begin(self._watermarks.head + 1)
             self._disk.commit()
         except StoreCorrupt as problem:
             self._lock.close()
@@ -139,6 +141,13 @@ class EmbeddedStore:
         self.close()
 
 
+def missed_slots(transaction: LmdbTransaction, tables: Tables) -> MissedSlots:
+    """The table of missed slots, which whoever writes a history has made."""
+    if tables.missed is None:
+        raise HistoryDamaged("it has no table of missed slots")
+    return MissedSlots(transaction, tables.header, tables.missed)
+
+
 class HistoryCommit:
     """What one commit changes."""
 
@@ -160,6 +169,7 @@ class HistoryCommit:
         self._operations, self._accounts = filters
         self._log = log
         self._rows = AccountRows(transaction, tables.ranges, tables.chunks)
+        self._missed = missed_slots(transaction, tables)
         self._references: dict[str, list[Reference]] = defaultdict(list)
         self._places: set[tuple[bytes, bytes]] = set()
 
@@ -189,6 +199,7 @@ class HistoryCommit:
             self.truncate(number - 1)
         kept = self._operations.kept(event)
         self._put_operations(event.block, kept)
+        self._missed.record(event)
         if number > irreversible or self._settings.keep_blocks:
             self._transaction.put(BLOCK_KEY.pack(number), event.block.packed, db=self._tables.blocks)
         self.watermarks = self.watermarks._replace(head=number)
@@ -237,7 +248,9 @@ class HistoryCommit:
         self._write_gathered()
         if number == 0:
             for table in self._tables[1:]:
-                self._transaction.drop(table, delete=False)
+                if table is not None:
+                    self._transaction.drop(table, delete=False)
+            self._missed.truncate(0)
             self.watermarks = Watermarks()
             return
         cursor = self._transaction.cursor(self._tables.operations)
@@ -250,6 +263,7 @@ class HistoryCommit:
         cursor = self._transaction.cursor(self._tables.blocks)
         while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             cursor.delete()
+        self._missed.truncate(number)
         self.watermarks = self.watermarks.cut(number)
 
     def _forget_entries(self, block: int) -> None:
@@ -287,6 +301,7 @@ class HistoryCommit:
             self._forget_operations(block)
             block = block_behind(self._transaction, self._tables, block)
         self._forget_blocks(min(ceiling, self.watermarks.irreversible))
+        self._missed.purge(ceiling)
 
     def _purge_accounts(self, keep: int) -> None:
         """The limit counts from the first block that is in the history of an account, which others may precede."""

@@ -18,6 +18,7 @@ from ledgerd.chain.log.files import LogKind
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes
+from ledgerd.history.missed import MissedBefore, MissedSlots
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.soundness import ReadLoggedBlock, Soundness
 from ledgerd.history.tables import Tables
@@ -77,6 +78,18 @@ class EmbeddedHistory(History):
         self._log.refresh()
         with self._begin() as transaction:
             yield EmbeddedView(transaction, self._tables, self._log, self._remembered)
+
+    def missed(self, first: int, last: int) -> tuple[int, list[MissedBefore]]:
+        """The slots without a block before the blocks of a range, and the first block of which they are recorded.
+
+        0 stands for a history that has none of them.
+        """
+        table = self._tables.missed
+        if table is None:
+            return 0, []
+        with self._begin() as transaction:
+            slots = MissedSlots(transaction, self._tables.header, table)
+            return slots.first, [*slots.between(first, last)]
 
     def faults(self, logged: ReadLoggedBlock) -> Iterator[str]:
         """What is wrong with all of it; the blocks that are not here are given by the log."""

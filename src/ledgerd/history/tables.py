@@ -36,6 +36,8 @@ class Tables(NamedTuple):
     """The blocks of transactions, sorted, under the first byte of their ids."""
     ranges: Database
     chunks: Database
+    missed: Database | None = None
+    """Slots without a block (`missed`); a history that an earlier version has written last has no such table."""
 
     @classmethod
     def open(cls, environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool) -> Tables:
@@ -51,7 +53,17 @@ class Tables(NamedTuple):
             table("transactions", is_set=True),
             table("ranges"),
             table("chunks"),
+            _later_table(environment, transaction, create=create),
         )
+
+
+def _later_table(
+    environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool
+) -> Database | None:
+    try:
+        return environment.open_db(b"missed", transaction, create=create)
+    except lmdb.NotFoundError:
+        return None
 
 
 class Watermarks(NamedTuple):

@@ -16,14 +16,16 @@ from ledgerd.node.metering.part import MetricsPart
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.broadcasts import Broadcasts
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.guard import GuardPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
 from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
-from ledgerd.node.parts.watch.status import StatusPart
-from ledgerd.node.parts.watch.stuck import StuckPart
+from ledgerd.node.parts.validators.guard import GuardPart
+from ledgerd.node.parts.validators.monitor import MonitorPart
+from ledgerd.node.parts.watching.self_check import SelfCheckPart
+from ledgerd.node.parts.watching.status import StatusPart
+from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.rpc.link.switchboard import Handler
@@ -36,15 +38,16 @@ log = logging.getLogger(__name__)
 
 METRICS = "metrics"
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
-STATUS = "status"
+MONITOR, SELF_CHECK, STATUS = "validator_monitor", "self_check", "status"
 """Parts that are not plugins."""
 
 FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, "operation_history", "block_info", REPLAY)
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
-LAST = ("validator", "validator_guard", "webserver", STATUS, WATCH)
-"""Started last and stopped first: the guard needs production to stop cleanly, the webserver needs all other parts."""
+LAST = (MONITOR, "validator", "validator_guard", "webserver", SELF_CHECK, STATUS, WATCH)
+"""Started last and stopped first: the monitor sees the first block that we make, the guard needs production to stop
+cleanly, the webserver needs all other parts."""
 
 
 class Runtime:
@@ -71,6 +74,7 @@ class Runtime:
         self.bootstrap = BootstrapPart(configuration, self.chain, self.newer_state)
         self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production, self.newer_state)
         self.guard = GuardPart(configuration, self.chain, self.peers, lambda: production.clock() // MICRO)
+        self.monitor = MonitorPart(configuration, self.chain, self.time)
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
@@ -90,6 +94,10 @@ class Runtime:
             "validator_guard": self.guard,
             "webserver": self.webserver,
             EARLY: self.webserver.early,
+            MONITOR: self.monitor,
+            SELF_CHECK: SelfCheckPart(
+                configuration, self.chain, self.peers, self.time.machine_second, lambda: production.clock_offset
+            ),
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
         self._metrics = metrics = self._metering(configuration)
@@ -145,8 +153,8 @@ class Runtime:
 
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
-        plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH)
-        plugins += () if self.is_one_shot else (METRICS, STATUS)
+        plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, MONITOR, WATCH)
+        plugins += () if self.is_one_shot else (METRICS, SELF_CHECK, STATUS)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)

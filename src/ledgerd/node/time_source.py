@@ -27,6 +27,11 @@ class TimeSource:
         steady = time.monotonic_ns() // 1_000
         return steady if self._clock.rate == 1.0 else int(steady * self._clock.rate)
 
+    @staticmethod
+    def machine_second() -> int:
+        """Seconds since 1970 by the clock of the machine, whatever the network's clock says: for files and disks."""
+        return time.time_ns() // 1_000_000_000
+
     def seconds(self) -> float:
         """The monotonic clock of the machine, in seconds: for durations on this machine."""
         return time.monotonic()

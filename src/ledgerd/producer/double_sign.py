@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -47,6 +47,14 @@ class SignedBlockRecord(msgspec.Struct, frozen=True):
         return replace(self, checksum=sha256(plain).hexdigest())
 
 
+class SignedSlot(NamedTuple):
+    """The block that was signed last."""
+
+    time: int
+    digest: bytes
+    """The hash that was signed: a stranger can change a signature and so the id of a block, but not this."""
+
+
 class SigningRecord(Protocol):
     """The interface that a producer asks before it signs, and tells afterwards."""
 
@@ -69,6 +77,11 @@ class LastSigned:
     def time(self) -> int:
         """The slot that was signed last; 0 when there is none."""
         return 0 if self._last is None else self._last.time
+
+    @property
+    def latest(self) -> SignedSlot | None:
+        """What was signed last; nothing when there is no record."""
+        return None if self._last is None else SignedSlot(self._last.time, self._block_of(self._last).header.digest)
 
     def refusal(self, slot: int, head_time: int) -> str:
         """Why a slot may not be signed; empty where it may."""
@@ -111,11 +124,14 @@ class LastSigned:
         """A block of ours that was signed and never applied, where it still continues the head."""
         if self._last is None or self._last.time <= head_time:
             return None
+        block = self._block_of(self._last)
+        return block if block.previous == head_id else None
+
+    def _block_of(self, signed: SignedBlockRecord) -> Block:
         try:
-            block = codec_of(Block).decode_exactly(bytes.fromhex(self._last.block))
+            return codec_of(Block).decode_exactly(bytes.fromhex(signed.block))
         except (CodecError, ValueError) as error:
             raise self._damaged() from error
-        return block if block.previous == head_id else None
 
     def _read(self) -> SignedBlockRecord | None:
         try:

@@ -29,6 +29,7 @@ from ledgerd.protocol.time_text import time_text
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.producer.doppelganger import Doppelganger
     from ledgerd.producer.double_sign import SigningRecord
     from ledgerd.producer.settings import ProducerSettings
     from ledgerd.protocol.block import Block
@@ -60,8 +61,8 @@ class Producer:
         *,
         peers: Peers | None = None,
         ask_time: Callable[[], None] = lambda: None,
+        doppelganger: Doppelganger | None = None,
     ) -> None:
-        self.chain = chain
         self._start = TestnetStart() if is_self_starting(chain.network, settings) else None
         self.settings = with_initiator(settings) if self._start else settings
         self._signed = signed
@@ -71,13 +72,16 @@ class Producer:
         self._guards = Guards(self.settings.allows_stale)
         self._step = StepGuard()
         self.streaks = Streaks()
+        self._doppelganger = doppelganger
         self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
-        chain.subscribe(self._remember)
+        self.move_to(chain)
 
     def move_to(self, chain: Chain) -> None:
-        """Use a chain that was opened again."""
+        """Use a chain, also one that was opened again."""
         self.chain = chain
         chain.subscribe(self._remember)
+        if self._doppelganger is not None:
+            chain.look_on(self._doppelganger.see)
 
     # -- before the first tick
 
@@ -117,7 +121,7 @@ class Producer:
         if self._start is not None:
             self._start.step(self.chain)
         now, facts, decision = self._look()
-        decision = self._doubted(decision, facts, now // SECOND)
+        decision = self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND)
         if decision.duty is not None and decision.outcome is TickOutcome.PRODUCED:
             decision = self._produce(decision, decision.duty, facts)
         if decision.asks_for_resync:
@@ -142,6 +146,19 @@ class Producer:
             f"head block is of {time_text(facts.head_time)}. Is the time right?"
         )
         return Decision(TickOutcome.CLOCK_STEPPED, reason, decision.duty)
+
+    def _watched(self, decision: Decision, second: int) -> Decision:
+        """Make no block before the doppelganger check has watched for a round, and none after it has found one."""
+        if self._doppelganger is None:
+            return decision
+        self._doppelganger.count(second, self._peers.count)
+        duty = decision.duty
+        if duty is None or decision.outcome is not TickOutcome.PRODUCED:
+            return decision
+        state = self._doppelganger.refusal(duty.name)
+        if state.stopped:
+            return Decision(TickOutcome.DOPPELGANGER, state.stopped, duty)
+        return Decision(TickOutcome.WATCHING, state.watching, duty) if state.watching else decision
 
     def _facts(self) -> Facts:
         return read_facts(self.chain, self.settings.names)
@@ -225,6 +242,8 @@ class Producer:
         key = self.settings.keys[facts.keys[duty.name]]
         block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
         self._signed.record(block)
+        if self._doppelganger is not None:
+            self._doppelganger.given(block)
         return block
 
     @property

@@ -10,8 +10,8 @@ from ledgerd.protocol.names import AccountName
 
 
 class TickOutcome(IntEnum):
-    """The result codes of the reference, and two of our own. Its 1, `not_synced`, is for a node that holds up its chain
-    to export or rebuild the state, which ours never does; its 7, `consecutive`, it never gives.
+    """The result codes of the reference, and four of our own. Its 1, `not_synced`, is for a node that holds up its
+    chain to export or rebuild the state, which ours never does; its 7, `consecutive`, it never gives.
     """
 
     PRODUCED = 0
@@ -27,6 +27,10 @@ class TickOutcome(IntEnum):
     """Ours: a block of this slot, or of a later one, may have left this node before."""
     CLOCK_STEPPED = 12
     """Ours: the clock was set forward, and no block has confirmed it."""
+    WATCHING = 13
+    """Ours: the doppelganger check has not watched for a round yet."""
+    DOPPELGANGER = 14
+    """Ours: another node signs with our key."""
 
 
 class Duty(NamedTuple):

@@ -50,6 +50,7 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     ntp: NtpSettings = NtpSettings()
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False
+    checks_doppelganger: bool = False
 
     @property
     def is_emergency_master(self) -> bool:

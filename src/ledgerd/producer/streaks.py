@@ -18,7 +18,7 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEO
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.time_text import time_text
 
-MISSING_KEY_EVERY = CLOCK_STEPPED_EVERY = 60
+MISSING_KEY_EVERY = CLOCK_STEPPED_EVERY = DOPPELGANGER_EVERY = 60
 IDLE_WARNING = 500
 BEHIND_HEAD_WARNINGS = (3, 10, 60, 120)
 TIME_ASKED_AT = 10
@@ -31,6 +31,8 @@ QUIET = {
     TickOutcome.NOT_MY_TURN: (logging.ERROR, MISSING_KEY_EVERY),
     TickOutcome.ALREADY_SIGNED: (logging.ERROR, BLOCK_INTERVAL),
     TickOutcome.CLOCK_STEPPED: (logging.ERROR, CLOCK_STEPPED_EVERY),
+    TickOutcome.WATCHING: (logging.INFO, DOPPELGANGER_EVERY),
+    TickOutcome.DOPPELGANGER: (logging.ERROR, DOPPELGANGER_EVERY),
     TickOutcome.MINORITY_FORK: (logging.ERROR, BLOCK_INTERVAL),
     TickOutcome.LOW_PARTICIPATION: (logging.ERROR, BLOCK_INTERVAL),
     TickOutcome.NO_PRIVATE_KEY: (logging.INFO, BLOCK_INTERVAL),

@@ -12,6 +12,25 @@ from ledgerd.state.errors import StoreLocked
 LOCK_FILE = "writer.lock"
 
 
+def holder_of(folder: Path) -> int | None:
+    """The process that has the lock, 0 where its number is not known; nothing while nobody has it.
+
+    It holds the lock itself for a moment, without writing to the file.
+    """
+    try:
+        file = (folder / LOCK_FILE).open("rb")
+    except OSError:
+        return None
+    with file:
+        try:
+            _try_shared(file)
+        except OSError:
+            file.seek(0)
+            text = file.read(32).decode("ascii", "replace").strip()
+            return int(text) if text.isdecimal() else 0
+    return None
+
+
 def lock_writer(folder: Path) -> IO[bytes]:
     """Lock the folder for writing until the returned file is closed; `StoreLocked` when another process has it."""
     file = (folder / LOCK_FILE).open("a+b")
@@ -41,8 +60,13 @@ if sys.platform == "win32":
         file.seek(_LOCKED_BYTE)
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
 
+    _try_shared = _lock
+
 else:
     import fcntl
 
     def _lock(file: IO[bytes]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _try_shared(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -1,25 +1,52 @@
-"""Which needed parts of a program are down, and why."""
+"""Which needed parts of a program are down, and why, and what else its operator has to see to."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+
+class HealthNews(NamedTuple):
+    """The whole health at a change."""
+
+    down: Mapping[str, str]
+    """The parts that are down, each with the reason."""
+    warnings: tuple[str, ...] = ()
+    """What the operator has to see to, while the program still works."""
 
 
 class Health:
-    """The parts that are down. Any thread may write it; listeners are called at each change."""
+    """The parts that are down, and warnings. Any thread may write it; listeners are called at each change."""
 
     def __init__(self) -> None:
         self._down: dict[tuple[str, str], str] = {}
+        self._warnings: dict[tuple[str, str], str] = {}
         self._lock = threading.Lock()
-        self.changed: list[Callable[[Mapping[str, str]], None]] = []
-        """Called with the parts that are down, on the thread of the change."""
+        self.changed: list[Callable[[HealthNews], None]] = []
+        """Called on the thread of the change."""
 
     @property
     def down(self) -> dict[str, str]:
         """The parts that are down, each with the reason."""
         with self._lock:
             return {part: f"{name}: {reason}" for (part, name), reason in reversed(self._down.items())}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings, in the order in which they came."""
+        with self._lock:
+            return tuple(self._warnings.values())
+
+    def warn(self, part: str, name: str, text: str) -> None:
+        """Set the warning of a name, or take it back with an empty text."""
+        with self._lock:
+            is_new = self._warnings.get((part, name), "") != text
+            if text:
+                self._warnings[part, name] = text
+            else:
+                self._warnings.pop((part, name), None)
+        self._tell(is_new=is_new)
 
     def set_down(self, part: str, name: str, reason: str) -> None:
         """Record that something of a part does not work."""
@@ -36,6 +63,6 @@ class Health:
 
     def _tell(self, *, is_new: bool) -> None:
         if is_new:
-            down = self.down
+            news = HealthNews(self.down, self.warnings)
             for tell in self.changed:
-                tell(down)
+                tell(news)

@@ -162,6 +162,11 @@ class Work:
         if self.is_needed and self._health is not None:
             self._health.set_up(self.part, name)
 
+    def warn(self, name: str, text: str) -> None:
+        """Report what the operator has to see to, while the program still works; an empty text takes it back."""
+        if self._health is not None:
+            self._health.warn(self.part, name, text)
+
     def say(self, text: str) -> None:
         """Log a restart, or why there is none."""
         log.warning("%s", text, extra=limited(self._lines))

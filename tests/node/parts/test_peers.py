@@ -63,3 +63,15 @@ def test_a_producer_with_few_peers_dials_its_seeds_after_each_block(
         part.broadcast_block(MagicMock())
 
     assert driver.network.reconnect_seeds.called is dials
+
+
+@pytest.mark.parametrize(("incoming", "has"), [((), False), ((False,), False), ((False, True), True)])
+def test_a_peer_that_has_dialled_us_is_told_from_one_that_we_have(
+    tmp_path: Path, incoming: tuple[bool, ...], *, has: bool
+) -> None:
+    driver = MagicMock()
+    driver.network.core.live.return_value = [MagicMock(is_incoming=each) for each in incoming]
+    part = PeersPart(read(tmp_path, ""), MagicMock(), TimeSource())
+    assert not part.has_inbound
+    with patch.object(part, "_driver", driver):
+        assert part.has_inbound is has

@@ -18,9 +18,9 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.describe.openrpc import document_of
-from ledgerd.rpc.http.routes import LONGEST_SILENCE, PartsDown, routes_of
+from ledgerd.rpc.http.routes import LONGEST_SILENCE, NodeHealth, routes_of
 from ledgerd.rpc.http.service import PageRoutes, Service
-from ledgerd.rpc.link.topics import packed_topic
+from ledgerd.rpc.link.topics import HealthReport, packed_topic
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
 from tests.chain.ledgers import change, close_all, fresh_ledger
@@ -46,12 +46,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def down() -> PartsDown:
-    return PartsDown()
+def health() -> NodeHealth:
+    return NodeHealth()
 
 
 @contextmanager
-def pages(folder: Path, clock: Clock, down: PartsDown, vote: int = 0) -> Iterator[PageRoutes]:
+def pages(folder: Path, clock: Clock, health: NodeHealth, vote: int = 0) -> Iterator[PageRoutes]:
     """The pages of a node whose head is block 1234, and whose validator votes for a hardfork."""
     ledger = fresh_ledger(folder)
     change(ledger, ledger.globals, head_block_number=1234, time=HEAD_TIME)
@@ -59,12 +59,12 @@ def pages(folder: Path, clock: Clock, down: PartsDown, vote: int = 0) -> Iterato
     ledger.store.commit()
     close_all()
     with StateReader.open(folder / "state", STORED_TABLES) as reader:
-        yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock, down)
+        yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock, health)
 
 
 @pytest.fixture
-def routes(tmp_path: Path, clock: Clock, down: PartsDown) -> Iterator[PageRoutes]:
-    with pages(tmp_path, clock, down) as routes:
+def routes(tmp_path: Path, clock: Clock, health: NodeHealth) -> Iterator[PageRoutes]:
+    with pages(tmp_path, clock, health) as routes:
         yield routes
 
 
@@ -101,9 +101,9 @@ def test_a_node_whose_head_is_new_is_ready(routes: PageRoutes, clock: Clock) -> 
 
 
 def test_a_node_that_is_ready_warns_of_votes_for_an_unknown_hardfork(
-    tmp_path: Path, clock: Clock, down: PartsDown
+    tmp_path: Path, clock: Clock, health: NodeHealth
 ) -> None:
-    with pages(tmp_path, clock, down, vote=version_number(9, 1)) as routes:
+    with pages(tmp_path, clock, health, vote=version_number(9, 1)) as routes:
         page = routes[b"/ready"]()
 
     assert page.status == 200
@@ -122,8 +122,8 @@ def test_a_node_whose_head_is_old_is_not_ready(routes: PageRoutes, clock: Clock)
     }
 
 
-def test_a_node_with_a_part_that_is_down_is_not_ready(routes: PageRoutes, down: PartsDown) -> None:
-    down.take(packed_topic({"webserver": "API worker 1: exit code -9", "history": "the disk is full"}))
+def test_a_node_with_a_part_that_is_down_is_not_ready(routes: PageRoutes, health: NodeHealth) -> None:
+    health.take(packed_topic(HealthReport({"webserver": "API worker 1: exit code -9", "history": "the disk is full"})))
     page = routes[b"/ready"]()
 
     assert page.status == 503
@@ -132,8 +132,16 @@ def test_a_node_with_a_part_that_is_down_is_not_ready(routes: PageRoutes, down: 
         "head_block_number": 1234,
         "reason": "history is down: the disk is full; webserver is down: API worker 1: exit code -9",
     }
-    down.take(packed_topic({}))
+    health.take(packed_topic(HealthReport({})))
     assert routes[b"/ready"]().status == 200
+
+
+def test_a_node_that_is_ready_tells_the_warnings_of_its_parts(routes: PageRoutes, health: NodeHealth) -> None:
+    health.take(packed_topic(HealthReport({}, ("the disk is nearly full", "the clock is wrong"))))
+    page = routes[b"/ready"]()
+
+    assert page.status == 200
+    assert json.loads(page.body)["warning"] == "the disk is nearly full; the clock is wrong"
 
 
 def test_a_node_without_a_state_is_not_ready(without_state: PageRoutes) -> None:

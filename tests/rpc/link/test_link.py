@@ -12,12 +12,12 @@ import pytest
 
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.rpc.http.routes import PartsDown
+from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.link import switchboard
 from ledgerd.rpc.link.frames import Reply, frame
 from ledgerd.rpc.link.link import HEAD, MAX_QUEUED_EVENTS, STOP, Link, Unreachable, Violation
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
-from ledgerd.rpc.link.topics import HEALTH, WAITING, packed_topic
+from ledgerd.rpc.link.topics import HEALTH, WAITING, HealthReport, packed_topic
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
 from tests.rpc.loopback import play, until
@@ -218,14 +218,15 @@ def test_a_new_head_clears_the_cache_before_subscribers_get_the_block() -> None:
 
 def test_a_worker_that_comes_later_hears_which_parts_are_down() -> None:
     async def scene() -> None:
-        board, down = Switchboard({}), PartsDown()
-        board.stand(HEALTH, packed_topic({"webserver": "API worker 0: it has ended"}))
+        board, health = Switchboard({}), NodeHealth()
+        news = HealthReport({"webserver": "API worker 0: it has ended"}, ("the disk is nearly full",))
+        board.stand(HEALTH, packed_topic(news))
         link = Link()
-        link.on(HEALTH, down.take)
+        link.on(HEALTH, health.take)
         async with linked(board, link):
-            await until(lambda: down.reasons == {"webserver": "API worker 0: it has ended"})
-            board.stand(HEALTH, packed_topic({}))
-            await until(lambda: not down.reasons)
+            await until(lambda: health.report == news)
+            board.stand(HEALTH, packed_topic(HealthReport({})))
+            await until(lambda: not health.report.down)
 
     play(scene)
 

@@ -68,8 +68,10 @@ class Trunk:
             session.push()
         now = self.ledger.globals
         irreversible = now.last_irreversible_block_num
-        operations = tuple(self.ledger.operations)
-        self.happened.append(BlockApplied(block, operations, now.average_block_size, now.current_aslot, irreversible))
+        operations, missed = tuple(self.ledger.operations), tuple(self.ledger.missed)
+        self.happened.append(
+            BlockApplied(block, operations, now.average_block_size, now.current_aslot, irreversible, missed)
+        )
         if irreversible > irreversible_before:
             self.store.irreversible(irreversible)
             self.happened.append(IrreversibleAdvanced(irreversible))

@@ -102,6 +102,8 @@ class Ledger:
         self.cursor = BlockCursor()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
+        self.missed: list[AccountName] = []
+        """Whose slots before the present block have none, in the order of the slots."""
         self.noted: list[Any] = []
         """What followers note of these operations, to be written at the end of the block, all at once."""
         self.is_producing = False

@@ -98,6 +98,7 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
     context = BlockContext(block, skip, ledger.now)
     ledger.operations.clear()
+    ledger.missed.clear()
     ledger.noted.clear()
     ledger.cursor.begin_block(block.number, block.timestamp)
     for step in STEPS:

@@ -73,6 +73,7 @@ def _hold_to_account(ledger: Ledger, context: BlockContext, missed: int) -> None
     emergency = is_emergency(ledger)
     for slot in range(1, missed + 1):
         validator = ledger.validator(scheduled_validator(ledger, slot))
+        ledger.missed.append(validator.owner)
         if validator.owner == context.producer.owner:
             continue
         with ledger.editing(validator):

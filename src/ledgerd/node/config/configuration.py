@@ -32,6 +32,7 @@ from ledgerd.node.config.options.invocation import INVOCATION, Invocation
 from ledgerd.node.config.options.prediction_market import MarketRecordOptions
 from ledgerd.node.config.options.testnet_plugin import TestnetOptions
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
+from ledgerd.node.config.options.validator_monitor import MonitorSettings
 from ledgerd.node.config.reading import OptionReader, Setting
 from ledgerd.node.config.text import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
@@ -53,6 +54,7 @@ class Configuration(msgspec.Struct, frozen=True):
     metrics: MetricsSettings
     validator: ProducerSettings
     validator_guard: GuardSettings
+    validator_monitor: MonitorSettings
     snapshot: SnapshotSettings
     history: HistorySettings
     custom_protocol: CustomProtocolOptions

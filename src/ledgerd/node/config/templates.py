@@ -97,6 +97,7 @@ WITNESS = Template(
         "metrics-endpoint": ("127.0.0.1:9190",),
         "enable-stale-production": ("false",),
         "required-participation": ("3300",),
+        "doppelganger-check": ("true",),
         "validator-guard-disable": ("5",),
     },
     {

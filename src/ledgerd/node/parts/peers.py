@@ -127,6 +127,11 @@ class PeersPart(Part):
         """How many connections are open."""
         return 0 if self._driver is None else self._driver.network.core.connections
 
+    @property
+    def has_inbound(self) -> bool:
+        """Whether a peer is there that has dialled this node."""
+        return self._driver is not None and any(peer.is_incoming for peer in self._driver.network.core.live())
+
     def standing(self) -> PeerNetwork:
         """The answer to `node_api.network`."""
         if self._driver is None:

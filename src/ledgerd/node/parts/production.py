@@ -9,6 +9,7 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import TimeSource
 from ledgerd.producer.clock import SteadyClock
+from ledgerd.producer.doppelganger import Doppelganger, WatchState, is_doppelganger_checked
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.ntp_client import NtpClient
@@ -41,7 +42,7 @@ class ProductionPart(Part):
     def __init__(
         self, configuration: Configuration, chain: ChainPart, time: TimeSource, peers: Peers | None = None
     ) -> None:
-        super().__init__("validator", Ending.ENDS_PROGRAM)
+        super().__init__("validator", Ending.ENDS_PROGRAM, is_needed=True)
         self._configuration = configuration
         self._chain = chain
         self._peers = peers or Nobody()
@@ -49,9 +50,15 @@ class ProductionPart(Part):
         self._ntp = self._time_servers(time)
         self.clock = SteadyClock(time.monotonic, time.wall, self._offset)
         self.producer: Producer | None = None
+        self._doppelganger: Doppelganger | None = None
 
     def _offset(self) -> int:
         return 0 if self._ntp is None else self._ntp.offset
+
+    @property
+    def clock_offset(self) -> int | None:
+        """Microseconds by which the machine's clock is behind the time servers; nothing before one has answered."""
+        return None if self._ntp is None else self._ntp.known.offset
 
     def _time_servers(self, time: TimeSource) -> NtpClient | None:
         if self._chain.network.clock.is_own:
@@ -74,10 +81,25 @@ class ProductionPart(Part):
     def _begin(self, chain: Chain) -> None:
         signed = LastSigned(self._configuration.invocation.data_dir, chain.network.chain_id)
         ask_time = self._ntp.ask_soon if self._ntp else (lambda: None)
+        settings = self._configuration.validator
+        if self._doppelganger is None and is_doppelganger_checked(settings, chain.network):
+            slots = chain.network.max_validators
+            self._doppelganger = Doppelganger(settings, signed.latest, slots, self.clock, self._tell_of_doppelganger)
         self.producer = Producer(
-            chain, self._configuration.validator, signed, self.clock, peers=self._peers, ask_time=ask_time
+            chain,
+            settings,
+            signed,
+            self.clock,
+            peers=self._peers,
+            ask_time=ask_time,
+            doppelganger=self._doppelganger,
         )
         self.producer.begin()
+
+    def _tell_of_doppelganger(self, state: WatchState) -> None:
+        if state.stopped:
+            self.work.set_down("signing", state.stopped)
+        self.work.warn("doppelganger", state.watching)
 
     async def stop(self) -> None:
         """Stop after the present tick."""

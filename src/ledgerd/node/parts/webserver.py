@@ -20,7 +20,16 @@ from ledgerd.node.workers.early_answers import EarlyAnswers
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
-from ledgerd.rpc.link.topics import APPLIED_BLOCK, HEALTH, INCLUDED, WAITING, Inclusion, PendingChange, packed_topic
+from ledgerd.rpc.link.topics import (
+    APPLIED_BLOCK,
+    HEALTH,
+    INCLUDED,
+    WAITING,
+    HealthReport,
+    Inclusion,
+    PendingChange,
+    packed_topic,
+)
 from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.part import Part
 
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
     from ledgerd.metrics.memory import SharedMemory
     from ledgerd.rpc.settings import WebserverSettings
     from ledgerd.state.records import Row
+    from ledgerd.supervision.health import HealthNews
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +95,7 @@ class WebserverPart(Part):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._workers: Workers | None = None
         self.board = Switchboard(handlers)
+        self._health = packed_topic(HealthReport({}))
         self._inherited: tuple[int, ...] = ()
 
     def count_in(self, memory: SharedMemory) -> None:
@@ -125,6 +136,7 @@ class WebserverPart(Part):
                         {"kind": kind, "host": endpoint.host, "port": endpoint.port},
                     )
         self._loop = asyncio.get_running_loop()
+        self._stand_by_health()
         await self._chain.attach(self._follow)
         self._workers = Workers(
             self.board,
@@ -178,9 +190,14 @@ class WebserverPart(Part):
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.stand, topic, payload)
 
-    def tell_health(self, down: Mapping[str, str]) -> None:
-        """Publish to the workers which parts are down; from any thread."""
-        self.stand(HEALTH, packed_topic(down))
+    def tell_health(self, news: HealthNews) -> None:
+        """Publish to the workers which parts are down, and warnings; from any thread, also before the start."""
+        self._health = packed_topic(HealthReport(dict(news.down), news.warnings))
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._stand_by_health)
+
+    def _stand_by_health(self) -> None:
+        self.board.stand(HEALTH, self._health)
 
     async def stop(self) -> None:
         """Answer the requests in flight, then stop."""

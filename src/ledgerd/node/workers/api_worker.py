@@ -32,7 +32,7 @@ from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.view import Node
-from ledgerd.rpc.http.routes import PartsDown, routes_of
+from ledgerd.rpc.http.routes import NodeHealth, routes_of
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.topics import HEALTH, STATUS, WAITING
 from ledgerd.rpc.link.waiting import WaitingReader
@@ -101,11 +101,11 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
         waiting.take(payload)
         dispatcher.cache.clear()
 
-    down = PartsDown()
+    health = NodeHealth()
     link.on(WAITING, more_waits)
-    link.on(HEALTH, down.take)
+    link.on(HEALTH, health.take)
     link.on(STATUS, status.take_status)
-    serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, down))
+    serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, health))
     serves.is_private = DEV_API in apis
     if settings.metrics != NO_METRICS:
         link.tasks.begin(WorkerMetrics(settings.metrics, link.number, serves, known_methods()).run())

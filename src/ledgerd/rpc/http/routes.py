@@ -14,7 +14,7 @@ from ledgerd.rpc.describe.openrpc import document_of
 from ledgerd.rpc.http.page.person import person_page
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import PageRoutes
-from ledgerd.rpc.link.topics import health_of
+from ledgerd.rpc.link.topics import HealthReport, health_of
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 
 LONGEST_SILENCE = 60
@@ -27,20 +27,22 @@ LINKS = {
 }
 
 
-class PartsDown:
-    """The needed parts of the node that are down, each with the reason, as last published by the main process."""
+class NodeHealth:
+    """The health of the node, as last published by the main process."""
 
     def __init__(self) -> None:
-        self.reasons: dict[str, str] = {}
+        self.report = HealthReport({})
 
     def take(self, payload: bytes) -> None:
         """Take an event of the topic `HEALTH`."""
-        self.reasons = health_of(payload)
+        self.report = health_of(payload)
 
 
-def routes_of(apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown | None = None) -> PageRoutes:
+def routes_of(
+    apis: Sequence[Api], node: Node, clock: Callable[[], float], health: NodeHealth | None = None
+) -> PageRoutes:
     """The pages of a worker; `clock` is that of the network."""
-    shown = Pages(apis, node, clock, down or PartsDown())
+    shown = Pages(apis, node, clock, health or NodeHealth())
     return {
         b"/": cache(shown.person),
         b"/health": shown.health,
@@ -57,11 +59,11 @@ def json_page(status: int = 200, **fields: Json) -> Page:
 class Pages:
     """The pages of a worker."""
 
-    def __init__(self, apis: Sequence[Api], node: Node, clock: Callable[[], float], down: PartsDown) -> None:
+    def __init__(self, apis: Sequence[Api], node: Node, clock: Callable[[], float], health: NodeHealth) -> None:
         self._apis = apis
         self._node = node
         self._clock = clock
-        self._down = down
+        self._health = health
 
     def _head(self) -> DynamicGlobalProperty | None:
         """The properties of the head; None if there is no state."""
@@ -84,8 +86,9 @@ class Pages:
         if age > LONGEST_SILENCE:
             reason = f"the head block is {age} seconds old"
             return json_page(503, ready=False, head_block_number=head.head_block_number, reason=reason)
-        if self._down.reasons:
-            reason = "; ".join(f"{part} is down: {why}" for part, why in sorted(self._down.reasons.items()))
+        down = self._health.report.down
+        if down:
+            reason = "; ".join(f"{part} is down: {why}" for part, why in sorted(down.items()))
             return json_page(503, ready=False, head_block_number=head.head_block_number, reason=reason)
         warning = self._warning()
         if warning:
@@ -96,7 +99,7 @@ class Pages:
         """What the operator has to see to while the node still answers."""
         with self._node.reading() as state:
             votes = unknown_hardfork_votes(state, self._node.network)
-        return "" if votes is None else str(votes)
+        return "; ".join((*self._health.report.warnings, *(() if votes is None else (str(votes),))))
 
     def openrpc(self) -> Page:
         """The OpenRPC document."""

@@ -5,8 +5,6 @@ The node answers requests with handlers of its switchboard, and publishes the ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
 APPLIED_BLOCK = "applied block"
@@ -27,7 +25,7 @@ WAITING = "waiting transactions"
 
 
 HEALTH = "health"
-"""An event at each change of the needed parts that are down, each with the reason."""
+"""An event at each change of the health of the node: a `HealthReport`."""
 
 
 STATUS = "status"
@@ -62,7 +60,15 @@ class PendingChange(msgspec.Struct, frozen=True, array_like=True):
     rows: list[tuple[int, int, bytes | None]]
 
 
-def packed_topic(value: Broadcast | Inclusion | PendingChange | Mapping[str, str]) -> bytes:
+class HealthReport(msgspec.Struct, frozen=True, array_like=True):
+    """What `/ready` tells of the main process."""
+
+    down: dict[str, str]
+    """The needed parts that are down, each with the reason."""
+    warnings: tuple[str, ...] = ()
+
+
+def packed_topic(value: Broadcast | Inclusion | PendingChange | HealthReport) -> bytes:
     """The bytes of a payload."""
     return msgspec.msgpack.encode(value)
 
@@ -82,6 +88,6 @@ def pending_change_of(payload: bytes) -> PendingChange:
     return msgspec.msgpack.decode(payload, type=PendingChange)
 
 
-def health_of(payload: bytes) -> dict[str, str]:
-    """The parts that are down, in an event."""
-    return msgspec.msgpack.decode(payload, type=dict[str, str])
+def health_of(payload: bytes) -> HealthReport:
+    """The report in an event."""
+    return msgspec.msgpack.decode(payload, type=HealthReport)

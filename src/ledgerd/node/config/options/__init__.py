@@ -17,6 +17,7 @@ from ledgerd.node.config.options.snapshot import SNAPSHOT
 from ledgerd.node.config.options.testnet_plugin import TESTNET_PLUGIN
 from ledgerd.node.config.options.validator import VALIDATOR
 from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
+from ledgerd.node.config.options.validator_monitor import VALIDATOR_MONITOR
 from ledgerd.node.config.options.webserver import WEBSERVER
 
 SECTIONS: dict[str, OptionSection[Any]] = {
@@ -28,6 +29,7 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "metrics": METRICS,
     "validator": VALIDATOR,
     "validator_guard": VALIDATOR_GUARD,
+    "validator_monitor": VALIDATOR_MONITOR,
     "snapshot": SNAPSHOT,
     "history": HISTORY,
     "custom_protocol": CUSTOM_PROTOCOL,

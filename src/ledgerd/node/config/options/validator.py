@@ -60,6 +60,8 @@ def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
 
 
 def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
+    if record.checks_doppelganger and record.allows_stale:
+        surroundings.remark("doppelganger-check does nothing where enable-stale-production is on")
     if 0 < record.required_participation < ALL_PARTICIPATE // 100:
         surroundings.remark(
             f"required-participation = {record.required_participation} is less than one percent: it counts "
@@ -176,6 +178,15 @@ VALIDATOR = OptionSection(
             "The number of slots that production gives up for a competing block before it makes one all the same.",
             default="21",
             field="collision_timeout",
+        ),
+        Option(
+            "doppelganger-check",
+            BOOL,
+            "Watch for a round of slots before the first block is signed, and sign nothing more as soon as a block "
+            "arrives that another node has signed with a key of this one. Off where enable-stale-production is on.",
+            default="false",
+            ours=True,
+            field="checks_doppelganger",
         ),
         Option(
             "debug-block-production",

@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.watch import stuck
-from ledgerd.node.parts.watch.stuck import MOST_UNANSWERED, STUCK, Calls, StuckPart, note_restart
+from ledgerd.node.parts.watching import stuck
+from ledgerd.node.parts.watching.stuck import MOST_UNANSWERED, STUCK, Calls, StuckPart, note_restart
 
 
 def test_nine_calls_without_an_answer_are_too_many() -> None:

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ledgerd.rpc.api.node_status import NodeStatus, Problem
 from ledgerd.rpc.http.routes import LONGEST_SILENCE
+from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.progress import many
 
 LOW_PARTICIPATION = 128 * 2 // 3
 FEWEST_PEERS = 3
 
 
-def problems_of(status: NodeStatus, age: int, down: Mapping[str, str]) -> tuple[Problem, ...]:
+def problems_of(status: NodeStatus, age: int, health: HealthNews) -> tuple[Problem, ...]:
     """What is wrong, the worst first; `age` is that of the head in seconds."""
-    return tuple(_problems(status, age, down))
+    return tuple(_problems(status, age, health))
 
 
-def _problems(status: NodeStatus, age: int, down: Mapping[str, str]) -> Iterator[Problem]:
-    for part, reason in sorted(down.items()):
+def _problems(status: NodeStatus, age: int, health: HealthNews) -> Iterator[Problem]:
+    for part, reason in sorted(health.down.items()):
         yield Problem(
             f"{part} is down: {reason}",
             "It is started again by itself. Where it stays down, the log says why before the first restart.",
         )
+    for warning in health.warnings:
+        yield Problem(warning, "`ledgerd doctor` says more.")
     peers = status.peers
     if status.head == 0:
         yield Problem("there are no blocks yet", "Wait for the first block of peers, or for a snapshot.")

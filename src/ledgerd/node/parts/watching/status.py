@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
 from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
-from ledgerd.node.parts.watch.problems import problems_of
-from ledgerd.node.parts.watch.recent_lines import RecentLines
-from ledgerd.node.parts.watch.slots import SlotRecord
+from ledgerd.node.parts.watching.problems import problems_of
+from ledgerd.node.parts.watching.recent_lines import RecentLines
+from ledgerd.node.parts.watching.slots import SlotRecord
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.rpc.api.node_status import (
@@ -27,6 +27,7 @@ from ledgerd.rpc.api.node_status import (
     packed_status,
 )
 from ledgerd.rpc.link.topics import DETAILS, STATUS
+from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
@@ -69,12 +70,11 @@ class StatusPart(Part):
         self._heads: deque[tuple[float, int]] = deque()
         self._last: NodeStatus | None = None
         self._lines = RecentLines()
-        self.down: Mapping[str, str] = {}
-        """The needed parts that are down, each with the reason."""
+        self._health = HealthNews({})
 
-    def take_health(self, down: Mapping[str, str]) -> None:
-        """Take the parts that are down; from any thread."""
-        self.down = dict(down)
+    def take_health(self, news: HealthNews) -> None:
+        """Take the parts that are down, and warnings; from any thread."""
+        self._health = news
 
     async def start(self) -> None:
         """Tell from now on."""
@@ -172,7 +172,7 @@ class StatusPart(Part):
         now = self._now()
         peers = () if driver is None else tuple(facts_of(peer, now) for peer in driver.network.core.peers())
         age = max(0, int(now) - status.head_time)
-        return NodeDetails(status, peers, problems_of(status, age, self.down), self._lines.lines)
+        return NodeDetails(status, peers, problems_of(status, age, self._health), self._lines.lines)
 
 
 def is_other(status: NodeStatus, last: NodeStatus) -> bool:

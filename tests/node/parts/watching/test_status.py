@@ -12,13 +12,14 @@ import pytest
 
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
-from ledgerd.node.parts.watch.status import LIVE_SECONDS, OLDEST, StatusPart, counts_of, facts_of
+from ledgerd.node.parts.watching.status import LIVE_SECONDS, OLDEST, StatusPart, counts_of, facts_of
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.driver import Driver
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.rpc.api.node_status import NodeDetails, NodeStatus, details_of, status_of
 from ledgerd.rpc.link.topics import DETAILS, STATUS
+from ledgerd.supervision.health import HealthNews
 from tests.chain.networks import VIZ, Network
 from tests.p2p.scripted_talk import Talk
 
@@ -130,7 +131,7 @@ def test_details_are_told_only_where_they_are_asked_for(tmp_path: Path, stage: S
     stage.produce()
     assert stage.details == []
     other = Stage(tmp_path / "other", has_operator=True)
-    other.part.take_health({"webserver": "API worker 1: exit code -9"})
+    other.part.take_health(HealthNews({"webserver": "API worker 1: exit code -9"}))
     other.begin()
     assert other.details[-1].status == other.statuses[-1]
     other.network.chain.close()

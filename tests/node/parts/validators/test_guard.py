@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.node.parts.guard import GuardPart
+from ledgerd.node.parts.validators.guard import GuardPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.block import Block
@@ -64,7 +64,7 @@ class Heard(logging.Handler):
         self._words = words
         self._loop = asyncio.get_running_loop()
         self._event = asyncio.Event()
-        logging.getLogger("ledgerd.node.parts.guard").addHandler(self)
+        logging.getLogger("ledgerd.node.parts.validators.guard").addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         if self._words in record.getMessage():
@@ -72,7 +72,7 @@ class Heard(logging.Handler):
 
     async def wait(self) -> None:
         await asyncio.wait_for(self._event.wait(), 60)
-        logging.getLogger("ledgerd.node.parts.guard").removeHandler(self)
+        logging.getLogger("ledgerd.node.parts.validators.guard").removeHandler(self)
 
 
 class GuardedNode:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.node.parts.watch.slots import KEPT, LATEST_DELAY, SlotRecord
+from ledgerd.node.parts.watching.slots import KEPT, LATEST_DELAY, SlotRecord
 from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
 from tests.chain.networks import Network, start_seven
 

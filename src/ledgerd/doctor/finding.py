@@ -1,0 +1,56 @@
+"""A finding: what is wrong, why that matters, and what to do. Keys never stand in one."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from ledgerd.protocol.secrets import without_keys
+
+PAGE = "docs/doctor.md"
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    ERROR = "error"
+    """The node does not work, will stop working, or makes no blocks."""
+    WARNING = "warning"
+    """The node works, and the operator should see to it."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that is wrong."""
+
+    name: str
+    """Always the same for the same fault; the anchor of its page."""
+    severity: Severity
+    what: str
+    why: str
+    do: str
+    page: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.severity.value}: {self.name}: {self.what}\n  why: {self.why}\n  do:  {self.do}\n  see: {self.page}"
+        )
+
+    @property
+    def line(self) -> str:
+        """The finding in a line, for `/ready`."""
+        return f"{self.name}: {self.what}: {self.do} ({self.page})"
+
+
+def _finding(name: str, severity: Severity, what: str, why: str, do: str) -> Finding:
+    return Finding(name, severity, without_keys(what), without_keys(why), without_keys(do), f"{PAGE}#{name}")
+
+
+def error(name: str, *, what: str, why: str, do: str) -> Finding:
+    """A finding because of which the node does not work."""
+    return _finding(name, Severity.ERROR, what, why, do)
+
+
+def warning(name: str, *, what: str, why: str, do: str) -> Finding:
+    """A finding with which the node still works."""
+    return _finding(name, Severity.WARNING, what, why, do)

@@ -1,0 +1,158 @@
+"""Findings on the state and the block log, by cheap checks; `ledgerd check` has the thorough ones.
+
+Both are opened for reading only, also beside a running node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.chain import CHAIN_ID
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import LogDamaged
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.chain.log.standing import IMPORTED, LATEST, LOG_KEPT
+from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.doctor.finding import Finding, error, warning
+from ledgerd.doctor.patient import Patient
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import block_number_of
+from ledgerd.protocol.keys import NULL_KEY
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.versions import version_text
+from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.errors import StorageError
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
+from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
+from ledgerd.state.reader import StateReader
+
+if TYPE_CHECKING:
+    from ledgerd.state.view import View
+
+DAY = 86_400
+
+
+def ledger(patient: Patient, now: int) -> Iterator[Finding]:
+    """All findings on the state, the log and what the chain says of our validators; `now` is the network's time."""
+    if not (patient.state_dir / DATA_FILE).exists():
+        yield warning(
+            "state-missing",
+            what=f"there is no state in {patient.state_dir}",
+            why="the node has never run here, or its disk is not mounted; it would begin from a snapshot or genesis",
+            do="start it, if that is meant; else mount the disk, or correct --data-dir",
+        )
+        return
+    try:
+        with StateReader.open(patient.state_dir, STORED_TABLES) as reader, reader.snapshot() as state:
+            yield from _of_state(patient, state, now)
+    except StorageError as problem:
+        yield error(
+            "state-damaged",
+            what=str(problem),
+            why="the node cannot go on from this state",
+            do="start the node: it makes the state anew from a snapshot or the block log; look at the disk (`dmesg`, "
+            "`smartctl -a`)",
+        )
+
+
+def _of_state(patient: Patient, state: View, now: int) -> Iterator[Finding]:
+    chain_id = state.meta(CHAIN_ID)
+    if chain_id is not None and chain_id != patient.network.chain_id:
+        yield error(
+            "state-of-another-chain",
+            what=f"the state in {patient.state_dir} is of the chain {chain_id.hex()}, not of {patient.network.name}",
+            why="the node does not start",
+            do="choose the right `chain`, or another --data-dir",
+        )
+        return
+    yield from _log(patient, state)
+    yield from _hardfork(patient, state, now)
+    for name in patient.validators:
+        yield from _validator(patient, state, name)
+
+
+# -- the block log
+
+
+def _log(patient: Patient, state: View) -> Iterator[Finding]:
+    last = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
+    told = state.meta(LOG_KEPT)
+    if not last or told == IMPORTED:
+        return
+    log = (RollingBlockLogReader if told == LATEST else BlockLogReader).open(patient.log_dir)
+    problem = ""
+    if log.head_number < last and not (told == LATEST and log.head_number == 0):
+        problem = f"it ends at block {log.head_number}, and the last irreversible block of the state is {last}"
+    elif log.head_number:
+        problem = _mismatch(log, state, last)
+    if problem:
+        yield error(
+            "block-log-unfit",
+            what=f"{log.path} does not go with the state: {problem}",
+            why="the node puts back what the state still has; where blocks are lost it does not start",
+            do="start the node and follow what it says; it names each way out (docs/operating.md, `is missing or "
+            "empty`)",
+        )
+
+
+def _mismatch(log: BlockLogReader, state: View, number: int) -> str:
+    """Whether the log's block of a number is another one than the state's."""
+    summary = state.find(BLOCK_SUMMARIES, number % BLOCK_SUMMARY_COUNT)
+    if summary is None or block_number_of(summary.block_id) != number:
+        return ""
+    try:
+        packed = log.read(number)
+        if packed is None or codec_of(Block).decode_exactly(packed).id == summary.block_id:
+            return ""
+    except (LogDamaged, CodecError) as problem:
+        return str(problem)
+    return f"its block {number} is another one"
+
+
+# -- what the chain says
+
+
+def _hardfork(patient: Patient, state: View, now: int) -> Iterator[Finding]:
+    votes = unknown_hardfork_votes(state, patient.network)
+    if votes is None:
+        return
+    days = max(0, votes.time - now) / DAY
+    make = error if votes.is_agreed or votes.votes >= votes.required else warning
+    yield make(
+        "hardfork-unknown",
+        what=f"{days:.1f} days are left until hardfork {version_text(votes.version)}, which this program does not know "
+        f"({votes.votes} of {votes.validators} validators vote for it, {votes.required} are required)",
+        why="this program stops at the block of that hardfork, and a validator with it misses every slot",
+        do="install a release that knows the hardfork before then",
+    )
+
+
+def _validator(patient: Patient, state: View, name: AccountName) -> Iterator[Finding]:
+    validator = state.lookup(VALIDATOR_BY_NAME, name)
+    if validator is None:
+        yield error(
+            "validator-unknown",
+            what=f"there is no validator {name} on the chain, as far as this node has followed it",
+            why="no block is made for it",
+            do="correct the name, or declare the validator (docs/validators.md)",
+        )
+    elif validator.signing_key == NULL_KEY:
+        yield warning(
+            "validator-switched-off",
+            what=f"the validator {name} has no signing key on the chain",
+            why="it gets no slots: it was switched off by its operator, by the guard, or after 200 missed blocks",
+            do="find out why, then set the key again with `update` (docs/validators.md)",
+        )
+    elif validator.signing_key not in patient.signing_keys:
+        yield error(
+            "signing-key-not-ours",
+            what=f"the chain has another signing key for the validator {name} than this node",
+            why="no block is made for it, and it misses its slots",
+            do="give the node the key that the chain has, or declare the public key of the one here, which "
+            "`ledgerd key FILE` prints",
+        )

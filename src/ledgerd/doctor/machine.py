@@ -1,0 +1,156 @@
+"""Findings on the machine: memory, open files, and what systemd allows the service. Linux tells these in files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from configparser import ConfigParser, Error
+from pathlib import Path
+
+from ledgerd.doctor.finding import Finding, error, warning
+from ledgerd.doctor.patient import OWN_FILES, Patient
+from ledgerd.supervision.descriptors import files_allowed
+
+MEBIBYTE = 1 << 20
+LEAST_MEMORY, LITTLE_MEMORY = 64 * MEBIBYTE, 256 * MEBIBYTE
+
+STOP_TAKES = 30
+"""Seconds that the unit should wait for a stop, besides what the guard of validators is configured to wait."""
+
+UNIT_FOLDERS = ("etc/systemd/system", "usr/local/lib/systemd/system", "usr/lib/systemd/system", "lib/systemd/system")
+UNITS = "ledgerd*.service"
+UNITS_OF_TIME = {"": 1.0, "s": 1.0, "sec": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
+RESTARTS = {"on-failure", "always", "on-abnormal"}
+WRONG_CONFIGURATION = "2"
+
+
+def machine(patient: Patient, root: Path = Path("/")) -> Iterator[Finding]:
+    """All findings on the machine; `root` is where its files are read."""
+    yield from memory(root)
+    yield from descriptors(patient, root)
+    for unit in _units(root):
+        yield from systemd(unit, patient.max_connections + OWN_FILES)
+
+
+def memory(root: Path) -> Iterator[Finding]:
+    """Whether memory is left, for the whole machine and within the limit of this container or service."""
+    available = _available(root / "proc/meminfo")
+    limit, used = (_number(root / "sys/fs/cgroup" / name) for name in ("memory.max", "memory.current"))
+    if limit is not None and used is not None:
+        available = min(limit - used, available if available is not None else limit)
+    if available is None or available >= LITTLE_MEMORY:
+        return
+    make = error if available < LEAST_MEMORY else warning
+    yield make(
+        "memory-low",
+        what=f"{available / MEBIBYTE:.0f} MiB of memory are available",
+        why="the system ends processes when memory runs out (`Out of memory: Killed process` in `dmesg`)",
+        do="stop other programs, lower webserver-thread-pool-size, or give the machine, container or service more",
+    )
+
+
+def descriptors(patient: Patient, root: Path) -> Iterator[Finding]:
+    """Whether the node may open as many files as its peers need: the running one, or one that is started from here."""
+    needed = patient.max_connections + OWN_FILES
+    allowed = _files_of(root / f"proc/{patient.process}/limits") if patient.process else None
+    if allowed is None and not patient.is_running:
+        allowed = files_allowed(needed)
+    if allowed is not None and allowed < needed:
+        yield few_files(f"ulimit -n is {allowed}", needed)
+
+
+def few_files(what: str, needed: int) -> Finding:
+    """Too few files may be open."""
+    return error(
+        "descriptors-few",
+        what=f"{what}, and p2p-max-connections needs {needed}",
+        why="the node does not start, or cannot take in peers and clients (`Too many open files`)",
+        do="set LimitNOFILE=65536 in the unit or raise `ulimit -n`, or lower p2p-max-connections",
+    )
+
+
+# -- systemd
+
+
+def _units(root: Path) -> Iterator[Path]:
+    """The units of this program; the first folder that has a name wins, as for systemd."""
+    known = set()
+    for folder in UNIT_FOLDERS:
+        for path in sorted((root / folder).glob(UNITS)):
+            if path.name not in known:
+                known.add(path.name)
+                yield path
+
+
+def systemd(unit: Path, needed: int) -> Iterator[Finding]:
+    """What a unit allows."""
+    service = _service_of(unit)
+    files = service.get("limitnofile", "").partition(":")[0]
+    if files.isdecimal() and int(files) < needed:
+        yield few_files(f"{unit} has LimitNOFILE={files}", needed)
+    stop = _seconds(service.get("timeoutstopsec", service.get("timeoutsec", "")))
+    if stop is not None and 0 < stop < STOP_TAKES:
+        yield warning(
+            "stop-timeout-short",
+            what=f"{unit} gives a stop {stop:g} seconds",
+            why="the node is killed before it has finished: snapshots that are being written are lost, and validators "
+            "are not switched off",
+            do=f"set TimeoutStopSec=40, and {STOP_TAKES} more than validator-guard-shutdown-grace in any case",
+        )
+    if service.get("restart") not in RESTARTS:
+        yield warning(
+            "service-not-restarted",
+            what=f"{unit} does not start the node again after a failure",
+            why="a node that has ended stays down until somebody notices",
+            do="set Restart=on-failure and RestartSec=5",
+        )
+    elif WRONG_CONFIGURATION not in service.get("restartpreventexitstatus", "").split():
+        yield warning(
+            "service-restarted-in-vain",
+            what=f"{unit} starts the node again after exit code 2",
+            why="2 is a wrong configuration, which does not mend itself: the service is started again without an end",
+            do="set RestartPreventExitStatus=2",
+        )
+
+
+def _service_of(unit: Path) -> dict[str, str]:
+    """The section `Service` of a unit; the last one counts of several values."""
+    reader = ConfigParser(strict=False, interpolation=None, comment_prefixes=("#", ";"), allow_no_value=True)
+    try:
+        reader.read_string(unit.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, Error):
+        return {}
+    return {name: value or "" for name, value in reader["Service"].items()} if "Service" in reader else {}
+
+
+def _seconds(text: str) -> float | None:
+    """A time of systemd in seconds; nothing for `infinity` and what is none."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text)
+    if not parts or any(unit not in UNITS_OF_TIME for _, unit in parts):
+        return None
+    return sum(float(number) * UNITS_OF_TIME[unit] for number, unit in parts)
+
+
+# -- files of the system
+
+
+def _available(file: Path) -> int | None:
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", _text(file), re.MULTILINE)
+    return None if found is None else int(found[1]) * 1024
+
+
+def _files_of(file: Path) -> int | None:
+    found = re.search(r"^Max open files\s+(\d+)", _text(file), re.MULTILINE)
+    return None if found is None else int(found[1])
+
+
+def _number(file: Path) -> int | None:
+    text = _text(file).strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,54 @@
+"""The node that is examined: the part of its configuration that checks need, and the machine that it is on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.parameters import ChainParameters
+
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is listened on here
+"""Wildcard addresses, and the address at which a node that listens there is reached from its own machine."""
+
+SECONDS = 3.0
+"""How long a connection or an answer is waited for."""
+
+OWN_FILES = 256
+"""Files and sockets of the main process beside those of its peers."""
+
+
+class Patient(msgspec.Struct, frozen=True, kw_only=True):
+    """What the configuration of a node says, as far as checks need it."""
+
+    data_dir: Path
+    state_dir: Path
+    log_dir: Path
+    configuration_file: Path
+    network: ChainParameters
+    p2p_endpoint: Endpoint | None
+    max_connections: int
+    seeds: tuple[Endpoint, ...]
+    http_endpoint: Endpoint | None
+    websocket_endpoint: Endpoint | None
+    time_servers: tuple[Endpoint, ...]
+    snapshot_peers: tuple[Endpoint, ...]
+    key_files: tuple[Path, ...]
+    validators: tuple[AccountName, ...]
+    """Whose blocks this node makes, without the committee."""
+    signing_keys: frozenset[PublicKey]
+    process: int | None
+    """The number of the running node's process; 0 where it is not known, and nothing while no node runs."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a node uses the data directory now."""
+        return self.process is not None
+
+
+def local(endpoint: Endpoint) -> Endpoint:
+    """Where a listening endpoint is reached from its own machine."""
+    return Endpoint(EVERYWHERE.get(endpoint.host, endpoint.host), endpoint.port)

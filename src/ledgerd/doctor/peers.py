@@ -1,0 +1,58 @@
+"""Findings on the nodes that this one depends on: seeds, and peers that it takes snapshots from."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from ledgerd.doctor.finding import Finding, error, warning
+from ledgerd.doctor.patient import SECONDS
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.snapshot.client import FAULTS, ask, reason_of
+from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.tasks import all_of
+
+
+def peers(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> Iterator[Finding]:
+    """Ask all of them at the same time."""
+    answers = on_a_loop(lambda: _asked(seeds, snapshot_peers))
+    silent = [answer for answer in answers[: len(seeds)] if answer]
+    if silent:
+        make = error if len(silent) == len(seeds) else warning
+        yield make(
+            "seeds-silent",
+            what=f"{len(silent)} of {len(seeds)} seed nodes do not answer: {', '.join(silent)}",
+            why="with no seed at all a node that has no other peer cannot join the network",
+            do="see whether this machine reaches others at all, then replace seeds that are gone (p2p-seed-node)",
+        )
+    silent = [answer for answer in answers[len(seeds) :] if answer]
+    if silent:
+        yield warning(
+            "snapshot-peers-silent",
+            what=f"{len(silent)} of {len(snapshot_peers)} trusted peers give no snapshot: {', '.join(silent)}",
+            why="without one the node cannot begin, or come back after its state is lost, without a long replay",
+            do="ask their operators, or name other nodes that you trust with trusted-snapshot-peer",
+        )
+
+
+async def _asked(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> list[str]:
+    """For each, why it is of no use; empty where it is."""
+    return list(await all_of([*map(_dialled, seeds), *map(_asked_for_snapshot, snapshot_peers)]))
+
+
+async def _dialled(seed: Endpoint) -> str:
+    try:
+        async with asyncio.timeout(SECONDS):
+            _, writer = await asyncio.open_connection(*seed)
+    except (OSError, TimeoutError) as problem:
+        return f"{seed} ({reason_of(problem)})"
+    writer.transport.abort()
+    return ""
+
+
+async def _asked_for_snapshot(peer: Endpoint) -> str:
+    try:
+        await ask(peer)
+    except FAULTS as problem:
+        return f"{peer} ({reason_of(problem)})"
+    return ""

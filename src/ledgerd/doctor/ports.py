@@ -1,0 +1,97 @@
+"""Findings on ports: whether they are free before a start, open while the node runs, and reached from outside."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from ledgerd.doctor.finding import Finding, error, warning
+from ledgerd.doctor.patient import SECONDS, Patient, local
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.time_text import time_text
+
+INBOUND_FILE = "last_inbound_peer"
+"""In the data directory: when the running node last had a peer that had dialled it, in seconds since 1970."""
+
+RECENT = 3_600
+"""Seconds for which an inbound peer shows that the port is reached."""
+
+
+def ports(patient: Patient, now: int) -> Iterator[Finding]:
+    """All findings on ports."""
+    named = (
+        ("p2p-endpoint", patient.p2p_endpoint),
+        ("webserver-http-endpoint", patient.http_endpoint),
+        ("webserver-ws-endpoint", patient.websocket_endpoint),
+    )
+    for option, endpoint in dict.fromkeys((option, each) for option, each in named if each is not None):
+        yield from _closed(option, endpoint) if patient.is_running else _taken(option, endpoint)
+    if patient.p2p_endpoint is not None:
+        yield from unreached(patient.p2p_endpoint, last_inbound(patient.data_dir), now)
+
+
+def _taken(option: str, endpoint: Endpoint) -> Iterator[Finding]:
+    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+    try:
+        with closing(socket.socket(family)) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((endpoint.host, endpoint.port))
+    except OSError as problem:
+        if problem.errno == errno.EADDRINUSE:
+            yield error(
+                "port-taken",
+                what=f"{option} = {endpoint}: another program listens there",
+                why="the node cannot start: it ends with `cannot listen on`",
+                do=f"find it with `ss -ltnp 'sport = :{endpoint.port}'` and stop it, or choose another port",
+            )
+        else:
+            yield error(
+                "address-not-ours",
+                what=f"{option} = {endpoint}: {problem.strerror or problem}",
+                why="the node cannot start: it ends with `cannot listen on`",
+                do="name an address of this machine, or 0.0.0.0 for all of them; `ip address` lists them",
+            )
+
+
+def _closed(option: str, endpoint: Endpoint) -> Iterator[Finding]:
+    try:
+        socket.create_connection(local(endpoint), timeout=SECONDS).close()
+    except OSError as problem:
+        yield error(
+            "port-closed",
+            what=f"{option} = {endpoint}: the node runs, and its port does not open: {problem.strerror or problem}",
+            why="peers or clients cannot reach the node, although it runs",
+            do="see whether it is still starting (a replay takes hours), and whether a firewall blocks the machine's "
+            "own connections; start it again if neither is so",
+        )
+
+
+def unreached(endpoint: Endpoint, seen: int, now: int) -> Iterator[Finding]:
+    """Whether no inbound peer was seen lately."""
+    if now - seen <= RECENT:
+        return
+    last = f"the last inbound peer was seen at {time_text(seen)} UTC" if seen else "no inbound peer was ever seen"
+    yield warning(
+        "not-shown-reachable",
+        what=f"p2p-endpoint = {endpoint} is not shown to be reachable from outside: {last}",
+        why="where no peer can dial this node, it depends on those that it dials itself, and helps no other node",
+        do=f"try from another machine: `nc -vz ADDRESS-OF-THIS-ONE {endpoint.port}`; if that fails, open the port in "
+        "the firewall and forward it in the router, or leave p2p-endpoint out",
+    )
+
+
+def last_inbound(data_dir: Path) -> int:
+    """When an inbound peer was last seen; 0 where none was."""
+    try:
+        text = (data_dir / INBOUND_FILE).read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    return int(text) if text.strip().isdecimal() else 0
+
+
+def note_inbound(data_dir: Path, now: int) -> None:
+    """Record that an inbound peer is there."""
+    (data_dir / INBOUND_FILE).write_text(f"{now}\n", encoding="ascii")

@@ -1,0 +1,84 @@
+"""Findings on the running node, by its own `/ready`."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from ledgerd.doctor.finding import Finding, error, warning
+from ledgerd.doctor.patient import SECONDS, Patient, local
+from ledgerd.protocol.endpoint import Endpoint
+
+PATH = "/ready"
+LONGEST = 1 << 16
+OLD_HEAD = re.compile(r"the head block is \d+ seconds old")
+DOWN = " is down: "
+
+
+class Ready(msgspec.Struct):
+    """The answer of `/ready`."""
+
+    ready: bool = False
+    reason: str = ""
+    warning: str = ""
+
+
+def service(patient: Patient) -> Iterator[Finding]:
+    """What the running node says of itself; nothing where none runs, or where it answers no HTTP."""
+    if not patient.is_running or patient.http_endpoint is None:
+        return
+    try:
+        answer = _asked(local(patient.http_endpoint))
+    except (OSError, http.client.HTTPException, msgspec.MsgspecError) as problem:
+        yield error(
+            "no-answer",
+            what=f"the node runs, and gives no answer on {patient.http_endpoint}: {problem or type(problem).__name__}",
+            why="clients are not served, and the node may hang",
+            do="look at the last lines of its log; start it again if there are no new ones",
+        )
+        return
+    yield from said(answer)
+
+
+def said(answer: Ready) -> Iterator[Finding]:
+    """The findings in an answer."""
+    if OLD_HEAD.fullmatch(answer.reason):
+        yield error(
+            "head-old",
+            what=f"the node runs, and {answer.reason}",
+            why="the node is behind the network, or the network stands still",
+            do="see in the log whether it is catching up (`syncing`); if not, look at its peers and its connection",
+        )
+    elif DOWN in answer.reason:
+        yield error(
+            "part-down",
+            what=answer.reason,
+            why="a part of the node does not work; what it is for does not happen",
+            do="look its message up in docs/operating.md",
+        )
+    elif not answer.ready:
+        yield warning(
+            "node-starting",
+            what=f"the node runs, and is not ready: {answer.reason or 'it is starting'}",
+            why="while blocks are replayed or a snapshot is read, requests are refused",
+            do="wait; the log tells how far it is",
+        )
+    if answer.warning:
+        yield warning(
+            "node-warns",
+            what=answer.warning,
+            why="the running node tells this in `/ready`",
+            do="see to it; docs/operating.md explains the messages",
+        )
+
+
+def _asked(endpoint: Endpoint) -> Ready:
+    connection = http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=SECONDS)
+    try:
+        connection.request("GET", PATH)
+        return msgspec.json.decode(connection.getresponse().read(LONGEST), type=Ready)
+    finally:
+        connection.close()

@@ -1,0 +1,76 @@
+"""Whose slots have no block, by the block that came next: no operation tells it, only who applies a block knows."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ledgerd.chain.events import BlockApplied
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.disk import Database, LmdbTransaction
+
+_BLOCK = struct.Struct(">I")
+_FROM_KEY = b"missed slots from"
+
+
+class MissedBefore(NamedTuple):
+    """The slots without a block before one block."""
+
+    block: int
+    time: int
+    """Of the block."""
+    validators: tuple[AccountName, ...]
+    """In the order of their slots."""
+
+
+class MissedSlots:
+    """The table, in a transaction that may write it."""
+
+    def __init__(self, transaction: LmdbTransaction, header: Database, table: Database) -> None:
+        self._transaction = transaction
+        self._header = header
+        self._table = table
+
+    def begin(self, first: int) -> None:
+        """Note the first block from which on missed slots are recorded, if that is not known yet."""
+        self._transaction.put(_FROM_KEY, _BLOCK.pack(first), db=self._header, overwrite=False)
+
+    @property
+    def first(self) -> int:
+        """The first block from which on missed slots are recorded."""
+        number: int = _BLOCK.unpack(self._transaction.get(_FROM_KEY, bytes(_BLOCK.size), db=self._header))[0]
+        return number
+
+    def record(self, event: BlockApplied) -> None:
+        """Record the slots before a block."""
+        if event.missed:
+            value = _BLOCK.pack(event.block.timestamp) + " ".join(event.missed).encode()
+            self._transaction.put(_BLOCK.pack(event.block.number), value, db=self._table)
+
+    def truncate(self, number: int) -> None:
+        """Remove what is of blocks above this one; they are recorded again."""
+        cursor = self._transaction.cursor(self._table)
+        while cursor.last() and cursor.key() > _BLOCK.pack(number):
+            cursor.delete()
+        if number < self.first:
+            self._transaction.put(_FROM_KEY, _BLOCK.pack(number + 1), db=self._header)
+
+    def purge(self, last: int) -> None:
+        """Remove what is of blocks up to this one."""
+        cursor = self._transaction.cursor(self._table)
+        found = cursor.first()
+        while found and cursor.key() <= _BLOCK.pack(last):
+            found = cursor.delete()
+        if self.first <= last:
+            self._transaction.put(_FROM_KEY, _BLOCK.pack(last + 1), db=self._header)
+
+    def between(self, first: int, last: int) -> Iterator[MissedBefore]:
+        """What is recorded of a range of blocks, in order."""
+        cursor = self._transaction.cursor(self._table)
+        found = cursor.set_range(_BLOCK.pack(first))
+        while found and cursor.key() <= _BLOCK.pack(last):
+            value = cursor.value()
+            names = tuple(map(AccountName, value[_BLOCK.size :].decode().split(" ")))
+            yield MissedBefore(_BLOCK.unpack(cursor.key())[0], _BLOCK.unpack(value[: _BLOCK.size])[0], names)
+            found = cursor.next()

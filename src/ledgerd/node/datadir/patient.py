@@ -1,0 +1,43 @@
+"""What the doctor is told of a node: the part of its configuration that checks need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.doctor.patient import Patient
+from ledgerd.node.config.network import network_of
+from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
+from ledgerd.state.lock import holder_of
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
+
+
+def patient_of(configuration: Configuration) -> Patient:
+    """The node of a configuration, whether it runs or not.
+
+    Raises:
+        OperatorError: The file of its network is wrong.
+    """
+    data_dir, plugins = configuration.invocation.data_dir, configuration.application.plugins
+    validator = configuration.validator
+    names = validator.names if "validator" in plugins else ()
+    return Patient(
+        data_dir=data_dir,
+        state_dir=configuration.chain.shared_file_dir,
+        log_dir=data_dir / STATE_FOLDER,
+        configuration_file=configuration.file,
+        network=network_of(configuration),
+        p2p_endpoint=configuration.p2p.endpoint,
+        max_connections=configuration.p2p.max_connections,
+        seeds=configuration.p2p.seeds,
+        http_endpoint=configuration.webserver.http_endpoint,
+        websocket_endpoint=configuration.webserver.ws_endpoint,
+        time_servers=validator.ntp.servers,
+        snapshot_peers=configuration.snapshot.trusted_peers if "snapshot" in plugins else (),
+        key_files=validator.key_files,
+        validators=tuple(name for name in names if name != EMERGENCY_VALIDATOR),
+        signing_keys=frozenset(validator.keys),
+        process=holder_of(data_dir),
+    )

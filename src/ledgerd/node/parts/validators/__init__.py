@@ -1,0 +1,1 @@
+"""The parts that watch validators: ours, and those of `validator-monitor`."""

@@ -1,0 +1,196 @@
+"""What became of each slot of the watched validators, and why as far as this node can tell. It reads no clock.
+
+A slot is settled some slots later, when a block of it has had the time to arrive. Blocks that are undone take back what
+was counted of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from ledgerd.chain.events import BlockApplied
+from ledgerd.chain.forks.outcome import Outcome, Refused
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.virtual import ValidatorReward
+
+SETTLED_AFTER = 10 * BLOCK_INTERVAL
+"""Seconds of the chain's time between a slot and the head at which the slot is settled."""
+
+BEHIND = 60.0
+"""A block that comes so many seconds after its slot was made while this node was behind: its lateness says nothing."""
+
+SLOTS_KEPT = 2_400
+"""The latest slots of all watched validators together, settled ones too: what a fork switch may take back."""
+
+SIGHTS_KEPT = 1_000
+"""The latest blocks of watched validators, with the time at which each was first seen."""
+
+
+def slot_time_of(timestamp: int) -> int:
+    """When the slot of a block begins: a block may have any time within its slot (spec 03, section 6)."""
+    return timestamp - timestamp % BLOCK_INTERVAL
+
+
+class MissCause(StrEnum):
+    """Why a slot has no block in the chain, as far as this node can tell."""
+
+    UNSEEN = "no block seen"
+    LATE = "block seen late"
+    BRANCH = "block on a branch"
+    REFUSED = "block refused"
+    NOT_WATCHED = "this node was behind"
+
+
+class WatchedSlot(NamedTuple):
+    """One slot of a watched validator."""
+
+    validator: AccountName
+    time: int
+    above: int
+    """The number of the block that made the slot known: its own, or the next one of the chain."""
+    block: int = 0
+    """The number of its block; 0 where it was missed."""
+    late: float | None = None
+    """Seconds from the slot to the first sight of its block; nothing where there is none, or this node was behind."""
+    cause: MissCause | None = None
+    """Why it was missed; nothing where it was not."""
+
+
+class Payment(NamedTuple):
+    """A reward of a watched validator, for a block or for an epoch."""
+
+    validator: AccountName
+    block: int
+    amount: int
+    """In millionths of a share."""
+
+
+class BlockSight(NamedTuple):
+    """A block of a watched validator, as it was first seen."""
+
+    id: BlockId
+    validator: AccountName
+    time: int
+    at: float
+    is_refused: bool
+
+
+class SlotCounts:
+    """The settled slots of one validator."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.missed = dict.fromkeys(MissCause, 0)
+        self.reward = 0
+        self.timed = 0
+        """Blocks whose lateness is known."""
+        self.late_sum = 0.0
+        self.late_most = 0.0
+        self.late_last = 0.0
+        self.last_block = 0
+        self.last_time = 0
+        """The time of the slot of the last block."""
+
+    def add(self, slot: WatchedSlot) -> None:
+        """Count a slot."""
+        self._count(slot, 1)
+        if slot.block:
+            self.last_block, self.last_time = slot.block, slot.time
+        if slot.late is not None:
+            self.late_last, self.late_most = slot.late, max(self.late_most, slot.late)
+
+    def take_back(self, slot: WatchedSlot) -> None:
+        """Uncount a slot whose block was undone."""
+        self._count(slot, -1)
+
+    def _count(self, slot: WatchedSlot, one: int) -> None:
+        if slot.cause is not None:
+            self.missed[slot.cause] += one
+        else:
+            self.made += one
+        if slot.late is not None:
+            self.timed += one
+            self.late_sum += one * slot.late
+
+
+class SlotTracker:
+    """The latest slots of the watched validators, and what was counted since the start."""
+
+    def __init__(self, names: tuple[AccountName, ...]) -> None:
+        self.counts = {name: SlotCounts() for name in names}
+        self._waiting: deque[WatchedSlot] = deque()
+        self._settled: deque[WatchedSlot] = deque(maxlen=SLOTS_KEPT)
+        self._payments: deque[Payment] = deque(maxlen=SLOTS_KEPT)
+        self._sights: deque[BlockSight] = deque(maxlen=SIGHTS_KEPT)
+
+    def see(self, block: Block, outcome: Outcome, now: float) -> None:
+        """Note a block that was pushed and that its validator has signed."""
+        name = AccountName(block.validator)
+        if name in self.counts and not any(sight.id == block.id for sight in self._sights):
+            self._sights.append(
+                BlockSight(block.id, name, slot_time_of(block.timestamp), now, isinstance(outcome, Refused))
+            )
+
+    def applied(self, event: BlockApplied, now: float) -> None:
+        """Take in a block of the chain, and the slots before it that have none."""
+        block, slot_time = event.block, slot_time_of(event.block.timestamp)
+        is_behind = now - slot_time > BEHIND
+        first = slot_time - BLOCK_INTERVAL * len(event.missed)
+        for place, name in enumerate(event.missed):
+            if name in self.counts:
+                cause = MissCause.NOT_WATCHED if is_behind else MissCause.UNSEEN
+                self._waiting.append(WatchedSlot(name, first + BLOCK_INTERVAL * place, block.number, cause=cause))
+        name = AccountName(block.validator)
+        if name in self.counts:
+            seen = next((sight.at for sight in self._sights if sight.id == block.id), now)
+            late = seen - slot_time
+            timed = None if late > BEHIND else late
+            self._waiting.append(WatchedSlot(name, slot_time, block.number, block.number, timed))
+
+        for each in event.operations:
+            if isinstance(each.operation, ValidatorReward) and each.operation.validator in self.counts:
+                payment = Payment(each.operation.validator, block.number, each.operation.shares.amount)
+                self.counts[payment.validator].reward += payment.amount
+                self._payments.append(payment)
+
+    def undone(self, head: int) -> None:
+        """Forget what blocks above this one have told."""
+        self._waiting = deque(slot for slot in self._waiting if slot.above <= head)
+        while self._settled and self._settled[-1].above > head:
+            slot = self._settled.pop()
+            self.counts[slot.validator].take_back(slot)
+        while self._payments and self._payments[-1].block > head:
+            payment = self._payments.pop()
+            self.counts[payment.validator].reward -= payment.amount
+
+    def settle(self, head_time: int) -> Iterator[WatchedSlot]:
+        """Count the slots that are old enough, and give them."""
+        while self._waiting and (self._waiting[0].time <= head_time - SETTLED_AFTER or len(self._waiting) > SLOTS_KEPT):
+            slot = self._waiting.popleft()
+            if slot.cause is MissCause.UNSEEN:
+                slot = slot._replace(cause=self._cause(slot))
+            self.counts[slot.validator].add(slot)
+            self._settled.append(slot)
+            yield slot
+
+    def _cause(self, slot: WatchedSlot) -> MissCause:
+        """Why a slot has no block in the chain: by the block for it that was seen, if there was one."""
+        sights = [each for each in self._sights if (each.validator, each.time) == (slot.validator, slot.time)]
+        if not sights:
+            return MissCause.UNSEEN
+        if all(each.is_refused for each in sights):
+            return MissCause.REFUSED
+        if min(each.at for each in sights if not each.is_refused) >= slot.time + BLOCK_INTERVAL:
+            return MissCause.LATE
+        return MissCause.BRANCH
+
+    @property
+    def latest(self) -> tuple[WatchedSlot, ...]:
+        """The settled slots that are remembered, the latest last."""
+        return tuple(self._settled)

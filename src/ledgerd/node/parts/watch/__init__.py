@@ -1,1 +1,0 @@
-"""What is watched of the running node: whether its chain goes on, and how it stands for whoever looks."""

@@ -1,0 +1,1 @@
+"""The parts that watch the node itself."""

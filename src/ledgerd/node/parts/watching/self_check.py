@@ -1,0 +1,103 @@
+"""The cheap checks of the doctor while the node runs, as warnings in `/ready`; and what the doctor needs noted.
+
+Every minute it notes that an inbound peer is there, and every hour how much the data directory holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledgerd.doctor.clock import judged
+from ledgerd.doctor.disk import not_writable, room, take_sample
+from ledgerd.doctor.finding import Finding
+from ledgerd.doctor.machine import memory
+from ledgerd.doctor.ports import RECENT, last_inbound, note_inbound, unreached
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.threads import in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.supervision.work import Working
+
+log = logging.getLogger(__name__)
+
+EVERY = 60.0
+"""Seconds between two looks."""
+
+
+class SelfCheckPart(Part):
+    """Looks at the machine and the peers once a minute."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        chain: ChainPart,
+        peers: PeersPart,
+        second: Callable[[], int],
+        clock_offset: Callable[[], int | None],
+        root: Path = Path("/"),
+    ) -> None:
+        super().__init__("self_check")
+        self._data_dir = configuration.invocation.data_dir
+        self._endpoint = configuration.p2p.endpoint
+        self._chain = chain
+        self._peers = peers
+        self._second = second
+        self._clock_offset = clock_offset
+        self._root = root
+        self._began = second()
+        self._warned: frozenset[str] = frozenset()
+
+    async def start(self) -> None:
+        """Look now, and every minute."""
+        self.work.keep("checks of the machine", self._run)
+
+    async def stop(self) -> None:
+        """Stop looking."""
+        await self.work.stop()
+
+    async def _run(self, working: Working) -> None:
+        while True:
+            await self.look()
+            working()
+            await asyncio.sleep(EVERY)
+
+    async def look(self) -> None:
+        """Note what the doctor needs, and warn of what is found."""
+        has_inbound = await self._chain.run(lambda: self._peers.has_inbound)
+        findings = {each.name: each for each in await in_thread(self._found, has_inbound)}
+        for name in self._warned - findings.keys():
+            self.work.warn(name, "")
+        for name, finding in findings.items():
+            if name not in self._warned:
+                log.warning("found by the node itself: %(finding)s", {"finding": finding.line})
+            self.work.warn(name, finding.line)
+        self._warned = frozenset(findings)
+
+    def _found(self, has_inbound: bool) -> list[Finding]:
+        """A full disk is a finding: the checks go on, and the node with them."""
+        now = self._second()
+        try:
+            if has_inbound:
+                note_inbound(self._data_dir, now)
+            take_sample(self._data_dir, now)
+        except OSError as problem:
+            return [not_writable(self._data_dir, problem), *self._findings(now)]
+        return [*self._findings(now)]
+
+    def _findings(self, now: int) -> Iterator[Finding]:
+        yield from room(self._data_dir, now)
+        yield from memory(self._root)
+        offset = self._clock_offset()
+        if offset is not None:
+            yield from judged(offset)
+        if self._endpoint is not None and now - self._began > RECENT:
+            yield from unreached(self._endpoint, last_inbound(self._data_dir), now)

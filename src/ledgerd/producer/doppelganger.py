@@ -1,0 +1,162 @@
+"""The doppelganger check: whether another node signs with a key of ours, before we sign and for as long as we run.
+
+It does not prevent the first double signature of a node that was started beside us later; it ends the damage there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledgerd.producer.clock import SECOND, Microseconds
+from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.time_text import time_text
+
+if TYPE_CHECKING:
+    from ledgerd.chain.forks.outcome import Outcome
+    from ledgerd.producer.double_sign import SignedSlot
+    from ledgerd.producer.settings import ProducerSettings
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.names import AccountName
+    from ledgerd.protocol.parameters import ChainParameters
+
+log = logging.getLogger(__name__)
+
+OLDEST = 100
+"""Seconds: a block that is older when it first comes was made before our watch, or is replayed to stop us."""
+
+GIVEN_REMEMBERED = 256
+"""Blocks of our signer that are remembered: far more than one node can sign within `OLDEST`."""
+
+
+def is_doppelganger_checked(settings: ProducerSettings, network: ChainParameters) -> bool:
+    """Whether the check runs: where it was asked for, blocks are signed, and others sign as well."""
+    return (
+        settings.checks_doppelganger
+        and bool(settings.keys)
+        and not settings.allows_stale
+        and network.max_validators > 1
+    )
+
+
+class WatchState(NamedTuple):
+    """The state of the check, for whoever reports it."""
+
+    stopped: str = ""
+    """Why no block is signed until the node is started again; empty if nothing foreign was seen."""
+    watching: str = ""
+    """Why no block is signed yet; empty after the watch."""
+
+
+class Doppelganger:
+    """Watches for foreign blocks by the keys of this node; on the chain's thread.
+
+    The committee is left out: its key is published, and several nodes hold it on purpose.
+    """
+
+    def __init__(
+        self,
+        settings: ProducerSettings,
+        last_signed: SignedSlot | None,
+        slots: int,
+        clock: Microseconds,
+        report: Callable[[WatchState], None] = lambda _: None,
+    ) -> None:
+        self._names = frozenset(settings.names) - {COMMITTEE_ACCOUNT}
+        self._keys = frozenset(settings.keys)
+        self._last = last_signed
+        self._slots = slots
+        self._clock = clock
+        self._report = report
+        self._given: deque[bytes] = deque(maxlen=GIVEN_REMEMBERED)
+        """By their signed hashes: with a changed signature a stranger would give a block of ours another id."""
+        self._left = 0 if self._is_young(last_signed) else slots
+        self._slot = 0
+        """The slot that was counted last; 0 before the first."""
+        self._is_told = False
+        self.stopped = ""
+        report(self.state)
+
+    def _is_young(self, signed: SignedSlot | None) -> bool:
+        """Whether we have signed within the last round: then it was us whom the network has heard."""
+        now = self._clock() // SECOND
+        return signed is not None and abs(now - signed.time) < self._slots * BLOCK_INTERVAL
+
+    # -- what happens
+
+    def given(self, block: Block) -> None:
+        """Note a block of our own signer, before it is pushed."""
+        self._given.append(block.header.digest)
+
+    def see(self, block: Block, outcome: Outcome) -> None:
+        """Judge a block that was pushed to the chain by anybody, whatever became of it."""
+        if block.timestamp < self._clock() // SECOND - OLDEST:
+            if outcome.has_moved:
+                self._start_again()
+            return
+        if not self.stopped and self._is_foreign(block):
+            self._stop(block)
+
+    def count(self, second: int, peers: int) -> None:
+        """Count the slot of a moment as watched, where there was a peer to hear blocks from."""
+        slot = second // BLOCK_INTERVAL
+        if self._left == 0 or not peers or slot == self._slot:
+            return
+        if not self._is_told:
+            self._is_told = True
+            log.info(
+                "doppelganger-check: watching %(slots)d slots for blocks of another node with our keys",
+                {"slots": self._left},
+            )
+        if self._slot:
+            self._left -= 1
+        self._slot = slot
+        if self._left == 0:
+            log.info("doppelganger-check: no other node signs with our keys; production begins")
+            self._report(self.state)
+
+    def _start_again(self) -> None:
+        """Watch from the beginning: the node was behind, and has heard nothing of the present yet."""
+        if self._left:
+            self._left, self._slot = self._slots, 0
+
+    def _is_foreign(self, block: Block) -> bool:
+        if block.validator not in self._names or block.header.digest in self._given:
+            return False
+        last = self._last
+        if last is not None and (block.timestamp < last.time or block.header.digest == last.digest):
+            # Of an earlier run of this node, which had signed up to there.
+            return False
+        try:
+            return block.signee in self._keys
+        except RuleViolation:
+            return False
+
+    def _stop(self, block: Block) -> None:
+        made = f"block #{block.number} {block.id.hex()} of {time_text(block.timestamp)}"
+        self.stopped = (
+            f"DOPPELGANGER: another node signs with the key of {block.validator}: {made} is not ours. This node signs "
+            f"nothing until it is started again. Stop one of the two nodes for good, wait {OLDEST} seconds, then start "
+            "the other"
+        )
+        log.error("%s", self.stopped)
+        self._report(self.state)
+
+    # -- what follows
+
+    @property
+    def state(self) -> WatchState:
+        """What the check says now."""
+        if self.stopped or not self._left:
+            return WatchState(self.stopped)
+        return WatchState(
+            watching=f"doppelganger-check: no block is signed before {self._slots} slots were watched for another node "
+            "with our keys, with a peer connected and the chain caught up"
+        )
+
+    def refusal(self, name: AccountName) -> WatchState:
+        """Why a validator's slot is not signed; nothing where it may be."""
+        return self.state if name in self._names else WatchState()

@@ -1,0 +1,189 @@
+"""`ledgerd doctor`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.cli import main
+from ledgerd.cli.doctor import ERRORS, SOUND, WARNINGS, WRONG_CONFIGURATION
+from ledgerd.doctor.finding import Finding, error, warning
+from ledgerd.doctor.patient import Patient
+from ledgerd.doctor.ports import note_inbound
+from ledgerd.state.lock import lock_writer
+from tests.doctor.doubles import PeerDouble, TimeDouble
+from tests.node.configurations import COMMITTEE_WIF
+from tests.node.processes import NodeProcess
+from tests.ports import free_port
+
+SECRET = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"
+
+
+@pytest.fixture
+def patients(monkeypatch: pytest.MonkeyPatch) -> list[Patient]:
+    """Those that were examined; the examination itself finds `FOUND`."""
+    seen: list[Patient] = []
+
+    def examine(patient: Patient, _wall: object) -> Iterator[Finding]:
+        seen.append(patient)
+        yield from FOUND
+
+    FOUND.clear()
+    monkeypatch.setattr("ledgerd.doctor.examination.examine", examine)
+    return seen
+
+
+FOUND: list[Finding] = []
+
+CONFIGURATION = """
+chain = testnet
+plugin = validator
+enable-stale-production = true
+required-participation = 0
+validator = committee
+private-key = {key}
+shared-file-size = 64M
+webserver-http-endpoint = 127.0.0.1:{http}
+p2p-endpoint = 127.0.0.1:{p2p}
+p2p-seed-node = 127.0.0.1:{seed}
+ntp-server = 127.0.0.1:{time}
+"""
+
+
+def doctor(folder: Path, text: str, *words: str) -> int:
+    file = folder / "config.ini"
+    file.write_text(text)
+    file.chmod(0o600)
+    return main(["doctor", "--data-dir", str(folder), *words])
+
+
+def test_a_sound_node_gets_no_word(tmp_path: Path, patients: list[Patient], capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor(tmp_path, "p2p-endpoint = 127.0.0.1:2001\np2p-seed-node = 127.0.0.1:2002\n") == SOUND
+    assert capsys.readouterr().out == ""
+    (patient,) = patients
+    assert (str(patient.p2p_endpoint), *map(str, patient.seeds)) == ("127.0.0.1:2001", "127.0.0.1:2002")
+    assert not patient.is_running
+
+
+def test_findings_are_printed_with_what_to_do_and_where_to_read(
+    tmp_path: Path, patients: list[Patient], capsys: pytest.CaptureFixture[str]
+) -> None:
+    FOUND.append(error("head-old", what="it is old", why="it matters", do="do this"))
+
+    assert doctor(tmp_path, "") == ERRORS
+    assert capsys.readouterr().out == (
+        "error: head-old: it is old\n  why: it matters\n  do:  do this\n  see: docs/doctor.md#head-old\n"
+    )
+    assert len(patients) == 1
+
+
+def test_only_warnings_have_a_code_of_their_own(tmp_path: Path, patients: list[Patient]) -> None:
+    FOUND.append(warning("disk-slow", what="it is slow", why="it matters", do="do this"))
+
+    assert doctor(tmp_path, "") == WARNINGS
+    assert len(patients) == 1
+
+
+def test_json_has_all_fields(tmp_path: Path, patients: list[Patient], capsys: pytest.CaptureFixture[str]) -> None:
+    FOUND.append(warning("disk-slow", what="it is slow", why="it matters", do="do this"))
+    doctor(tmp_path, "", "--json")
+
+    assert json.loads(capsys.readouterr().out) == {
+        "format": 1,
+        "findings": [
+            {
+                "name": "disk-slow",
+                "severity": "warning",
+                "what": "it is slow",
+                "why": "it matters",
+                "do": "do this",
+                "page": "docs/doctor.md#disk-slow",
+            }
+        ],
+    }
+    assert len(patients) == 1
+
+
+def test_json_of_a_sound_node_is_an_empty_list(
+    tmp_path: Path, patients: list[Patient], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert doctor(tmp_path, "", "--json") == SOUND
+    assert json.loads(capsys.readouterr().out) == {"format": 1, "findings": []}
+    assert len(patients) == 1
+
+
+def test_a_wrong_configuration_is_named_and_ends_the_examination(
+    tmp_path: Path, patients: list[Patient], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert doctor(tmp_path, "p2p-endpoint = 127.0.0.1\nplugin = nonsense\n") == WRONG_CONFIGURATION
+    assert capsys.readouterr().out.count("error: configuration-wrong: ") == 2
+    assert patients == []
+
+
+def test_a_chain_file_that_is_missing_is_a_wrong_configuration(
+    tmp_path: Path, patients: list[Patient], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert doctor(tmp_path, "chain = nowhere.toml\n") == WRONG_CONFIGURATION
+    assert "nowhere.toml" in capsys.readouterr().out
+    assert patients == []
+
+
+def test_doubtful_and_ignored_options_are_warnings(
+    tmp_path: Path, patients: list[Patient], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "required-participation = 33\np2p-stale-sync-detection = true\n"
+
+    assert doctor(tmp_path, text) == WARNINGS
+    out = capsys.readouterr().out
+    assert "warning: configuration-doubtful: required-participation = 33 is less than one percent" in out
+    assert "warning: options-ignored: these options do nothing in this node: p2p-stale-sync-detection" in out
+    assert len(patients) == 1
+
+
+def test_no_key_is_printed(tmp_path: Path, patients: list[Patient], capsys: pytest.CaptureFixture[str]) -> None:
+    FOUND.append(error("key-readable", what=f"{SECRET} and {COMMITTEE_WIF}", why=SECRET, do=SECRET))
+    doctor(tmp_path, f"validator = alice\nprivate-key = {SECRET}x\n", "--json")
+    doctor(tmp_path, f"plugin = validator\nvalidator = alice\nprivate-key = {SECRET}\n", "--json")
+
+    out = capsys.readouterr().out
+    assert SECRET not in out
+    assert COMMITTEE_WIF not in out
+    (patient,) = patients
+    assert patient.validators == ("alice",)
+    assert len(patient.signing_keys) == 1
+
+
+def test_a_running_node_is_known_by_its_lock(tmp_path: Path, patients: list[Patient]) -> None:
+    with lock_writer(tmp_path):
+        doctor(tmp_path, "")
+    doctor(tmp_path, "")
+
+    assert [patient.is_running for patient in patients] == [True, False]
+
+
+def test_a_real_node_is_sound_while_it_runs_and_when_it_has_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seed, time_server = PeerDouble(), TimeDouble(lambda: time.time_ns() // 1_000)
+    p2p, http = free_port(), free_port()
+    text = CONFIGURATION.format(
+        key=COMMITTEE_WIF, http=http, p2p=p2p, seed=seed.endpoint.port, time=time_server.endpoint.port
+    )
+    folder = tmp_path / "node"
+    folder.mkdir()
+    (folder / "config.ini").write_text(text)
+    with NodeProcess("--data-dir", str(folder)) as node:
+        node.wait_for("Validated block #3 ")
+        note_inbound(folder, time.time_ns() // 1_000_000_000)
+        code = doctor(folder, text)
+        assert (capsys.readouterr().out, code) == ("", SOUND)
+        assert node.stop() == 0
+
+    code = doctor(folder, text)
+    assert (capsys.readouterr().out, code) == ("", SOUND)
+    for each in (seed, time_server):
+        each.close()

@@ -1,0 +1,87 @@
+"""Production as a part of the node: what it shows of the doppelganger check."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.protocol.block import Block
+from ledgerd.supervision.part import Supervisor
+from tests.chain.networks import SEVEN, VIZ, VIZ_KEY, start_seven
+
+
+class FixedTime(TimeSource):
+    """A clock that stands."""
+
+    def __init__(self, second: int) -> None:
+        super().__init__()
+        self.second = second
+
+    def wall(self) -> int:
+        return self.second * MICRO
+
+
+@pytest.fixture
+def blocks(tmp_path: Path) -> list[Block]:
+    (tmp_path / "node").mkdir()
+    network = start_seven(tmp_path / "source", blocks=30)
+    found = [*network.blocks()]
+    network.chain.close()
+    return found
+
+
+@asynccontextmanager
+async def producing(folder: Path, second: int, **more: str) -> AsyncIterator[tuple[ChainPart, Supervisor]]:
+    words = {
+        "data-dir": str(folder),
+        "chain": "testnet",
+        "shared-file-size": "64M",
+        "plugin": "validator",
+        "validator": f'"{VIZ}"',
+        "private-key": VIZ_KEY.wif,
+        **{name.replace("_", "-"): value for name, value in more.items()},
+    }
+    configuration = read_configuration({name: [value] for name, value in words.items()}, folder)
+    time, supervisor = FixedTime(second), Supervisor()
+    chain = ChainPart(configuration, SEVEN, time)
+    production = ProductionPart(configuration, chain, time)
+    supervisor.take(production)
+    await chain.start()
+    await production.start()
+    try:
+        yield chain, supervisor
+    finally:
+        await production.stop()
+        await chain.stop()
+
+
+def test_a_foreign_block_by_our_key_takes_production_down(tmp_path: Path, blocks: list[Block]) -> None:
+    async def scene() -> None:
+        async with producing(tmp_path / "node", blocks[-1].timestamp, doppelganger_check="true") as (part, supervisor):
+            (warning,) = supervisor.health.warnings
+            assert warning.startswith("doppelganger-check: no block is signed before 7 slots were watched")
+            for block in blocks:
+                await part.run(lambda block=block: part.chain.push_block(block).or_raise())  # type: ignore[misc]
+            down = supervisor.health.down
+            assert down["validator"].startswith(f"signing: DOPPELGANGER: another node signs with the key of {VIZ}")
+            assert supervisor.health.warnings == ()
+
+    asyncio.run(scene())
+
+
+def test_without_the_option_nobody_watches(tmp_path: Path, blocks: list[Block]) -> None:
+    async def scene() -> None:
+        async with producing(tmp_path / "node", blocks[-1].timestamp) as (part, supervisor):
+            for block in blocks:
+                await part.run(lambda block=block: part.chain.push_block(block).or_raise())  # type: ignore[misc]
+            assert (supervisor.health.down, supervisor.health.warnings) == ({}, ())
+
+    asyncio.run(scene())
