@@ -100,10 +100,8 @@ class Runtime:
             ),
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
-        self._metrics = metrics = self._metering(configuration)
-        show_details = None if metrics is None else metrics.stand
-        status = StatusPart(self.chain, self.peers, self.time, self.webserver.stand, show_details)
-        self._parts[STATUS] = status
+        self._metrics = self._metering(configuration)
+        self._parts[STATUS] = status = self._telling(self._metrics)
         file = configuration.invocation.create_snapshot
         if file is not None:
             del self._parts[BOOTSTRAP]
@@ -124,6 +122,10 @@ class Runtime:
         metrics.look_at(self.peers, self.history, self.webserver)
         self.webserver.count_in(memory)
         return metrics
+
+    def _telling(self, metrics: MetricsPart | None) -> StatusPart:
+        show_details = None if metrics is None else metrics.stand
+        return StatusPart(self.chain, self.peers, self.time, self.webserver.stand, show_details)
 
     @property
     def metrics_addresses(self) -> list[tuple[str, int]]:

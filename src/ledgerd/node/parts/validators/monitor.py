@@ -142,7 +142,8 @@ class MonitorPart(Part):
         else:
             told["late"] = slot.late
             log.info(
-                "validator-monitor: %(validator)s made block #%(block)d of %(slot)s, seen %(late).2f s after its slot began",
+                "validator-monitor: %(validator)s made block #%(block)d of %(slot)s, seen %(late).2f s after its slot "
+                "began",
                 told,
                 extra=own,
             )
