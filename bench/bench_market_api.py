@@ -1,21 +1,24 @@
-"""Processor time of the methods of `prediction_market_api` beside 130,000 markets: through the dispatcher, without the
-network and, but where that is said, without the cache of answers.
+"""What the methods of `prediction_market_api` cost beside 130,000 markets.
 
-`first` means that no market of the answer was printed before, `again` that none has changed since. A recovery of a
-signature is the yardstick, as in `bench_api`. `longest` is the longest that a request has held the worker.
+Over HTTP, sixteen connections and one worker: `first` means that no market of the answer was printed before, `again`
+that none has changed since, `same` that the bytes of the answer are kept. The processor time of each request is shown
+beside the rate: it needs no idle machine. `longest` is the longest that a request alone holds a worker, with nothing
+remembered: through the dispatcher, without the network and the cache of answers.
 """
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import process_time, thread_time
+from time import thread_time
 from typing import Any
 
-from bench.bench_api import request, seconds, show
+from bench.bench_api import request
 from bench.bench_chain import verdict
+from bench.market_clients import Figures, one_worker
 from bench.market_plan import Scale
 from bench.market_rows import write_state
 from ledgerd.chain.chain import STATE_FOLDER
@@ -51,6 +54,8 @@ HELD_SECONDS = 0.250
 FIRST, AGAIN, SAME, ONE, KLINE = 200, 1_000, 3_000, 5_000, 1_000
 """Requests a second."""
 EVERYTHING = 1_000
+SINGLE = 4_000
+"""Markets that are asked for one by one."""
 
 
 def add_records(folder: Path) -> None:
@@ -76,11 +81,11 @@ def add_records(folder: Path) -> None:
 
 
 @contextmanager
-def dispatcher_of(folder: Path, cached: int = 0) -> Iterator[Dispatcher]:
+def dispatcher_of(folder: Path) -> Iterator[Dispatcher]:
     """What answers from a folder, with nothing remembered yet."""
     with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader:
         node = Node(TESTNET, reader.snapshot, Link())
-        yield Dispatcher([PREDICTION_MARKET_API], node, lambda: 0.0, cache=AnswerCache(cached), limits=Limits())
+        yield Dispatcher([PREDICTION_MARKET_API], node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
 
 
 def body_of(method: str, *arguments: object) -> bytes:
@@ -93,30 +98,39 @@ def pages(first: int, *, show_risky: bool, count: int) -> list[bytes]:
     return [body_of("list_markets", 1, first + page * PAGE, PAGE, show_risky) for page in range(count)]
 
 
-def show_lists(folder: Path) -> None:
+def show(title: str, found: Figures, wanted: int) -> None:
+    """A rate, whether it is enough, and what each request costs."""
+    worker, clients = found.worker_seconds * 1e6, found.client_seconds * 1e6
+    told = f"{worker:6.0f} us of the worker ({1e6 / worker:,.0f}/s of one processor), {clients:5.0f} us of the clients"
+    print(f"  {title:44} {found.rate:7,.0f}/s ({verdict(found.rate, wanted, at_most=False)}), {told}")
+
+
+async def show_lists(folder: Path) -> None:
     """Pages of open markets, never printed and printed before, and the same bytes again."""
     for show_risky in (False, True):
-        for first in (0, FAR):
+        for first, count in ((0, 300), (FAR, 280)):
             title = f"list_markets of 100 from {first}{', all' if show_risky else ', covered'}"
-            with dispatcher_of(folder) as dispatcher:
-                bodies = pages(first, show_risky=show_risky, count=60)
-                dispatcher.answer(bodies[0])
-                began = process_time()
-                for body in bodies[1:]:
-                    dispatcher.answer(body)
-                show(f"{title}, first", (process_time() - began) / (len(bodies) - 1), 1 / FIRST)
-                show(f"{title}, again", seconds(dispatcher, bodies[1], 20), 1 / AGAIN)
-            with dispatcher_of(folder, cached=100) as dispatcher:
-                dispatcher.answer(bodies[1])
-                show(f"{title}, same", seconds(dispatcher, bodies[1], 200), 1 / SAME)
+            bodies = pages(first, show_risky=show_risky, count=count)
+            async with one_worker(folder) as worker:
+                await worker.asked(bodies[:1])
+                show(f"{title}, first", await worker.asked(bodies[1:]), FIRST)
+                show(f"{title}, again", await worker.asked(bodies[1:33] * 60), AGAIN)
+            async with one_worker(folder, cached_answers=1_000) as worker:
+                await worker.asked(bodies[:16])
+                show(f"{title}, same", await worker.asked(bodies[:16] * 400), SAME)
 
 
-def show_single(folder: Path, market: int) -> None:
+async def show_single(folder: Path, market: int) -> None:
     """What is asked of one market."""
-    with dispatcher_of(folder) as dispatcher:
-        show("get_market", seconds(dispatcher, body_of("get_market", market), 200), 1 / ONE)
-        show("get_market_weight_sums", seconds(dispatcher, body_of("get_market_weight_sums", market), 200), 1 / ONE)
-        show("get_market_kline of 500", seconds(dispatcher, body_of("get_market_kline", market, 3, 500)), 1 / KLINE)
+    async with one_worker(folder) as worker:
+        for method in ("get_market", "get_market_weight_sums"):
+            bodies = [body_of(method, market + number * 31) for number in range(SINGLE)]
+            await worker.asked(bodies[:1])
+            show(f"{method}, first", await worker.asked(bodies[1:]), ONE)
+            show(f"{method}, again", await worker.asked(bodies * 3), ONE)
+        kline = body_of("get_market_kline", market, 3, 500)
+        await worker.asked([kline])
+        show("get_market_kline of 500", await worker.asked([kline] * 4_000), KLINE)
 
 
 def largest(market: int, account: str, oracle: str) -> list[tuple[Any, ...]]:
@@ -136,6 +150,7 @@ def largest(market: int, account: str, oracle: str) -> list[tuple[Any, ...]]:
                 ("list_markets_by_creator", account, first, EVERYTHING, order),
                 ("list_markets_by_category", "weather", first, EVERYTHING, "", "", "", order, True, True),
                 ("list_markets_by_category", "weather", first, EVERYTHING, "US", "", "rain", order, False, False, 1),
+                ("list_markets_by_category", "", first, EVERYTHING, "US", "", "rain", order, False, False, 1),
             ]
         listed += [
             ("list_markets_awaiting_resolution", oracle, first, EVERYTHING),
@@ -189,8 +204,8 @@ def measure(folder: Path) -> None:
     """Print every figure of a state that is there."""
     with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader, reader.snapshot() as state:
         market = next(state.scan(PM_MARKETS))
-    show_lists(folder)
-    show_single(folder, market.id)
+    asyncio.run(show_lists(folder))
+    asyncio.run(show_single(folder, market.id))
     show_longest(folder, largest(market.id, market.creator, market.oracle))
 
 

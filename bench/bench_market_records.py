@@ -1,31 +1,35 @@
 """What records of markets cost the chain's thread: the same blocks by turns into two nodes, one of which keeps them.
 
-Processor time, medians of five turns. A turn is sixteen blocks, so that what is done every sixteen blocks is in each.
-Blocks of 500 bets are applied and committed as live ones are, with all checks; the other figure is a replay of a
-recorded chain.
+Processor time of the thread, medians of five turns. A turn is sixteen blocks, so that what is done every sixteen blocks
+is in each. Blocks of 500 bets are applied and committed as live ones are, with all checks; the other figure is a replay
+of a recorded chain. At last, how fast `ledgerd markets rebuild` goes.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
-from time import process_time
+from time import monotonic, thread_time
 
 from bench.bench_chain import network, packed_blocks, replay_seconds, users, verdict
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.codec import codec_of
+from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.config.options.application import PREDICTION_MARKET_API
+from ledgerd.node.datadir.market_rebuild import replay_beside
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.bets import PmPlaceBet
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.state.objects.market_records import POINTS_MOVED_AFTER
 from tests.chain.crowded_markets import open_markets
 from tests.chain.networks import Network
-from tests.chain.recorded_chains import open_chain
+from tests.chain.recorded_chains import network_of, open_chain
 from tests.recorded import recorded_blocks
 
 TURNS = 5
@@ -33,6 +37,7 @@ BETS = 500
 PERCENT = 5.0
 STAKE = 1_000
 RECORDED = "open-pm"
+EMPTY_BLOCKS, BLOCKS_A_SECOND = 3_000, 2_000
 
 
 def send_bets(net: Network, names: list[AccountName], markets: int, round_: int) -> None:
@@ -74,9 +79,9 @@ def bench_block(markets: int) -> None:
 def push_seconds(node: Network, packed: bytes) -> float:
     """How long a node takes to apply a block and to make it durable."""
     block = codec_of(Block).decode(packed)
-    began = process_time()
+    began = thread_time()
     node.chain.push_block(block).or_raise()
-    return process_time() - began
+    return thread_time() - began
 
 
 def show(title: str, spent: list[list[float]]) -> None:
@@ -114,11 +119,37 @@ def bench_recorded() -> None:
     show(f"a replay of {RECORDED}", spent)
 
 
+def rebuild_rate(folder: Path, network_: ChainParameters, blocks: Iterable[bytes]) -> float:
+    """Blocks a second of processor time, of a chain that has these blocks."""
+    data = folder / "data"
+    given = {"data-dir": [str(data)], "plugin": [PREDICTION_MARKET_API]}
+    with Chain.open(data, network_, clock=monotonic) as chain:
+        for packed in blocks:
+            chain.push_block(codec_of(Block).decode(packed), Skip.TRANSACTION_DUPES, commit=False).or_raise()
+        chain.commit()
+        configuration = read_configuration(given, data)
+        began = thread_time()
+        return replay_beside(chain, data, configuration) / (thread_time() - began)
+
+
+def bench_rebuild() -> None:
+    """Near-empty blocks, as most blocks of the network are, and a chain that does little but markets."""
+    with network() as source, tempfile.TemporaryDirectory() as folder:
+        while source.chain.head_number < EMPTY_BLOCKS:
+            source.produce()
+        rate = rebuild_rate(Path(folder), source.chain.network, packed_blocks(source, 1))
+    print(f"  rebuild of near-empty blocks: {rate:,.0f} blocks/s ({verdict(rate, BLOCKS_A_SECOND, at_most=False)})")
+    with tempfile.TemporaryDirectory() as folder:
+        rate = rebuild_rate(Path(folder), network_of(RECORDED), recorded_blocks(RECORDED))
+    print(f"  rebuild of {RECORDED}, three operations of markets in each block: {rate:,.0f} blocks/s")
+
+
 def main() -> None:
     """Print every figure."""
     for markets in (100, BETS):
         bench_block(markets)
     bench_recorded()
+    bench_rebuild()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ SLOWEST = (
     "rpc/http/page/test_page_in_chromium.py",
     "chain/steps/markets/test_cuts.py",
     "sim/test_hostiles.py",
+    "sim/test_doppelganger.py",
     "packaging/test_entry.py",
     "chain/test_undo_is_identity.py",
     "chain/test_probes.py",

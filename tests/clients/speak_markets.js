@@ -13,7 +13,7 @@ const Serializer = require(path.join(library, 'auth/serializer/src/serializer'))
 const { operation } = require(path.join(library, 'auth/serializer/src/operations'));
 
 const [, , url, tables] = process.argv;
-const { layouts, methods } = JSON.parse(fs.readFileSync(tables, 'utf-8'));
+const { layouts, properties, methods } = JSON.parse(fs.readFileSync(tables, 'utf-8'));
 
 // 0.11.0 has no signed byte.
 types.int8 = {
@@ -33,10 +33,16 @@ function typeOf(text) {
   return types[name](/^\d+$/.test(inner) ? Number(inner) : typeOf(inner));
 }
 
-for (const [tag, { name, fields }] of Object.entries(layouts)) {
-  const declared = Object.fromEntries(fields.map(([field, kind]) => [field, typeOf(kind)]));
-  operation.st_operations[Number(tag)] = new Serializer(name, declared);
+function add(alternatives, tables_) {
+  for (const [tag, { name, fields }] of Object.entries(tables_)) {
+    const declared = Object.fromEntries(fields.map(([field, kind]) => [field, typeOf(kind)]));
+    alternatives[Number(tag)] = new Serializer(name, declared);
+  }
 }
+
+add(operation.st_operations, layouts);
+const published = operation.st_operations.find((each) => each.operation_name === 'versioned_chain_properties_update');
+add(published.types.props.st_operations, properties);
 
 function answerTo({ operations, key, call }) {
   if (operations !== undefined) {

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from tests.clients.speaking import CLIENTS, PATIENCE, development_node, is_left_out, operations_in
 from tests.house.source_tree import ROOT
 from tests.node.dev.market_life import steps
@@ -73,7 +74,11 @@ class Speaking:
 @contextmanager
 def speaking(url: str, folder: Path) -> Iterator[Speaking]:
     tables = folder / "tables.json"
-    facts = {"layouts": "op-layouts.json", "methods": "client-methods.json"}
+    facts = {
+        "layouts": "op-layouts.json",
+        "properties": "chain-properties.json",
+        "methods": "client-methods.json",
+    }
     tables.write_text(json.dumps({key: json.loads((FACTS / name).read_text()) for key, name in facts.items()}))
     complaints = folder / "complaints"
     with (
@@ -96,6 +101,16 @@ def speaking(url: str, folder: Path) -> Iterator[Speaking]:
             process.kill()
 
 
+CHANGED = {
+    "pm_max_outcomes": 63, "pm_max_market_duration": 31_535_999, "pm_dispute_fee": "999.000 VIZ",
+    "pm_leverage_enabled": False, "pm_leverage_funding_rate_ppm_per_day": 101, "pm_early_exit_reward_cap_percent": 3301,
+    "pm_min_bet": "0.250 VIZ", "pm_settle_rows_per_block": 2001, "committee_votes_per_request": 99_999,
+    "committee_vote_min_vesting": "7.000 VIZ", "pm_dispute_votes_per_market": 99_998,
+    "pm_dispute_vote_min_vesting": "8.000 VIZ",
+}  # fmt: skip
+"""What a validator wants otherwise than the others."""
+
+
 def test_each_new_operation_that_it_signs_comes_into_a_block_and_its_methods_are_answered(tmp_path: Path) -> None:
     methods = json.loads((FACTS / "client-methods.json").read_text())
     with development_node(tmp_path / "chain") as node:
@@ -116,6 +131,16 @@ def test_each_new_operation_that_it_signs_comes_into_a_block_and_its_methods_are
                     assert "Could not find" not in said["error"], said
                     absent.add(each["method"])
 
+            wanted = node.call("prediction_market_api", "get_pm_chain_properties") | CHANGED
+            update = "versioned_chain_properties_update"
+            said = library.ask(
+                operations=[[update, {"owner": "viz", "props": [5, wanted]}]], key=PUBLISHED_INITIATOR_KEY
+            )
+            assert "result" in said, said
+            sent.append(update)
+
+        [*_, (name, fields)] = node.call("database_api", "get_block", node.head)["transactions"][-1]["operations"]
+        assert (name, fields["props"]) == (update, [5, wanted])
         assert operations_in(node, first) == sent
         assert absent <= ABSENT
         assert len(methods) - len(absent) >= 25

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import pytest
 from hypothesis import given
 
 from ledgerd.codec import DecodeError, codec_of, record_kind, sorted_by
+from ledgerd.codec.kinds import Reading
 from ledgerd.codec.numbers import UInt8, UInt16
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations import Operation
@@ -30,46 +31,77 @@ class Shape(msgspec.Struct, frozen=True):
     corner: Point
 
 
+class Name(msgspec.Struct, frozen=True):
+    """Its JSON is that of its field."""
+
+    text: str
+
+    TRANSPARENT: ClassVar[bool] = True
+
+
+class Label(msgspec.Struct, frozen=True):
+    """Its JSON has a form of its own."""
+
+    text: str
+
+    def json_text(self) -> str:
+        return f'["{self.text}"]'
+
+
+def shown(annotation: Any, packed: bytes, pos: int = 0) -> tuple[str, int]:
+    """The JSON text of the value at a place of some bytes, and where it ends."""
+    text, end = codec_of(annotation)._record.transcriber(packed, pos, Reading())  # noqa: SLF001 - of any type
+    return text, end
+
+
 @given(printable_values_of(Operation))
 def test_every_operation_is_shown_as_it_is_printed(operation: Operation) -> None:
     codec = codec_of(Operation)
     packed = b"before" + codec.encode(operation)
-    assert codec.transcribe(packed + b"behind", 6) == (codec.to_json(operation), len(packed))
+    assert shown(Operation, packed + b"behind", 6) == (codec.to_json(operation), len(packed))
 
 
 @given(printable_values_of(Transaction))
 def test_every_transaction_is_shown_as_it_is_printed(transaction: Transaction) -> None:
     codec = codec_of(Transaction)
-    assert codec.transcribe(codec.encode(transaction), 0)[0] == codec.to_json(transaction)
+    assert shown(Transaction, codec.encode(transaction))[0] == codec.to_json(transaction)
 
 
 def test_a_block_is_shown_as_it_is_printed() -> None:
     codec = codec_of(Block)
     packed = codec.encode(record_kind(Block).default())
-    assert codec.transcribe(packed, 0) == (codec.to_json(codec.decode(packed)), len(packed))
+    assert shown(Block, packed) == (codec.to_json(codec.decode(packed)), len(packed))
 
 
 @given(printable_values_of(Shape))
 def test_fields_of_every_kind_are_shown_as_they_are_printed(shape: Shape) -> None:
     codec = codec_of(Shape)
     packed = codec.encode(shape)
-    assert codec.transcribe(packed, 0) == (codec.to_json(shape), len(packed))
+    assert shown(Shape, packed) == (codec.to_json(shape), len(packed))
 
 
 def test_bytes_that_are_not_text_keep_their_form() -> None:
-    assert codec_of(str).transcribe(b"\x02a\xff", 0) == ('"a\udcff"', 3)
+    assert shown(str, b"\x02a\xff") == ('"a\udcff"', 3)
 
 
 def test_a_tag_that_is_not_known_is_refused() -> None:
     with pytest.raises(DecodeError, match="unknown tag 127"):
-        codec_of(Operation).transcribe(b"\x7f", 0)
+        shown(Operation, b"\x7f")
 
 
 def test_bytes_that_end_too_early_are_noticed_by_the_end_or_refused() -> None:
     packed = codec_of(Shape).encode(Shape("name", (Point(1, 2),), "note", {"a": 1}, ("t",), Point(3, 4)))
     for length in range(len(packed)):
         try:
-            _, end = codec_of(Shape).transcribe(packed[:length], 0)
+            _, end = shown(Shape, packed[:length])
         except DecodeError:
             continue
         assert end > length
+
+
+@pytest.mark.parametrize("kind", [Shape, Name, Label])
+def test_a_text_may_stand_in_a_frame(kind: type[msgspec.Struct]) -> None:
+    packed = codec_of(kind).encode(record_kind(kind).default())
+    framed = record_kind(kind).framed_transcriber('{{"{key}":', "}}", ("key",))
+    text, end = shown(kind, packed)
+    assert framed(packed, 0, Reading(), "here") == (f'{{"here":{text}}}', end)

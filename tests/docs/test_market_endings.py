@@ -163,7 +163,7 @@ def test_a_jump_over_the_vote_leaves_a_dispute_undecided(node: NodeProcess) -> N
 
     assert standing(node, market) == RETURNED
     assert gains(node, before, "bob", "charlie", "dan") == [0, 0, 0]
-    assert "counted as undecided: then everybody gets back what they paid" in DOCUMENT
+    assert "ends undecided: then everybody gets back what they paid" in DOCUMENT
 
 
 def test_one_account_decides_where_the_market_names_it(node: NodeProcess) -> None:

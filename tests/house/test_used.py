@@ -35,20 +35,12 @@ CALLED_BY_LIBRARIES = {
 }  # fmt: skip
 
 _WALLETS = "how wallets of this network come to keys, as recorded from them; tests derive published keys with it"
-_UNASKED = "an index of the reference's which neither a rule nor a method reads; its orders are documented all the same"
 _FIXED = "mathematics that recorded vectors fix by itself; what a bet gets is tested against it"
 _MEASURED = "the memory that a peer can make us use, which simulations and hostile peers in tests hold to its bound"
 
 EXCEPTIONS: dict[str, str] = {
     "p2p/shared/peer.py:buffered": _MEASURED,
     "p2p/talk/mempool.py:remembered": _MEASURED,
-    "state/objects/bets.py:BET_BY_EPOCH": _UNASKED,
-    "state/objects/bets.py:BET_BY_MARKET_OUTCOME": _UNASKED,
-    "state/objects/disputes.py:DISPUTE_VOTE_BY_VOTER": _UNASKED,
-    "state/objects/leverage.py:LEVERAGE_BY_BET": _UNASKED,
-    "state/objects/liquidity.py:LIQUIDITY_BY_PROVIDER": _UNASKED,
-    "state/objects/markets.py:MARKET_BY_PAYOUT_STATUS": _UNASKED,
-    "state/objects/oracles.py:ORACLE_BY_INSURANCE": _UNASKED,
     "pricing/fixed_point.py:div_q": _FIXED,
     "pricing/fixed_point.py:mul_q": _FIXED,
     "pricing/lmsr.py:buy_cost": _FIXED,

@@ -197,16 +197,21 @@ GROUPS = (
         ),
         """
         cli/check cli/data_directory cli/dev cli/history cli/markets
-        cli/node_arguments cli/progress cli/replay cli/snapshot
+        cli/node_arguments cli/progress cli/rebuilding cli/replay cli/snapshot
         cli/state
         """,
     ),
     Group(
         "parts of the embedded history: proven by a model of plain lists that they are compared with",
-        ("history/test_against_model.py", "history/test_reader.py", "history/test_kills.py"),
+        (
+            "history/test_against_model.py",
+            "history/test_soundness.py",
+            "history/test_reader.py",
+            "history/test_kills.py",
+        ),
         """
-        history/account_rows history/block_rows history/embedded history/log_bytes history/pieces history/selection
-        history/tables history/view
+        history/account_rows history/block_rows history/embedded history/former_pieces history/log_bytes history/pieces
+        history/selection history/tables history/view history/walks
         """,
     ),
     Group(

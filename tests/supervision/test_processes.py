@@ -129,7 +129,7 @@ def test_what_the_environment_has_wins_over_what_a_child_is_given(monkeypatch: p
     )
 
     async def scene() -> None:
-        tells = f"{program}; raise SystemExit(3 if (arenas, limit) == ('7', '131072') else 4)"
+        tells = f"{program}; raise SystemExit(3 if (arenas, limit) == ('7', '524288') else 4)"
         child = Child.start((sys.executable, "-c", tells), stdin=NOTHING, environment=RETURNS_MEMORY)
         assert await child.ended() == 3
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
-from ledgerd.cli.progress import progress
+from ledgerd.cli.data_directory import configuration_of
+from ledgerd.cli.rebuilding import add_rebuild, rebuild_with_progress
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -20,15 +20,14 @@ PLUGIN = "operation_history"
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
-    arguments = commands.add_parser(
+    add_rebuild(
+        commands,
         "history",
-        help="rebuild the history of operations, while the node is stopped",
+        run,
+        short="rebuild the history of operations, while the node is stopped",
         description="Replays all blocks beside the state and records what happened in them. Run again, it goes on "
         "where it was interrupted; the old history stays in use until the new one is complete.",
     )
-    arguments.add_argument("action", choices=("rebuild",), help="the action")
-    add_data_directory(arguments)
-    arguments.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -39,9 +38,11 @@ def run(chosen: argparse.Namespace) -> int:
     if PLUGIN in THIS_BUILD.excluded_plugins:
         raise OperatorError("this program was built for low memory, and keeps no history")
     settings = configuration_of(chosen).history
-    with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:
-        count = rebuild(chain, chosen.data_dir, settings, progress=advance)
-        head = chain.head_number
+    count, head = rebuild_with_progress(
+        chosen,
+        "recording",
+        lambda chain, progress: rebuild(chain, chosen.data_dir, settings, progress=progress),
+    )
     sys.stdout.write(f"{count} blocks replayed; the history is complete up to block {head}\n")
     return 0
 

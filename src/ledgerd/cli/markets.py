@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
-from ledgerd.cli.progress import progress
+from ledgerd.cli.data_directory import configuration_of
+from ledgerd.cli.rebuilding import add_rebuild, rebuild_with_progress
 from ledgerd.protocol.errors import OperatorError
 
 PLUGIN = "prediction_market_api"
@@ -15,15 +15,14 @@ PLUGIN = "prediction_market_api"
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
-    arguments = commands.add_parser(
+    add_rebuild(
+        commands,
         "markets",
-        help="make metadata and price points of markets anew, while the node is stopped",
+        run,
+        short="make metadata and price points of markets anew, while the node is stopped",
         description="Replays all blocks beside the state, which needs the block log from block 1 on, and puts the new "
         "state in the place of the old one. Run again, it goes on where it was interrupted.",
     )
-    arguments.add_argument("action", choices=("rebuild",), help="what to do with them")
-    add_data_directory(arguments)
-    arguments.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -34,9 +33,11 @@ def run(chosen: argparse.Namespace) -> int:
     configuration = configuration_of(chosen)
     if PLUGIN not in configuration.application.plugins:
         raise OperatorError(f"nothing is kept of markets here: add {PLUGIN} to the plugins")
-    with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:
-        count = replay_beside(chain, chosen.data_dir, configuration, advance)
-        head = chain.head_number
+    count, head = rebuild_with_progress(
+        chosen,
+        "replaying",
+        lambda chain, progress: replay_beside(chain, chosen.data_dir, configuration, progress),
+    )
     put_in_place(chosen.data_dir, files_of(configuration))
     sys.stdout.write(
         f"{count} blocks replayed; metadata and price points of markets are complete from block 1 to block {head}\n"

@@ -25,7 +25,6 @@ class Codec(Generic[T]):
         self._record = record
         self._read: ReadFunction | None = None
         self._write: WriteFunction | None = None
-        self._transcriber: ReadFunction | None = None
 
     def decode(self, data: bytes) -> T:
         """The value of bytes; trailing bytes are ignored everywhere (spec 01, section 2.1)."""
@@ -38,16 +37,6 @@ class Codec(Generic[T]):
             read = self._read = self._record.reader
         value, end = read(data, pos, Reading())
         return (value.value if self._boxed else value), end
-
-    def transcribe(self, data: bytes, pos: int) -> tuple[str, int]:
-        """The JSON text of the value that begins at an offset, and its end, without making the value.
-
-        Only for bytes that were decoded before: if they were truncated since, the end lies beyond them.
-        """
-        transcriber = self._transcriber
-        if transcriber is None:
-            transcriber = self._transcriber = self._record.transcriber
-        return transcriber(data, pos, Reading())
 
     def decode_exactly(self, data: bytes) -> T:
         """The value of bytes that this program has encoded: nothing may follow it."""

@@ -1,8 +1,8 @@
 """The histories of accounts as they are stored: for each account its range, and chunks of references to operations.
 
 A reference is the number of the block and the operation's place among the recorded ones of it. The sequence number
-of an entry is stored nowhere: it says in which chunk the entry stands, and where in it. A chunk ends with a checksum,
-unless an earlier version has written it last: its length tells.
+of an entry is stored nowhere: it says in which chunk the entry stands, and where in it. Ranges and chunks end with a
+checksum, unless an earlier version has written them last: their length tells.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from ledgerd.chain.log.histories import SequenceRange
 from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.pieces import INTACT
 from ledgerd.state.disk import Database, LmdbTransaction
 
 _REFERENCE = struct.Struct(">IBH")
@@ -24,8 +26,6 @@ ENTRIES_A_CHUNK = 582
 _RANGE = struct.Struct("<II")
 _CHUNK = struct.Struct(">I")
 _SUM = struct.Struct("<I")
-_INTACT = 0x2144DF1C
-"""The checksum of whatever ends with its own."""
 
 Reference = tuple[int, int, int]
 """A block, and the high and low part of an operation's place there; references grow with time."""
@@ -46,20 +46,28 @@ class AccountRows:
 
     def range_of(self, account: str) -> SequenceRange | None:
         """The first and the last entry."""
-        raw = self._transaction.get(_key(account), db=self._ranges)
-        if raw is None:
-            return None
-        first, following = _RANGE.unpack(raw)
-        return SequenceRange(first, following - 1)
+        key = key_of(account)
+        first, following = self._range(key)
+        if following:
+            return SequenceRange(first, following - 1)
+        cursor = self._transaction.cursor(self._chunks)
+        if cursor.set_range(key) and cursor.key().startswith(key):
+            raise HistoryDamaged(f"there are entries of {account}, but not how many")
+        return None
 
     def references(self, account: str, first: int, last: int) -> Iterator[Reference]:
         """The entries from one sequence number to another, in their order."""
-        key = _key(account)
+        return chain.from_iterable(self._parts(account, first, last))
+
+    def _parts(self, account: str, first: int, last: int) -> Iterator[Iterator[Reference]]:
+        key = key_of(account)
         for number in range(first // ENTRIES_A_CHUNK, last // ENTRIES_A_CHUNK + 1):
-            chunk = self._chunk(key, number)
             base = number * ENTRIES_A_CHUNK
-            begin = max(0, first - base) * REFERENCE_BYTES
-            yield from _REFERENCE.iter_unpack(chunk[begin : (last - base + 1) * REFERENCE_BYTES])
+            end = min(last - base + 1, ENTRIES_A_CHUNK) * REFERENCE_BYTES
+            chunk = self._chunk(key, number)[:end]
+            if len(chunk) < end:
+                raise HistoryDamaged(f"entries of {account} are missing from {base + len(chunk) // REFERENCE_BYTES} on")
+            yield _REFERENCE.iter_unpack(chunk[max(0, first - base) * REFERENCE_BYTES :])
 
     def first_since(self, account: str, block: int) -> int:
         """The number of the first entry of a block or a later one; one more than the last entry if there is none."""
@@ -77,9 +85,8 @@ class AccountRows:
 
     def append(self, account: str, references: Sequence[Reference]) -> None:
         """Append entries."""
-        key = _key(account)
-        raw = self._transaction.get(key, db=self._ranges)
-        first, following = (0, 0) if raw is None else _RANGE.unpack(raw)
+        key = key_of(account)
+        first, following = self._range(key)
         done = 0
         while done < len(references):
             number, filled = divmod(following, ENTRIES_A_CHUNK)
@@ -91,14 +98,14 @@ class AccountRows:
             self._put_chunk(key, number, before + added)
             done += len(part)
             following += len(part)
-        self._transaction.put(key, _RANGE.pack(first, following), db=self._ranges)
+        self._put_range(key, first, following)
 
     def drop_last(self, account: str, wanted: Reference) -> None:
         """Remove the last entry, if it is this reference."""
         entries = self.range_of(account)
         if entries is None or next(self.references(account, entries.last, entries.last), None) != wanted:
             return
-        key = _key(account)
+        key = key_of(account)
         number, place = divmod(entries.last, ENTRIES_A_CHUNK)
         self._put_chunk(key, number, self._chunk(key, number)[: place * REFERENCE_BYTES])
         self._put_range(key, entries.first, entries.last)
@@ -108,7 +115,7 @@ class AccountRows:
         entries = self.range_of(account)
         if entries is None:
             return
-        key, first, limit = _key(account), entries.first, reference(last_block + 1, 0)
+        key, first, limit = key_of(account), entries.first, reference(last_block + 1, 0)
         for each in self.references(account, entries.first, entries.last):
             if each >= limit:
                 break
@@ -118,13 +125,24 @@ class AccountRows:
             self._transaction.delete(key + _CHUNK.pack(number), db=self._chunks)
         self._put_range(key, first, entries.last + 1)
 
+    def _range(self, key: bytes) -> tuple[int, int]:
+        """The first entry and one more than the last; zeros for an account without entries."""
+        raw = self._transaction.get(key, db=self._ranges)
+        if raw is None:
+            return 0, 0
+        if len(raw) != _RANGE.size and zlib.crc32(raw) != INTACT:
+            raise HistoryDamaged(f"the number of entries of {_name(key)} has another checksum than when it was written")
+        first, following = _RANGE.unpack_from(raw)
+        return first, following
+
     def _chunk(self, key: bytes, number: int) -> bytes:
         stored: bytes = self._transaction.get(key + _CHUNK.pack(number), db=self._chunks) or b""
         if len(stored) % REFERENCE_BYTES == 0:
             return stored
-        if zlib.crc32(stored) != _INTACT:
-            name = key[:-1].decode("utf-8", "surrogateescape")
-            raise HistoryDamaged(f"the entries of {name} from {number * ENTRIES_A_CHUNK} on have another checksum")
+        if zlib.crc32(stored) != INTACT:
+            raise HistoryDamaged(
+                f"the entries of {_name(key)} from {number * ENTRIES_A_CHUNK} on have another checksum"
+            )
         return stored[: -_SUM.size]
 
     def _put_chunk(self, key: bytes, number: int, chunk: bytes) -> None:
@@ -137,11 +155,21 @@ class AccountRows:
     def _put_range(self, key: bytes, first: int, following: int) -> None:
         """An account without entries has no range: new entries count from zero."""
         if first < following:
-            self._transaction.put(key, _RANGE.pack(first, following), db=self._ranges)
+            packed = _RANGE.pack(first, following)
+            self._transaction.put(key, packed + _SUM.pack(zlib.crc32(packed)), db=self._ranges)
         else:
             self._transaction.delete(key, db=self._ranges)
 
 
-def _key(account: str) -> bytes:
+def key_of(account: str) -> bytes:
     """The name with a terminator, so that no key is a prefix of another."""
     return account.encode("utf-8", "surrogateescape") + b"\0"
+
+
+def name_of_chunk(key: bytes) -> str:
+    """The account whose entries a chunk has."""
+    return _name(key[: -_CHUNK.size])
+
+
+def _name(key: bytes) -> str:
+    return key[:-1].decode("utf-8", "surrogateescape")

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from zlib import crc32
 
 from ledgerd.codec import codec_of, record_kind
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import LATE, NO_SUM, PLACE, VIRTUAL, OperationRow, Piece, most_bytes, stored_size, sum_of
+from ledgerd.history.former_pieces import FormerPiece
+from ledgerd.history.pieces import LATE, NO_OWNER, PLACE, VIRTUAL, OperationRow, Piece
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.time_text import time_text
 
-OTHER_BYTES = "its bytes in the block log are not those that were recorded"
-
-Transcriber = Callable[[bytes, int, Reading], tuple[str, int]]
+Transcriber = Callable[..., tuple[str, int]]
 
 
 class BlockPart:
-    """A part of the bytes of a block."""
+    """A part of the bytes of a block. What is taken of it was compared with the checksum of its piece before."""
 
     __slots__ = ("begin", "data", "number")
 
@@ -29,6 +27,12 @@ class BlockPart:
         self.number = number
         self.data = data
         self.begin = begin
+
+    def operations(self, piece: Piece, rows: Sequence[OperationRow]) -> list[Operation]:
+        """Operations of a piece, whose checksum is looked at first."""
+        if any(not row[3] & VIRTUAL for row in rows):
+            piece.require_sound(self.data, self.begin)
+        return [self.operation(piece, row) for row in rows]
 
     def operation(self, piece: Piece, row: OperationRow) -> Operation:
         """An operation."""
@@ -41,11 +45,15 @@ class BlockPart:
             found, end = codec_of(Operation).decode_from(data, where)
         except DecodeError as problem:
             raise self.damaged(where, str(problem)) from problem
-        if stored_size(end - where) != row[4]:
-            raise self.damaged(where, f"it has {end - where} bytes")
-        if data is self.data and row[5] != NO_SUM and sum_of(data[where:end]) != row[5]:
-            raise self.damaged(where, OTHER_BYTES)
+        if isinstance(piece, FormerPiece):
+            self.require(piece, place, data, where, end)
         return found
+
+    def require(self, piece: FormerPiece, place: int, data: bytes, where: int, end: int) -> None:
+        """Refuse an operation that differs from its row."""
+        fault = piece.fault_of(place, data, where, end)
+        if fault:
+            raise self.damaged(where, fault)
 
     def damaged(self, where: int, problem: str) -> HistoryDamaged:
         """The error for an operation that does not match its row."""
@@ -60,44 +68,41 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
     transcribers, reading = _transcribers(), Reading()
     found: list[str] = []
     for bytes_, piece, rows in parts:
-        own, begin, length = bytes_.data, bytes_.begin, len(bytes_.data)
-        last_owner, opening, early, late = -1, "", "", ""
-        for tag, owner, number, place, size, known in rows:
-            if owner != last_owner:
-                last_owner, opening = owner, piece.owner_text(owner, bytes_.number)
-            if place >= LATE:
-                time = late = late or _time_member(piece.late)
+        own, begin, first_owner = bytes_.data, bytes_.begin, rows[0][1]
+        openings = piece.openings(first_owner, rows[-1][1])
+        former = piece if isinstance(piece, FormerPiece) else None
+        sizes = former.sizes if former is not None else {}
+        usual = _members(0, 0, piece.early)
+        for tag, owner, number, place in rows:
+            if place <= PLACE:
+                data, where, opening = own, place - begin, openings[owner - first_owner]
+                members = _members(number, 0, piece.early) if number else usual
             else:
-                time = early = early or _time_member(piece.early)
-            data, virtual, where = own, 0, (place & PLACE) - begin
-            if place & VIRTUAL:
-                data = piece.raw
-                virtual, where = piece.virtual(place)
-            name, transcribe = transcribers[tag]
+                data, where, virtual = own, (place & PLACE) - begin, 0
+                opening = openings[owner - first_owner] if owner != NO_OWNER else piece.opening_of_nobody()
+                if place & VIRTUAL:
+                    data = piece.raw
+                    virtual, where = piece.virtual(place)
+                members = _members(number, virtual, piece.late if place >= LATE else piece.early)
             try:
-                text, end = transcribe(data, where + 1, reading)  # after the tag, which has one byte
+                text, end = transcribers[tag](data, where + 1, reading, opening, members)  # after the tag's one byte
             except DecodeError as problem:
                 raise bytes_.damaged(where, str(problem)) from problem
-            if end - where != size and stored_size(end - where) != size:
-                raise bytes_.damaged(where, f"it has {end - where} bytes")
-            if data is own and crc32(data[where:end]) & 0xFFFF != known and (known != NO_SUM or end > length):
-                raise bytes_.damaged(where, OTHER_BYTES)
-            found.append(f'{opening}{number},"virtual_op":{virtual}{time}{name}",{text}]}}')
+            if former is not None and (end - where != sizes[place] or end > len(data)):
+                bytes_.require(former, place, data, where, end)
+            found.append(text)
     return found
 
 
-def extent(rows: Sequence[OperationRow]) -> tuple[int, int]:
-    """The range of some operations in the bytes of their block; empty if all are virtual."""
-    if (rows[0][3] | rows[-1][3]) & VIRTUAL:
-        rows = [row for row in rows if not row[3] & VIRTUAL]
-    return (rows[0][3] & PLACE, (rows[-1][3] & PLACE) + most_bytes(rows[-1][4])) if rows else (0, 0)
+def _members(number: int, virtual: int, time: int) -> str:
+    """What is between the opening and the operation: the rest of its numbers and its time."""
+    return f'{number},"virtual_op":{virtual},"timestamp":"{time_text(time)}","op":["'
 
 
 @cache
-def _transcribers() -> list[tuple[str, Transcriber]]:
-    """Name and transcriber of each operation, by its tag."""
-    return [(name_of(each), record_kind(each).transcriber) for each in OPERATIONS]
-
-
-def _time_member(time: int) -> str:
-    return f',"timestamp":"{time_text(time)}","op":["'
+def _transcribers() -> list[Transcriber]:
+    """The transcriber of each operation within a `RecordedOperation`, by its tag."""
+    return [
+        record_kind(each).framed_transcriber(f'{{opening}}{{members}}{name_of(each)}",', "]}}", ("opening", "members"))
+        for each in OPERATIONS
+    ]

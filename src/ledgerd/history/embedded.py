@@ -20,13 +20,14 @@ from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.interface import BlockBytes
 from ledgerd.history.missed import MissedSlots
-from ledgerd.history.pieces import PIECE_KEY, pieces_of, shown_order
+from ledgerd.history.pieces import PIECE_KEY, Piece, pieces_of, shown_order
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.tables import (
     BLOCK_KEY,
     Tables,
     Watermarks,
     block_behind,
+    last_block,
     pieces_at,
     read_watermarks,
     transaction_entry,
@@ -198,7 +199,8 @@ class HistoryCommit:
         if number <= self.watermarks.head:
             self.truncate(number - 1)
         kept = self._operations.kept(event)
-        self._put_operations(event.block, kept)
+        if kept:
+            self._put_operations(event.block, kept)
         self._missed.record(event)
         if number > irreversible or self._settings.keep_blocks:
             self._transaction.put(BLOCK_KEY.pack(number), event.block.packed, db=self._tables.blocks)
@@ -210,8 +212,9 @@ class HistoryCommit:
     def _put_operations(self, block: Block, kept: list[AppliedOperation]) -> None:
         number, tables = block.number, self._tables
         kept.sort(key=shown_order)  # the numbering counts as things happen: it is the order that they have already
-        for place, piece in enumerate(pieces_of(block, kept)):
+        for place, piece in enumerate(pieces_of(block, kept, self.watermarks.last)):
             self._transaction.put(PIECE_KEY.pack(number, place), piece, db=tables.operations, append=True)
+        self.watermarks = self.watermarks._replace(last=number)
         for place, applied in enumerate(kept):
             if applied.transaction_in_block != AFTER_TRANSACTIONS:
                 self._places.add(transaction_entry(applied.transaction_id, number))
@@ -246,25 +249,26 @@ class HistoryCommit:
     def truncate(self, number: int) -> None:
         """Remove every block above this one."""
         self._write_gathered()
+        tables = self._tables
         if number == 0:
-            for table in self._tables[1:]:
+            for table in tables[1:]:
                 if table is not None:
                     self._transaction.drop(table, delete=False)
             self._missed.truncate(0)
             self.watermarks = Watermarks()
             return
-        cursor = self._transaction.cursor(self._tables.operations)
+        cursor = self._transaction.cursor(tables.operations)
         while cursor.last():
             block = PIECE_KEY.unpack(cursor.key())[0]
             if block <= number:
                 break
             self._forget_entries(block)
             self._forget_operations(block)
-        cursor = self._transaction.cursor(self._tables.blocks)
+        cursor = self._transaction.cursor(tables.blocks)
         while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             cursor.delete()
         self._missed.truncate(number)
-        self.watermarks = self.watermarks.cut(number)
+        self.watermarks = self.watermarks.cut(number, last_block(self._transaction, tables))
 
     def _forget_entries(self, block: int) -> None:
         for place, operation in reversed(self._operations_of(block)):
@@ -272,7 +276,7 @@ class HistoryCommit:
                 self._rows.drop_last(name, reference(block, place))
 
     def _forget_operations(self, block: int) -> None:
-        for place, piece in enumerate(pieces_at(self._transaction, self._tables, block, self.watermarks.sums_from)):
+        for place, piece in enumerate(self._pieces_at(block)):
             for _, identifier in piece.transactions():
                 key, value = transaction_entry(identifier, block)
                 self._transaction.delete(key, value, db=self._tables.transactions)
@@ -282,15 +286,21 @@ class HistoryCommit:
         """The operations of a block with their places."""
         kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
         part = BlockPart(block, (self._log.read(block) if kept is None else kept) or b"")
-        pieces = pieces_at(self._transaction, self._tables, block, self.watermarks.sums_from)
-        return list(enumerate(part.operation(piece, row) for piece in pieces for row in piece.rows()))
+        pieces = self._pieces_at(block)
+        return list(enumerate(each for piece in pieces for each in part.operations(piece, piece.rows())))
+
+    def _pieces_at(self, block: int) -> list[Piece]:
+        return pieces_at(self._transaction, self._tables, block, self.watermarks)
+
+    def _block_behind(self, number: int) -> int | None:
+        return block_behind(self._transaction, self._tables, number, self.watermarks)
 
     # -- what has become too old (spec 05, sections 12.5 and 13.3)
 
     def _purge(self) -> None:
         settings, head = self._settings, self.watermarks.head
         keep = head - settings.count_blocks
-        first = block_behind(self._transaction, self._tables, 0)
+        first = self._block_behind(0)
         if keep <= 0 or first is None:
             return
         self._write_gathered()
@@ -299,14 +309,15 @@ class HistoryCommit:
         block: int | None = first
         while block is not None and block <= ceiling:
             self._forget_operations(block)
-            block = block_behind(self._transaction, self._tables, block)
+            self.watermarks = self.watermarks._replace(forgotten=block)
+            block = self._block_behind(block)
         self._forget_blocks(min(ceiling, self.watermarks.irreversible))
         self._missed.purge(ceiling)
 
     def _purge_accounts(self, keep: int) -> None:
         """The limit counts from the first block that is in the history of an account, which others may precede."""
         ceiling, names = 0, set()
-        block = block_behind(self._transaction, self._tables, self.watermarks.purged)
+        block = self._block_behind(self.watermarks.purged)
         while block is not None and block <= (ceiling or keep):
             found = {
                 name for _, each in self._operations_of(block) for name in touched(each) if self._accounts.tracks(name)
@@ -314,7 +325,7 @@ class HistoryCommit:
             if found and not ceiling:
                 ceiling = min(keep, block + self._settings.purge_interval)
             names |= found
-            block = block_behind(self._transaction, self._tables, block)
+            block = self._block_behind(block)
         ceiling = ceiling or keep
         for name in sorted(names):
             self._rows.drop_first(name, ceiling)

@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ledgerd.chain.log.block_log import FULL_LOG
-from ledgerd.chain.log.files import OFFSET, LogFiles, LogKind
+from ledgerd.chain.log.files import LARGEST_FILE, OFFSET, LogFiles, LogKind
 from ledgerd.chain.log.places import read_at
 
 NEIGHBOURS = 2_048
@@ -47,7 +47,7 @@ class LogBytes:
         while len(found) < len(spans):
             place = len(found)
             first = begins[place]
-            if first is None or self._files is None:
+            if first is None or first > LARGEST_FILE or self._files is None:
                 found.append(b"")
                 continue
             within = range(first, first + AT_ONCE).__contains__

@@ -5,12 +5,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple
+from zlib import crc32
 
 from ledgerd.chain.events import BlockApplied
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.pieces import INTACT
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Database, LmdbTransaction
 
 _BLOCK = struct.Struct(">I")
+_SUM = struct.Struct("<I")
 _FROM_KEY = b"missed slots from"
 
 
@@ -34,19 +38,22 @@ class MissedSlots:
 
     def begin(self, first: int) -> None:
         """Note the first block from which on missed slots are recorded, if that is not known yet."""
-        self._transaction.put(_FROM_KEY, _BLOCK.pack(first), db=self._header, overwrite=False)
+        self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, _BLOCK.pack(first)), db=self._header, overwrite=False)
 
     @property
     def first(self) -> int:
         """The first block from which on missed slots are recorded."""
-        number: int = _BLOCK.unpack(self._transaction.get(_FROM_KEY, bytes(_BLOCK.size), db=self._header))[0]
+        raw = self._transaction.get(_FROM_KEY, db=self._header)
+        if raw is None:
+            return 0
+        number: int = _BLOCK.unpack(_without_sum(_FROM_KEY, raw))[0]
         return number
 
     def record(self, event: BlockApplied) -> None:
         """Record the slots before a block."""
         if event.missed:
-            value = _BLOCK.pack(event.block.timestamp) + " ".join(event.missed).encode()
-            self._transaction.put(_BLOCK.pack(event.block.number), value, db=self._table)
+            key, value = _BLOCK.pack(event.block.number), _BLOCK.pack(event.block.timestamp)
+            self._transaction.put(key, _with_sum(key, value + " ".join(event.missed).encode()), db=self._table)
 
     def truncate(self, number: int) -> None:
         """Remove what is of blocks above this one; they are recorded again."""
@@ -54,7 +61,7 @@ class MissedSlots:
         while cursor.last() and cursor.key() > _BLOCK.pack(number):
             cursor.delete()
         if number < self.first:
-            self._transaction.put(_FROM_KEY, _BLOCK.pack(number + 1), db=self._header)
+            self._begin_at(number + 1)
 
     def purge(self, last: int) -> None:
         """Remove what is of blocks up to this one."""
@@ -63,14 +70,29 @@ class MissedSlots:
         while found and cursor.key() <= _BLOCK.pack(last):
             found = cursor.delete()
         if self.first <= last:
-            self._transaction.put(_FROM_KEY, _BLOCK.pack(last + 1), db=self._header)
+            self._begin_at(last + 1)
+
+    def _begin_at(self, number: int) -> None:
+        self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, _BLOCK.pack(number)), db=self._header)
 
     def between(self, first: int, last: int) -> Iterator[MissedBefore]:
         """What is recorded of a range of blocks, in order."""
         cursor = self._transaction.cursor(self._table)
         found = cursor.set_range(_BLOCK.pack(first))
         while found and cursor.key() <= _BLOCK.pack(last):
-            value = cursor.value()
+            value = _without_sum(cursor.key(), cursor.value())
             names = tuple(map(AccountName, value[_BLOCK.size :].decode().split(" ")))
             yield MissedBefore(_BLOCK.unpack(cursor.key())[0], _BLOCK.unpack(value[: _BLOCK.size])[0], names)
             found = cursor.next()
+
+
+def _with_sum(key: bytes, value: bytes) -> bytes:
+    """A value with the checksum of itself and its key."""
+    return value + _SUM.pack(crc32(key + value))
+
+
+def _without_sum(key: bytes, raw: bytes) -> bytes:
+    """The value of a row. `HistoryDamaged` where it has rotted."""
+    if len(raw) < _BLOCK.size + _SUM.size or crc32(key + raw) != INTACT:
+        raise HistoryDamaged(f"what is recorded of missed slots under {key.hex()} has another checksum")
+    return raw[: -_SUM.size]

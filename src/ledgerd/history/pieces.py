@@ -1,8 +1,11 @@
 """The storage of a block's operations: pieces of up to 16, in the order in which clients see them.
 
-A row says where in the bytes of its block an operation stands, of which kind it is, and what its checksum is. A virtual
-operation is in no block: its bytes stand in the piece, behind the rows. What is asked of a piece most is answered
-without decoding it. A piece ends with a checksum of its own; those of earlier versions have none, nor have their rows.
+A row says where in the bytes of its block an operation begins, and of which kind it is. A virtual operation is in no
+block: its bytes stand in the piece, behind the rows. What is asked of a piece most is answered without decoding it.
+
+A piece ends with a checksum of its own, and holds one of the bytes of the block in which its operations stand. It also
+says which block before has operations, so that a missing piece is noticed. `former_pieces` reads what earlier versions
+wrote.
 """
 
 from __future__ import annotations
@@ -28,22 +31,21 @@ OPERATIONS_A_PIECE = 16
 PIECE_KEY = struct.Struct(">IH")
 """Block and place of the piece."""
 
-_HEAD = struct.Struct("<BBII")
-"""How many operations, and of how many transactions; the time before the block and its own time."""
+_HEAD = struct.Struct("<BBIIIIII")
+"""How many operations, with a flag, and of how many transactions; the time before the block and its own time; the block
+before that has operations; begin, end and checksum of the part of the block in which the operations stand.
+"""
+_CONTINUED = 1 << 7
+"""A flag of the number of operations: another piece of the block follows."""
 
-_TRANSACTION = struct.Struct("<H20s")
+TRANSACTION = struct.Struct("<H20s")
 """Its index in the block, and its id."""
 
-_ROW = struct.Struct("<BBHIHH")
-"""Tag; which of the transactions; place in it; where the operation stands, with two flags; its size, as stored; the
-checksum of its bytes, of a real one.
-"""
-_FORMER_ROW = struct.Struct("<BBHIH")
-"""The same without a checksum."""
+_ROW = struct.Struct("<BBHI")
+"""Tag; which of the transactions; place in it; where the operation begins, with two flags."""
 _SUM = struct.Struct("<I")
-_INTACT = 0x2144DF1C
+INTACT = 0x2144DF1C
 """The checksum of whatever ends with its own."""
-NO_SUM = -1
 
 NO_OWNER = 255
 LATE = 1 << 31
@@ -53,28 +55,9 @@ VIRTUAL = 1 << 30
 PLACE = VIRTUAL - 1
 _NUMBER = struct.Struct("<I")
 _NOBODY = NO_TRANSACTION.hex()
+OTHER_BYTES = "their bytes are not those that were recorded"
 _BEFORE_OPERATIONS = 10
 """Bytes of a transaction before the count of its operations: reference and expiration."""
-
-
-LARGE = 1 << 15
-"""From this size on, the size is rounded up to pages, which is precise enough to read the operation."""
-_PAGE_BITS = 12
-
-
-def stored_size(size: int) -> int:
-    """The size of an operation in two bytes."""
-    return size if size < LARGE else LARGE | size >> _PAGE_BITS
-
-
-def most_bytes(stored: int) -> int:
-    """The largest number of bytes for a stored size."""
-    return stored if stored < LARGE else ((stored ^ LARGE) + 1) << _PAGE_BITS
-
-
-def sum_of(operation: bytes) -> int:
-    """The checksum of an operation in two bytes."""
-    return crc32(operation) & 0xFFFF
 
 
 class OperationRow(NamedTuple):
@@ -87,64 +70,90 @@ class OperationRow(NamedTuple):
     """The index in its transaction."""
     place: int
     """The offset in the bytes of the block, of a virtual operation in those after the rows; with flags."""
-    size: int
-    """As `stored_size` has it."""
-    sum: int
-    """As `sum_of` has it; `NO_SUM` in pieces of earlier versions."""
 
 
 class Piece:
     """A stored piece, decoded where needed."""
 
-    __slots__ = ("_has_sums", "_row", "_rows", "count", "early", "late", "raw", "tail")
+    __slots__ = (
+        "_first_row",
+        "_transactions",
+        "begin",
+        "block",
+        "count",
+        "early",
+        "end",
+        "is_continued",
+        "late",
+        "log_sum",
+        "previous",
+        "raw",
+        "row",
+        "tail",
+    )
 
-    def __init__(self, raw: bytes, block: int, has_sums: bool) -> None:
-        if has_sums and crc32(raw) != _INTACT:
+    def __init__(self, raw: bytes, block: int, place: int) -> None:
+        if crc32(raw, _seed(block, place)) != INTACT:
             raise HistoryDamaged(f"operations of block {block} have another checksum than when they were recorded")
+        self.block = block
         self.raw = raw
-        self.count: int
+        self.row = _ROW
         self.early: int
         self.late: int
-        self.count, transactions, self.early, self.late = _HEAD.unpack_from(raw)
-        self._has_sums = has_sums
-        self._row = _ROW if has_sums else _FORMER_ROW
-        self._rows = _HEAD.size + transactions * _TRANSACTION.size
-        self.tail = self._rows + self.count * self._row.size
+        self.previous: int
+        self.begin: int
+        self.end: int
+        self.log_sum: int
+        count, transactions, self.early, self.late, self.previous, self.begin, self.end, self.log_sum = (
+            _HEAD.unpack_from(raw)
+        )
+        self.is_continued: bool | None = count >= _CONTINUED
+        self.count = count = count & ~_CONTINUED
+        self._transactions = _HEAD.size
+        self._first_row = first_row = _HEAD.size + transactions * TRANSACTION.size
+        self.tail = first_row + count * _ROW.size
         """Where the virtual operations begin."""
 
     def rows(self) -> list[OperationRow]:
         """All rows, as plain tuples in the form of one: they are many."""
-        rows = list(self._row.iter_unpack(self.raw[self._rows : self.tail]))
-        return cast("list[OperationRow]", rows if self._has_sums else [(*row, NO_SUM) for row in rows])
+        return cast("list[OperationRow]", list(self.row.iter_unpack(self.raw[self._first_row : self.tail])))
 
     def rows_at(self, places: Sequence[int]) -> list[OperationRow]:
-        """The rows of some operations, by their index in the piece; an `IndexError` for a missing one."""
-        if len(places) == self.count:
-            return self.rows()
-        if places[-1] >= self.count:
-            raise IndexError(places[-1])
-        raw, first, size, unpack = self.raw, self._rows, self._row.size, self._row.unpack_from
-        rows = [unpack(raw, first + place * size) for place in places]
-        return cast("list[OperationRow]", rows if self._has_sums else [(*row, NO_SUM) for row in rows])
+        """The rows of some operations, by their index in the piece, ascending; an `IndexError` for a missing one."""
+        low, high, size = places[0], places[-1] + 1, self.row.size
+        if high > self.count:
+            raise IndexError(high - 1)
+        first = self._first_row
+        if high - low == len(places):
+            part = self.raw[first + low * size : first + high * size]
+            return cast("list[OperationRow]", list(self.row.iter_unpack(part)))
+        raw, unpack = self.raw, self.row.unpack_from
+        return cast("list[OperationRow]", [unpack(raw, first + place * size) for place in places])
 
     def transactions(self) -> list[tuple[int, TransactionId]]:
         """The transactions with operations in this piece: index in the block, and id."""
-        return list(_TRANSACTION.iter_unpack(self.raw[_HEAD.size : self._rows]))
+        return list(TRANSACTION.iter_unpack(self.raw[self._transactions : self._first_row]))
 
-    def owner_text(self, owner: int, block: int) -> str:
-        """The beginning of the JSON of operations, of a transaction or of none."""
-        if owner == NO_OWNER:
-            return f'{{"trx_id":"{_NOBODY}","block":{block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
-        number, identifier = _TRANSACTION.unpack_from(self.raw, _HEAD.size + owner * _TRANSACTION.size)
-        return f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{number},"op_in_trx":'
+    def openings(self, first: int, last: int) -> list[str]:
+        """The beginnings of the JSON of the operations of some transactions, by their indexes in the piece."""
+        begin, end = (self._transactions + index * TRANSACTION.size for index in (first, last + 1))
+        members = f'","block":{self.block},"trx_in_block":'
+        return [
+            f'{{"trx_id":"{identifier.hex()}{members}{number},"op_in_trx":'
+            for number, identifier in TRANSACTION.iter_unpack(self.raw[begin : min(end, self._first_row)])
+        ]
 
-    def position(self, row: OperationRow, block: int) -> OperationPlace:
+    def opening_of_nobody(self) -> str:
+        """The beginning of the JSON of operations that are of no transaction."""
+        return f'{{"trx_id":"{_NOBODY}","block":{self.block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
+
+    def position(self, row: OperationRow) -> OperationPlace:
         """Where an operation stands."""
-        _, owner, number, place, *_ = row
+        _, owner, number, place = row
         transaction = AFTER_TRANSACTIONS
         if owner != NO_OWNER:
-            transaction = _TRANSACTION.unpack_from(self.raw, _HEAD.size + owner * _TRANSACTION.size)[0]
-        return OperationPlace(block, transaction, number, self.virtual(place)[0] if place & VIRTUAL else 0)
+            transaction = TRANSACTION.unpack_from(self.raw, self._transactions + owner * TRANSACTION.size)[0]
+        return OperationPlace(self.block, transaction, number, self.virtual(place)[0] if place & VIRTUAL else 0)
 
     def timestamp(self, row: OperationRow) -> int:
         """When an operation happened."""
@@ -155,73 +164,100 @@ class Piece:
         where = self.tail + (place & PLACE)
         return _NUMBER.unpack_from(self.raw, where)[0], where + _NUMBER.size
 
+    # -- the bytes of the block
+
+    def extent(self, rows: Sequence[OperationRow]) -> tuple[int, int]:
+        """The part of the block that is read for some operations, that of the checksum; empty if all are virtual."""
+        if rows[0][3] & rows[-1][3] & VIRTUAL and all(row[3] & VIRTUAL for row in rows):
+            return 0, 0
+        return self.begin, self.end
+
+    def require_sound(self, data: bytes, begin: int) -> None:
+        """Compare the operations with their checksum, in bytes of the block from an offset on."""
+        if crc32(data[self.begin - begin : self.end - begin]) != self.log_sum:
+            raise HistoryDamaged(f"operations of block {self.block} cannot be read: {OTHER_BYTES}")
+
 
 def shown_order(applied: AppliedOperation) -> tuple[int, int, int]:
     """The order in which clients see the operations of a block (spec 05, section 12.3)."""
     return applied.transaction_in_block, applied.operation_in_transaction, applied.virtual_operation
 
 
-def pieces_of(block: Block, operations: Sequence[AppliedOperation]) -> Iterator[bytes]:
+def pieces_of(block: Block, operations: Sequence[AppliedOperation], previous: int) -> Iterator[bytes]:
     """The pieces of a block, in order, from its operations in the order in which clients see them."""
     if not operations:
         return
     times = sorted({each.timestamp for each in operations} | {block.timestamp})
     if len(times) > 2 or times[-1] != block.timestamp:
         raise ValueError(f"operations of block {block.number} are dated {times}, the block {block.timestamp}")
-    places = _Places(block)
-    for first in range(0, len(operations), OPERATIONS_A_PIECE):
-        yield _piece(operations[first : first + OPERATIONS_A_PIECE], places, (times[0], block.timestamp))
+    places, early = _Places(block), times[0]
+    for place, first in enumerate(range(0, len(operations), OPERATIONS_A_PIECE)):
+        end = first + OPERATIONS_A_PIECE
+        piece = _piece(
+            operations[first:end], places, (early, block.timestamp, previous), is_last=end >= len(operations)
+        )
+        yield piece + _SUM.pack(crc32(piece, _seed(block.number, place)))
 
 
-def _piece(operations: Sequence[AppliedOperation], places: _Places, times: tuple[int, int]) -> bytes:
+def _seed(block: int, place: int) -> int:
+    """What the checksum of a piece begins with, so that it is wrong in another place too."""
+    return block ^ place << 16
+
+
+def _piece(
+    operations: Sequence[AppliedOperation], places: _Places, common: tuple[int, int, int], *, is_last: bool
+) -> bytes:
     owners: dict[int, bytes] = {}
-    rows, tail, packed = [], b"", places.packed
+    rows, tail, begin, end = [], b"", 0, 0
     for applied in operations:
         number, owner = applied.transaction_in_block, NO_OWNER
         if number != AFTER_TRANSACTIONS:
-            owners.setdefault(number, _TRANSACTION.pack(number, applied.transaction_id))
+            owners.setdefault(number, TRANSACTION.pack(number, applied.transaction_id))
             owner = len(owners) - 1
         if applied.virtual_operation:
-            encoded = codec_of(Operation).encode(applied.operation)
-            where, size, checksum = len(tail) | VIRTUAL, len(encoded), 0
-            tail += _NUMBER.pack(applied.virtual_operation) + encoded
+            where = len(tail) | VIRTUAL
+            tail += _NUMBER.pack(applied.virtual_operation) + codec_of(Operation).encode(applied.operation)
         else:
-            where, size = places.operation(number, applied.operation_in_transaction)
-            checksum = crc32(packed[where : where + size]) & 0xFFFF  # as `sum_of` has it
-        if applied.timestamp == times[1]:
+            where, end = places.operation(number, applied.operation_in_transaction)
+            begin = begin or where
+        if applied.timestamp == common[1]:
             where |= LATE
-        tag, number = tag_of(type(applied.operation)), applied.operation_in_transaction
-        rows.append(_ROW.pack(tag, owner, number, where, stored_size(size), checksum))
-    piece = _HEAD.pack(len(rows), len(owners), *times) + b"".join((*owners.values(), *rows)) + tail
-    return piece + _SUM.pack(crc32(piece))
+        rows.append(_ROW.pack(tag_of(type(applied.operation)), owner, applied.operation_in_transaction, where))
+    count = len(rows) if is_last else len(rows) | _CONTINUED
+    head = _HEAD.pack(count, len(owners), *common, begin, end, crc32(places.packed[begin:end]))
+    return head + b"".join((*owners.values(), *rows)) + tail
 
 
 class _Places:
-    """The offsets of the operations in the bytes of a block."""
+    """Where the operations begin in the bytes of a block, and where nothing of them follows any more."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
         self.packed = block.packed
         self._starts: list[int] = []
-        self._known: tuple[int, list[tuple[int, int]]] = (-1, [])
+        """Of the transactions, and the end of the last one."""
+        self._known: tuple[int, list[int]] = (-1, [])
         """A transaction, and the offsets of its operations."""
         start = len(block.packed) - sum(len(each.packed) for each in block.transactions)
         for transaction in block.transactions:
             self._starts.append(start)
             start += len(transaction.packed)
+        self._starts.append(start)
 
     def operation(self, transaction: int, number: int) -> tuple[int, int]:
-        """Start and size of an operation."""
+        """Start and end of an operation: the last one of a transaction ends with it, which spares its encoding."""
         if self._known[0] != transaction:
             self._known = transaction, self._operations_of(transaction)
-        return self._known[1][number]
+        starts = self._known[1]
+        return starts[number], starts[number + 1]
 
-    def _operations_of(self, transaction: int) -> list[tuple[int, int]]:
+    def _operations_of(self, transaction: int) -> list[int]:
         operations = self._block.transactions[transaction].operations
         encode = codec_of(Operation).encode
         start = self._starts[transaction] + _BEFORE_OPERATIONS + len(pack_varint(len(operations)))
-        found = []
-        for each in operations:
-            found.append((start, len(encode(each))))
-            start += found[-1][1]
+        found = [start]
+        for each in operations[:-1]:
+            start += len(encode(each))
+            found.append(start)
+        found.append(self._starts[transaction + 1])
         return found

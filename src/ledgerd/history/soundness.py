@@ -8,17 +8,31 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 
-from ledgerd.history.account_rows import AccountRows
+from ledgerd.chain.log.soundness import fault_in
+from ledgerd.history.account_rows import AccountRows, key_of, name_of_chunk
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import REMEDY, HistoryDamaged
+from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
-from ledgerd.history.tables import BLOCK_KEY, Tables, Watermarks, block_behind, read_watermarks, transaction_entry
+from ledgerd.history.tables import (
+    BLOCK_KEY,
+    Tables,
+    Watermarks,
+    first_block,
+    missing,
+    piece_of,
+    read_watermarks,
+    require_first,
+    transaction_entry,
+)
 from ledgerd.history.touched import touched
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
 from ledgerd.state.disk import LmdbTransaction
 
 ReadLoggedBlock = Callable[[int], bytes | None]
+
+LAST_NUMBER = (1 << 32) - 1
 
 UNREADABLE = (OperatorError, struct.error, IndexError)
 """What comes of reading rows that have rotted."""
@@ -37,28 +51,40 @@ class Soundness:
 
     def faults(self) -> Iterator[str]:
         """What is wrong; each with the remedy."""
-        for fault in (*self._faults_of_operations(), *self._faults_of_accounts()):
-            yield f"the history is damaged ({fault}): {REMEDY}"
+        parts = (self._faults_of_operations, self._faults_of_copies, self._faults_of_accounts, self._faults_of_missed)
+        for faults in (part() for part in parts):
+            for fault in faults:
+                yield f"the history is damaged ({fault}): {REMEDY}"
 
     # -- operations
 
     def _faults_of_operations(self) -> Iterator[str]:
-        entries, expected = 0, (0, 0)
+        last: Piece | None = None
         for key, raw in self._transaction.cursor(self._tables.operations):
             block, place = PIECE_KEY.unpack(key)
-            if place and (block, place) != expected:
-                yield f"operations of block {block} are missing"
             try:
-                piece = self._piece(raw, block)
-                for row in piece.rows():
-                    self._part(block).operation(piece, row)
-                entries += len(piece.transactions())
+                piece = piece_of(raw, block, place, self._watermarks)
+                self._require_next(piece, place, last)
+                last = piece
+                self._part(block).operations(piece, piece.rows())
                 yield from self._missing_transactions(piece, block)
-                expected = (block, place + 1) if piece.count == OPERATIONS_A_PIECE else (0, 0)
             except HistoryDamaged as problem:
                 yield problem.what
             except UNREADABLE as problem:
                 yield f"operations of block {block} cannot be read: {problem}"
+        if self._watermarks.last > max(self._watermarks.forgotten, last.block if last else 0):
+            yield missing(self._watermarks.last).what
+        elif last is not None and last.is_continued:
+            yield missing(last.block).what
+
+    def _require_next(self, piece: Piece, place: int, last: Piece | None) -> None:
+        """Refuse a piece that does not follow the one before it."""
+        if place and (last is None or last.block != piece.block):
+            raise missing(piece.block)
+        if not place and last is not None and last.is_continued:
+            raise missing(last.block)
+        if not place:
+            require_first(piece, place, max(self._watermarks.forgotten, last.block if last else 0))
 
     def _missing_transactions(self, piece: Piece, block: int) -> Iterator[str]:
         cursor = self._transaction.cursor(self._tables.transactions)
@@ -66,20 +92,52 @@ class Soundness:
             if not cursor.set_key_dup(*transaction_entry(identifier, block)):
                 yield f"transaction {identifier.hex()} of block {block} is not found by its id"
 
-    def _piece(self, raw: bytes, block: int) -> Piece:
-        return Piece(raw, block, block >= self._watermarks.sums_from)
-
     def _part(self, block: int) -> BlockPart:
         if self._last[0] != block:
-            kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
-            self._last = block, BlockPart(block, (self._logged(block) if kept is None else kept) or b"")
+            self._last = block, BlockPart(block, self._kept(block) or self._logged(block) or b"")
         return self._last[1]
+
+    # -- copies of blocks
+
+    def _faults_of_copies(self) -> Iterator[str]:
+        for key, packed in self._transaction.cursor(self._tables.blocks):
+            (number,) = BLOCK_KEY.unpack(key)
+            logged = self._logged(number)
+            if packed[:4] != (number - 1 & 0xFFFFFFFF).to_bytes(4, "big"):
+                yield f"what is kept as block {number} is another one"
+            elif logged is not None and packed != logged:
+                yield f"the copy of block {number} is not that block"
+            elif logged is None:
+                fault = fault_in(number, packed, self._kept, lambda *_: False)
+                if fault:
+                    yield f"the copy of block {number}: {fault}"
+
+    def _kept(self, number: int) -> bytes | None:
+        found: bytes | None = self._transaction.get(BLOCK_KEY.pack(number & 0xFFFFFFFF), db=self._tables.blocks)
+        return found
+
+    # -- missed slots
+
+    def _faults_of_missed(self) -> Iterator[str]:
+        if self._tables.missed is None:
+            return
+        slots = MissedSlots(self._transaction, self._tables.header, self._tables.missed)
+        try:
+            if not slots.first:
+                yield "from which block on missed slots are recorded is not known"
+            for row in slots.between(slots.first, LAST_NUMBER):
+                if row.block > self._watermarks.head:
+                    yield f"missed slots are recorded of block {row.block}, which is not in the history"
+        except HistoryDamaged as problem:
+            yield problem.what
+        except (*UNREADABLE, UnicodeDecodeError) as problem:
+            yield f"missed slots cannot be read: {problem}"
 
     # -- accounts
 
     def _faults_of_accounts(self) -> Iterator[str]:
         rows = AccountRows(self._transaction, self._tables.ranges, self._tables.chunks)
-        first = block_behind(self._transaction, self._tables, 0) or 0
+        first = first_block(self._transaction, self._tables)
         for key in self._transaction.cursor(self._tables.ranges).iternext(keys=True, values=False):
             name = key[:-1].decode("utf-8", "surrogateescape")
             try:
@@ -88,6 +146,10 @@ class Soundness:
                 yield problem.what
             except UNREADABLE as problem:
                 yield f"the entries of {name} cannot be read: {problem}"
+        for key in self._transaction.cursor(self._tables.chunks).iternext(keys=True, values=False):
+            name = name_of_chunk(key)
+            if self._transaction.get(key_of(name), db=self._tables.ranges) is None:
+                yield f"there are entries of {name}, but not how many"
 
     def _faults_of(self, rows: AccountRows, name: str, first: int) -> Iterator[str]:
         entries = rows.range_of(name)
@@ -110,5 +172,5 @@ class Soundness:
         raw = self._transaction.get(PIECE_KEY.pack(block, number), db=self._tables.operations)
         if raw is None:
             raise HistoryDamaged(f"operations of block {block} are missing")
-        piece = self._piece(raw, block)
+        piece = piece_of(raw, block, number, self._watermarks)
         return self._part(block).operation(piece, piece.rows_at([place])[0])

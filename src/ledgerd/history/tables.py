@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import struct
 from typing import NamedTuple
+from zlib import crc32
 
 import lmdb
 
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
+from ledgerd.history.former_pieces import FormerPiece
+from ledgerd.history.pieces import INTACT, PIECE_KEY, Piece
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.state.disk import Database, LmdbTransaction
 
-FORMAT = b"ledgerd history 3"
-FORMER = b"ledgerd history 2"
-"""Without checksums; it is gone on with, and what is recorded from then on has them."""
+FORMAT = b"ledgerd history 4"
+FORMAT_3 = b"ledgerd history 3"
+"""With a checksum of each operation, or from some block on."""
+FORMAT_2 = b"ledgerd history 2"
+"""Without checksums. Histories of earlier formats are gone on with: what is recorded from then on is of this one."""
 BLOCK_KEY = struct.Struct(">I")
 
 _FORMAT_KEY = b"format"
 _PROGRESS_KEY = b"progress"
-_PROGRESS = struct.Struct("<III")
-_SUMS_KEY = b"sums"
+_PROGRESS = struct.Struct("<7I")
+_SUM = struct.Struct("<I")
+_FORMER_PROGRESS = struct.Struct("<III")
+_FORMER_SUMS_KEY = b"sums"
 _PLACE = struct.Struct(">2sI")
 
 
@@ -67,7 +73,7 @@ def _later_table(
 
 
 class Watermarks(NamedTuple):
-    """The block numbers up to which a history is filled, irreversible and purged."""
+    """The block numbers up to which a history is filled, irreversible and purged, and from which it has its formats."""
 
     head: int = 0
     """The last recorded block."""
@@ -75,48 +81,92 @@ class Watermarks(NamedTuple):
     """The last irreversible block, which is in the log."""
     purged: int = 0
     """The last block whose operations have gone from the histories of accounts."""
+    last: int = 0
+    """The last block that has recorded operations."""
+    forgotten: int = 0
+    """The last block whose operations were purged."""
     sums_from: int = 0
-    """The first block whose operations have checksums."""
+    """The first block whose pieces have checksums."""
+    linked_from: int = 0
+    """The first block whose pieces are of the present format: each says what is before and behind it."""
 
-    def cut(self, number: int) -> Watermarks:
-        """As they are when every block above this one is forgotten."""
-        sums_from = min(self.sums_from, number + 1)
-        return Watermarks(min(self.head, number), min(self.irreversible, number), min(self.purged, number), sums_from)
+    def cut(self, number: int, last: int) -> Watermarks:
+        """As they are when every block above this one is forgotten, of which some is the last with operations."""
+        return Watermarks(
+            head=min(self.head, number),
+            irreversible=min(self.irreversible, number),
+            purged=min(self.purged, number),
+            last=last,
+            forgotten=min(self.forgotten, number),
+            sums_from=min(self.sums_from, number + 1),
+            linked_from=min(self.linked_from, number + 1),
+        )
 
 
 def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks | None:
-    """The stored watermarks; `None` in a new history."""
-    found = transaction.get(_FORMAT_KEY, db=tables.header)
+    """The stored watermarks; `None` in a new history.
+
+    Raises:
+        HistoryDamaged: They are not those that were stored, or those of a later version.
+    """
+    found, header = transaction.get(_FORMAT_KEY, db=tables.header), tables.header
     if found is None:
+        if transaction.stat(header)["entries"]:
+            raise HistoryDamaged("its header has no format")
         return None
-    if found not in {FORMAT, FORMER}:
+    if found not in {FORMAT, FORMAT_3, FORMAT_2}:
         raise HistoryDamaged("it was written by another version of this program")
-    raw = transaction.get(_PROGRESS_KEY, bytes(_PROGRESS.size), db=tables.header)
-    head, irreversible, purged = _PROGRESS.unpack(raw)
-    sums_from = head + 1
+    raw = transaction.get(_PROGRESS_KEY, b"", db=header)
     if found == FORMAT:
-        (sums_from,) = BLOCK_KEY.unpack(transaction.get(_SUMS_KEY, bytes(BLOCK_KEY.size), db=tables.header))
-    return Watermarks(head, irreversible, purged, sums_from)
+        if len(raw) != _PROGRESS.size + _SUM.size or crc32(raw) != INTACT:
+            raise HistoryDamaged("its watermarks have another checksum than when they were written")
+        return Watermarks(*_PROGRESS.unpack_from(raw))
+    if len(raw) != _FORMER_PROGRESS.size:
+        raise HistoryDamaged("its header has no watermarks")
+    head, irreversible, purged = _FORMER_PROGRESS.unpack(raw)
+    sums_from = head + 1
+    if found == FORMAT_3:
+        (sums_from,) = BLOCK_KEY.unpack(transaction.get(_FORMER_SUMS_KEY, bytes(BLOCK_KEY.size), db=header))
+    return Watermarks(head, irreversible, purged, last_block(transaction, tables), 0, sums_from, head + 1)
 
 
 def write_watermarks(transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks) -> None:
-    """Store them."""
+    """Store them; a history of an earlier format is one of this format from then on."""
+    progress = _PROGRESS.pack(*watermarks)
     transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
-    transaction.put(_PROGRESS_KEY, _PROGRESS.pack(*watermarks[:3]), db=tables.header)
-    transaction.put(_SUMS_KEY, BLOCK_KEY.pack(watermarks.sums_from), db=tables.header)
+    transaction.put(_PROGRESS_KEY, progress + _SUM.pack(crc32(progress)), db=tables.header)
+    transaction.delete(_FORMER_SUMS_KEY, db=tables.header)
 
 
-def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int, sums_from: int) -> list[Piece]:
-    """The pieces of a block, in their order."""
+def piece_of(raw: bytes, block: int, place: int, watermarks: Watermarks) -> Piece:
+    """A stored piece, by the format in which its block was recorded."""
+    if block >= watermarks.linked_from:
+        return Piece(raw, block, place)
+    return FormerPiece(raw, block, has_sums=block >= watermarks.sums_from)
+
+
+def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int, watermarks: Watermarks) -> list[Piece]:
+    """The pieces of a block, in their order; none if nothing of it is recorded.
+
+    Raises:
+        HistoryDamaged: One of them is missing, or not what was stored.
+    """
     found: list[Piece] = []
-    raw = transaction.get(PIECE_KEY.pack(block, 0), db=tables.operations)
-    while raw is not None:
-        piece = Piece(raw, block, block >= sums_from)
-        found.append(piece)
-        if piece.count < OPERATIONS_A_PIECE:
-            break
+    while not found or found[-1].is_continued is not False:
         raw = transaction.get(PIECE_KEY.pack(block, len(found)), db=tables.operations)
+        if raw is None:
+            if not found:
+                block_behind(transaction, tables, block - 1, watermarks)  # it would be named there
+            elif found[-1].is_continued:
+                raise missing(block)
+            break
+        found.append(piece_of(raw, block, len(found), watermarks))
     return found
+
+
+def missing(block: int) -> HistoryDamaged:
+    """The error for operations that should be there."""
+    return HistoryDamaged(f"operations of block {block} are missing")
 
 
 def transaction_entry(transaction: TransactionId, block: int) -> tuple[bytes, bytes]:
@@ -138,10 +188,38 @@ def possible_blocks(transaction: LmdbTransaction, tables: Tables, wanted: Transa
     return found
 
 
-def block_behind(transaction: LmdbTransaction, tables: Tables, number: int) -> int | None:
-    """The next block that has recorded operations."""
-    cursor = transaction.cursor(tables.operations)
+def block_behind(transaction: LmdbTransaction, tables: Tables, number: int, watermarks: Watermarks) -> int | None:
+    """The next block that has recorded operations.
+
+    Raises:
+        HistoryDamaged: The one that it says was before it is missing, or it is missing itself.
+    """
+    cursor, known = transaction.cursor(tables.operations), max(number, watermarks.forgotten)
     if not cursor.set_range(PIECE_KEY.pack(number + 1, 0)):
+        if watermarks.last > known:
+            raise missing(watermarks.last)
         return None
-    block: int = PIECE_KEY.unpack(cursor.key())[0]
-    return block
+    block, place = PIECE_KEY.unpack(cursor.key())
+    require_first(piece_of(cursor.value(), block, place, watermarks), place, known)
+    found: int = block
+    return found
+
+
+def require_first(piece: Piece, place: int, before: int) -> None:
+    """Refuse a piece that is not the first one behind a block that has recorded operations."""
+    if place:
+        raise missing(piece.block)
+    if piece.previous > before:
+        raise missing(piece.previous)
+
+
+def first_block(transaction: LmdbTransaction, tables: Tables) -> int:
+    """The block of the first piece; zero if there is none."""
+    cursor = transaction.cursor(tables.operations)
+    return PIECE_KEY.unpack(cursor.key())[0] if cursor.first() else 0
+
+
+def last_block(transaction: LmdbTransaction, tables: Tables) -> int:
+    """The block of the last piece; zero if there is none."""
+    cursor = transaction.cursor(tables.operations)
+    return PIECE_KEY.unpack(cursor.key())[0] if cursor.last() else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -28,10 +28,12 @@ class TextCache(Generic[K, V]):
         known = self._young.get(key)
         return self._old.get(key) if known is None else known
 
-    def find_all(self, keys: Iterable[K]) -> list[V | None]:
+    def find_all(self, keys: Sequence[K]) -> list[V | None]:
         """The cached text of each key."""
-        young, old = self._young.get, self._old.get
-        return [young(key) or old(key) for key in keys]
+        found = list(map(self._young.get, keys))
+        if not self._old or all(found):
+            return found
+        return [text or self._old.get(key) for key, text in zip(keys, found, strict=True)]
 
     def keep(self, key: K, value: V, characters: int) -> None:
         """Cache a text of a size."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from ledgerd.chain.log.histories import FoundOperations, HistoryView, SequenceRange, TransactionPlace, Wanted
 from ledgerd.history.account_rows import AccountRows, Reference
-from ledgerd.history.block_rows import BlockPart, extent, shown
+from ledgerd.history.block_rows import BlockPart, shown
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.log_bytes import LogBytes, Span
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, OperationRow, Piece
@@ -14,13 +15,14 @@ from ledgerd.history.selection import Selection
 from ledgerd.history.tables import (
     BLOCK_KEY,
     Tables,
-    Watermarks,
     block_behind,
+    piece_of,
     pieces_at,
     possible_blocks,
     read_watermarks,
 )
 from ledgerd.history.text_cache import TextCache
+from ledgerd.history.walks import walked_down, walked_up
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import LmdbTransaction
@@ -42,8 +44,8 @@ class ShownTexts:
         self.operations.clear()
 
 
-PieceRows = tuple[int, Piece, list[OperationRow]]
-"""A block, one of its pieces, and at least one row of that."""
+PieceRows = tuple[Piece, list[OperationRow]]
+"""A piece, and at least one of its rows."""
 
 
 class EmbeddedView(HistoryView):
@@ -54,7 +56,10 @@ class EmbeddedView(HistoryView):
         self._tables = tables
         self._log = log
         self._shown = known
-        self._watermarks = read_watermarks(transaction, tables) or Watermarks()
+        watermarks = read_watermarks(transaction, tables)
+        if watermarks is None:
+            raise HistoryDamaged("its header is missing")
+        self._watermarks = watermarks
         self._accounts = AccountRows(transaction, tables.ranges, tables.chunks)
         cursor = transaction.cursor(tables.blocks)
         self._kept_from = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else self._watermarks.head + 1
@@ -78,7 +83,7 @@ class EmbeddedView(HistoryView):
         known = self._shown.blocks.find(block)
         if known is not None and not only_virtual:
             return known
-        parts = [(block, piece, piece.rows()) for piece in self._pieces_at(block)]
+        parts = [(piece, piece.rows()) for piece in self._pieces_at(block)]
         if only_virtual:
             parts = _thinned(parts, lambda _, row: bool(row[3] & VIRTUAL))
         texts = self._texts(parts)
@@ -102,14 +107,18 @@ class EmbeddedView(HistoryView):
     def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
         references = list(self._accounts.references(account, first, last))
         known = self._shown.operations.find_all(references)
-        missing = [reference for reference, text in zip(references, known, strict=True) if text is None]
-        texts = self._texts(self._parts(missing)) if missing else []
-        if missing and missing[-1][0] <= self._watermarks.irreversible:
+        if all(known):
+            return cast("list[str]", known)
+        missing = references
+        if any(known):
+            missing = [reference for reference, text in zip(references, known, strict=True) if not text]
+        texts = self._texts(self._parts(missing))
+        if missing[-1][0] <= self._watermarks.irreversible:
             self._shown.operations.keep_all(zip(missing, texts, strict=True), sum(map(len, texts)))
-        if len(missing) == len(references):
+        if missing is references:
             return texts
         read = iter(texts)
-        return [next(read) if text is None else text for text in known]
+        return [text or next(read) for text in known]
 
     # -- queries with a filter
 
@@ -117,36 +126,28 @@ class EmbeddedView(HistoryView):
         low, high = 1, self._watermarks.head + 1
         while low < high:
             middle = (low + high) // 2
-            block = block_behind(self._transaction, self._tables, middle - 1)
+            block = self._block_behind(middle - 1)
             if block is None or self._pieces_at(block)[0].late >= time:
                 high = middle
             else:
                 low = block + 1
-        return block_behind(self._transaction, self._tables, low - 1) or self._watermarks.head + 1
+        return self._block_behind(low - 1) or self._watermarks.head + 1
 
     def first_entry_since(self, account: AccountName, block: int) -> int:
         return self._accounts.first_since(account, block)
 
     def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
-        cursor = self._transaction.cursor(self._tables.operations)
         is_forward, looked_at, reached = first <= last, 0, last
-        parts: list[PieceRows] = []
-        found = cursor.set_range(PIECE_KEY.pack(first + (not is_forward), 0))
-        if not is_forward:
-            found = cursor.prev() if found else cursor.last()
-        while found:
-            block = PIECE_KEY.unpack(cursor.key())[0]
-            if block > last if is_forward else block < last:
-                break
-            if looked_at >= most and block != parts[-1][0]:
+        found: list[list[Piece]] = []
+        walk = walked_up if is_forward else walked_down
+        for pieces in walk(self._transaction, self._tables, self._watermarks, first, last):
+            if looked_at >= most:
+                block = pieces[0].block
                 reached = block - 1 if is_forward else block + 1
                 break
-            piece = Piece(cursor.value(), block, block >= self._watermarks.sums_from)
-            parts.append((block, piece, piece.rows()))
-            looked_at += piece.count
-            found = cursor.next() if is_forward else cursor.prev()
-        if not is_forward:
-            parts.reverse()
+            found.append(pieces)
+            looked_at += sum(piece.count for piece in pieces)
+        parts = [(piece, piece.rows()) for pieces in (found if is_forward else reversed(found)) for piece in pieces]
         return FoundOperations(self._texts(self._selected(parts, Selection(wanted))), reached)
 
     def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
@@ -154,19 +155,15 @@ class EmbeddedView(HistoryView):
         references = list(self._accounts.references(account, first, last))
         parts, numbers = [], []
         sequence = iter(range(first, last + 1))
-        for block, piece, rows in self._parts(references):
+        for piece, rows in self._parts(references):
             own = [(next(sequence), row) for row in rows]
             chosen = [(number, row) for number, row in own if selection.may_take(piece, row)]
             if chosen and selection.needs_operations:
-                [bytes_] = self._bytes([(block, piece, [row for _, row in chosen])])
-                chosen = [
-                    each
-                    for each in chosen
-                    if selection.takes(bytes_.operation(piece, each[1]), piece.position(each[1], block))
-                ]
+                [bytes_] = self._bytes([(piece, [row for _, row in chosen])])
+                chosen = [each for each in chosen if _is_taken(selection, bytes_, piece, each[1])]
             if chosen:
                 numbers += [number for number, _ in chosen]
-                parts.append((block, piece, [row for _, row in chosen]))
+                parts.append((piece, [row for _, row in chosen]))
         return list(zip(numbers, self._texts(parts), strict=True))
 
     def _selected(self, parts: list[PieceRows], selection: Selection) -> list[PieceRows]:
@@ -175,75 +172,88 @@ class EmbeddedView(HistoryView):
             return chosen
         bytes_ = iter(self._bytes(chosen))
         kept = []
-        for block, piece, rows in chosen:
+        for piece, rows in chosen:
             own = next(bytes_)
-            taken = [row for row in rows if selection.takes(own.operation(piece, row), piece.position(row, block))]
+            taken = [row for row in rows if _is_taken(selection, own, piece, row)]
             if taken:
-                kept.append((block, piece, taken))
+                kept.append((piece, taken))
         return kept
 
     # -- pieces, and the bytes that they refer to
 
     def _pieces_at(self, block: int) -> list[Piece]:
-        return pieces_at(self._transaction, self._tables, block, self._watermarks.sums_from)
+        return pieces_at(self._transaction, self._tables, block, self._watermarks)
+
+    def _block_behind(self, number: int) -> int | None:
+        return block_behind(self._transaction, self._tables, number, self._watermarks)
 
     def _parts(self, references: Sequence[Reference]) -> list[PieceRows]:
         """Operations by where they are stored, those of one piece together as long as they follow one another."""
-        keys, blocks, places = [], [], []
-        last, inside = (0, 0), [0]
+        keys: list[bytes] = []
+        wanted: list[tuple[int, int, list[int]]] = []
+        last_block, last_number, inside = 0, 0, list[int]()
         for block, high, low in references:
-            number, place = divmod((high << 16) + low, OPERATIONS_A_PIECE)
-            if (block, number) == last:
-                inside.append(place)
-            else:
-                last, inside = (block, number), [place]
+            number = (high << 16 | low) // OPERATIONS_A_PIECE
+            if block != last_block or number != last_number:
+                last_block, last_number, inside = block, number, []
                 keys.append(PIECE_KEY.pack(block, number))
-                blocks.append(block)
-                places.append(inside)
+                wanted.append((block, number, inside))
+            inside.append(low % OPERATIONS_A_PIECE)
         found = self._transaction.cursor(self._tables.operations).getmulti(keys)
         if len(found) != len(keys):
-            raise HistoryDamaged(f"operations of blocks {blocks[0]} to {blocks[-1]} are missing")
-        parts, sums_from = [], self._watermarks.sums_from
-        for block, wanted, (_, raw) in zip(blocks, places, found, strict=True):
-            piece = Piece(raw, block, block >= sums_from)
+            raise HistoryDamaged(f"operations of blocks {wanted[0][0]} to {wanted[-1][0]} are missing")
+        parts = []
+        for (block, number, places), (_, raw) in zip(wanted, found, strict=True):
+            piece = piece_of(raw, block, number, self._watermarks)
             try:
-                parts.append((block, piece, piece.rows_at(wanted)))
+                parts.append((piece, piece.rows_at(places)))
             except IndexError as problem:
                 raise HistoryDamaged(f"operation {problem} of a piece of block {block} is missing") from problem
         return parts
 
     def _bytes(self, parts: Sequence[PieceRows]) -> list[BlockPart]:
-        """The bytes of the blocks of operations; those from the log are read together."""
+        """The bytes of the blocks of operations, compared with the checksums; those from the log are read together."""
         found: list[BlockPart] = []
+        real: list[tuple[Piece, BlockPart]] = []
         from_log: list[tuple[BlockPart, Span]] = []
-        for block, _, rows in parts:
-            begin, end = extent(rows)
-            if from_log and from_log[-1][0].number == block:
-                bytes_, span = from_log[-1]
-                from_log[-1] = bytes_, (block, span[1], max(span[2], end))
-            elif found and found[-1].number == block and (found[-1].data or not end):
-                bytes_ = found[-1]
-            else:
-                bytes_ = BlockPart(block)
+        last: BlockPart | None = None
+        for piece, rows in parts:
+            block = piece.block
+            begin, end = piece.extent(rows)
+            if not end:
+                found.append(BlockPart(block))
+                continue
+            if last is None or last.number != block:
+                last = BlockPart(block)
                 kept = None
-                if end and block >= self._kept_from:
+                if block >= self._kept_from:
                     kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
                 if kept is not None:
-                    bytes_.data = kept
-                elif end:
-                    bytes_.begin = begin
-                    from_log.append((bytes_, (block, begin, end)))
-            found.append(bytes_)
+                    last.data = kept
+                else:
+                    last.begin = begin
+                    from_log.append((last, (block, begin, end)))
+            elif from_log and from_log[-1][0] is last:
+                _, (_, begin, before) = from_log[-1]
+                from_log[-1] = last, (block, begin, max(before, end))
+            found.append(last)
+            real.append((piece, last))
         for (bytes_, _), data in zip(from_log, self._log.read([span for _, span in from_log]), strict=True):
             bytes_.data = data
+        for piece, bytes_ in real:
+            piece.require_sound(bytes_.data, bytes_.begin)
         return found
 
     def _texts(self, parts: Sequence[PieceRows]) -> list[str]:
         """The JSON texts of operations."""
-        return shown((bytes_, part[1], part[2]) for part, bytes_ in zip(parts, self._bytes(parts), strict=True))
+        return shown((bytes_, *part) for part, bytes_ in zip(parts, self._bytes(parts), strict=True))
 
 
 def _thinned(parts: list[PieceRows], is_wanted: Callable[[Piece, OperationRow], bool]) -> list[PieceRows]:
     """Only the selected rows; groups without any are left out."""
-    thinned = ((block, piece, [row for row in rows if is_wanted(piece, row)]) for block, piece, rows in parts)
-    return [part for part in thinned if part[2]]
+    thinned = ((piece, [row for row in rows if is_wanted(piece, row)]) for piece, rows in parts)
+    return [part for part in thinned if part[1]]
+
+
+def _is_taken(selection: Selection, bytes_: BlockPart, piece: Piece, row: OperationRow) -> bool:
+    return selection.takes(bytes_.operation(piece, row), piece.position(row))

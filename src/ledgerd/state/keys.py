@@ -6,6 +6,7 @@ the first parts of a key are a prefix of its bytes.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -104,7 +105,6 @@ UINT32 = _unsigned(4)
 UINT64 = _unsigned(8)
 UINT128 = _unsigned(16)
 INT8 = _signed(1)
-INT16 = _signed(2)
 INT64 = _signed(8)
 TIME = UINT32
 BOOL = Order("bool", _boolean)
@@ -155,6 +155,18 @@ def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
 def integer_of(raw: bytes) -> int:
     """The number whose bytes `INT64` has made."""
     return int.from_bytes(raw, "big") - (1 << 63)
+
+
+def integers_of(raws: Sequence[bytes]) -> Sequence[int]:
+    """The same of many, at once: the sign bit of each is turned, and the rest is how the machine has them."""
+    count = len(raws)
+    turned = int.from_bytes(b"".join(raws), "big") ^ _sign_bits(count)
+    return struct.unpack(f">{count}q", turned.to_bytes(8 * count, "big"))
+
+
+@lru_cache(64)
+def _sign_bits(count: int) -> int:
+    return int.from_bytes((1 << 63).to_bytes(8, "big") * count, "big")
 
 
 def end_of_prefix(prefix: bytes) -> bytes | None:

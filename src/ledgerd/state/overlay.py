@@ -165,16 +165,21 @@ class SnapshotWithOverlay(CommitView):
         found = self._entries(index, overlay, walk, position)
         return (self.get(index.table, integer_of(own_id)) for _, own_id in found)
 
+    def derived_all(self, derive: Callable[[E], T], index: Index[E], keys: Sequence[int]) -> list[T | None]:
+        if index.table not in self._overlays:
+            return super().derived_all(derive, index, keys)
+        return [self.derived(derive, index, key) for key in keys]
+
     def peek_all(self, index: Index[E], read: Callable[[bytes], T], *, lower: Key = (), upper: Key = ()) -> Iterator[T]:
         if index.table not in self._overlays:
             return super().peek_all(index, read, lower=lower, upper=upper)
         encode = index.table.codec.encode
         return (read(encode(each)) for each in self.scan(index, lower=lower, upper=upper))
 
-    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+    def scan_bytes(self, table: Table[E]) -> Iterator[bytes]:
         if table not in self._overlays:
             return super().scan_bytes(table)
-        return ((each.id, table.codec.encode(each)) for each in self.scan(table))
+        return map(table.codec.encode, self.scan(table))
 
     def scan_ids(
         self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
-from operator import itemgetter
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,8 +17,8 @@ import lmdb
 from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, LmdbTransaction, failure
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.header import HEADER, check_header, database_names, read_next_id, read_revision, read_value
-from ledgerd.state.keys import INT64, integer_of
-from ledgerd.state.ranges import Range, entries
+from ledgerd.state.keys import INT64, integer_of, integers_of
+from ledgerd.state.ranges import Range, entries, runs
 from ledgerd.state.records import RecordForm
 from ledgerd.state.tables import E, Index, Key, Table
 from ledgerd.state.view import T, TableOrIndex, View, index_of, searched_key, span
@@ -34,10 +33,10 @@ memory is allocated by that. Where the system cannot do so, a reader maps the fi
 
 SPARE_TRANSACTIONS = 16
 
-PEEKED_TOGETHER = 1_024
-
-MOST_DERIVED = 16_384
-"""Objects whose derived values are remembered, for each function; the oldest are dropped first."""
+MOST_DERIVED, DROPPED = 16_384, 1_024
+"""Objects whose derived values are remembered, for each function; then so many of the oldest are dropped at once, as it
+takes longer to find the oldest one the more have been dropped before it.
+"""
 
 Forms = dict[Table[Any], RecordForm[Any]]
 Derivations = dict[Callable[[Any], Any], dict[bytes, Any]]
@@ -97,16 +96,35 @@ class CommitView(View):
         wanted = searched_key(index, key)
         own_id = None if wanted is None else self._id_under(index, wanted)
         raw = None if own_id is None else self._record(index.table, own_id)
-        if raw is None:
-            return None
+        return None if raw is None else self._derive(derive, index.table, raw)
+
+    def _derive(self, derive: Callable[[E], T], table: Table[E], raw: bytes) -> T:
         known = self._derivations.setdefault(derive, {})
         if raw in known:
             value: T = known[raw]
             return value
         if len(known) >= MOST_DERIVED:
-            del known[next(iter(known))]
-        value = known[raw] = derive(self._form(index.table).decode(raw))
+            for oldest in list(islice(known, DROPPED)):
+                del known[oldest]
+        value = known[raw] = derive(self._form(table).decode(raw))
         return value
+
+    def derived_all(self, derive: Callable[[E], T], index: Index[E], keys: Sequence[int]) -> list[T | None]:
+        table, wanted = index.table, [index.encode_key((key,)) for key in keys]
+        own_ids: dict[bytes, bytes] = dict(zip(wanted, wanted, strict=True))
+        if index is not table.by_id:
+            own_ids = dict(self._transaction.cursor(self._databases[index.title]).getmulti(wanted))
+        rows = dict(self._transaction.cursor(self._databases[table.title]).getmulti(list(own_ids.values())))
+        known = self._derivations.setdefault(derive, {})
+        found: list[T | None] = []
+        for key in wanted:
+            own_id = own_ids.get(key)
+            raw = None if own_id is None else rows.get(own_id)
+            if raw is None:
+                found.append(None)
+            else:
+                found.append(known[raw] if raw in known else self._derive(derive, table, raw))
+        return found
 
     def peek(self, table: Table[E], object_id: int, read: Callable[[bytes], T]) -> T | None:
         raw = self._raw(table, object_id)
@@ -137,24 +155,19 @@ class CommitView(View):
         index = index_of(source)
         walk = Range(*span(index, lower, upper), reverse)
         is_by_id = index is index.table.by_id
-        if is_by_id and walk == Range():
-            keys = self._transaction.cursor(self._databases[index.table.title]).iternext(values=False)
-            return map(integer_of, keys)
         database = self._databases[index.table.title if is_by_id else index.title]
-        return map(integer_of, map(itemgetter(0 if is_by_id else 1), entries(self._transaction, database, walk)))
+        return chain.from_iterable(map(integers_of, runs(self._transaction, database, walk, of_keys=is_by_id)))
 
     def peek_all(self, index: Index[E], read: Callable[[bytes], T], *, lower: Key = (), upper: Key = ()) -> Iterator[T]:
-        found = entries(self._transaction, self._databases[index.title], Range(*span(index, lower, upper)))
         start, cursor = self._form(index.table).start, self._transaction.cursor(self._databases[index.table.title])
-        own_ids = map(itemgetter(1), found)
-        while some := list(islice(own_ids, PEEKED_TOGETHER)):
-            for _, raw in cursor.getmulti(some):
+        for own_ids in runs(self._transaction, self._databases[index.title], Range(*span(index, lower, upper))):
+            for _, raw in cursor.getmulti(own_ids):
                 yield read(raw[start:] if start else raw)
 
-    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
+    def scan_bytes(self, table: Table[E]) -> Iterator[bytes]:
         start = self._form(table).start
-        found = self._transaction.cursor(self._databases[table.title]).iternext()
-        return ((integer_of(key), raw[start:] if start else raw) for key, raw in found)
+        rows: Iterator[bytes] = self._transaction.cursor(self._databases[table.title]).iternext(keys=False)
+        return (raw[start:] for raw in rows) if start else rows
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         index = index_of(source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ledgerd.state.errors import UnknownKey
@@ -77,6 +77,10 @@ class View(ABC):
         entity = self.lookup(index, *key)
         return None if entity is None else derive(entity)
 
+    def derived_all(self, derive: Callable[[E], T], index: Index[E], keys: Sequence[int]) -> list[T | None]:
+        """The same for many objects at once, each by a key that is one number."""
+        return [self.derived(derive, index, key) for key in keys]
+
     def peek(self, table: Table[E], object_id: int, read: Callable[[bytes], T]) -> T | None:
         """What a function reads from the bytes of an object: for a walk over many, of which little is wanted."""
         entity = self.find(table, object_id)
@@ -87,9 +91,9 @@ class View(ABC):
         encode = index.table.codec.encode
         return (read(encode(each)) for each in self.scan(index, lower=lower, upper=upper))
 
-    def scan_bytes(self, table: Table[E]) -> Iterator[tuple[int, bytes]]:
-        """All objects of a table as their ids and their bytes, as for `peek`."""
-        return ((each.id, table.codec.encode(each)) for each in self.scan(table))
+    def scan_bytes(self, table: Table[E]) -> Iterator[bytes]:
+        """All objects of a table by their ids, as their bytes, which begin with the id."""
+        return map(table.codec.encode, self.scan(table))
 
     def count(self, table: Table[Any]) -> int:
         """How many objects a table has."""

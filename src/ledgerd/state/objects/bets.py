@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt32, UInt64
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
-from ledgerd.state.keys import INT16, NAME_TEXT, OBJECT_ID, OWN_ID, UINT8, UINT32
+from ledgerd.state.keys import NAME_TEXT, OBJECT_ID, OWN_ID, UINT8
 from ledgerd.state.tables import Entity, ObjectId, Table, unique
 
 ACTIVE = 0
@@ -68,13 +68,6 @@ BET_BY_MARKET_ACCOUNT = unique(
     lambda bet: (bet.market, bet.account, bet.id),
     (OBJECT_ID, NAME_TEXT, OWN_ID),
 )
-BET_BY_MARKET_OUTCOME = unique(
-    PM_BETS,
-    "by_market_outcome_bet",
-    lambda bet: (bet.market, bet.outcome_index, bet.id),
-    (OBJECT_ID, INT16, OWN_ID),
-)
-BET_BY_EPOCH = unique(PM_BETS, "by_epoch", lambda bet: (bet.market, bet.epoch, bet.id), (OBJECT_ID, UINT32, OWN_ID))
 BET_BY_STATUS_MARKET = unique(
     PM_BETS, "by_status_market", lambda bet: (bet.status, bet.market, bet.id), (UINT8, OBJECT_ID, OWN_ID)
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt32
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
@@ -32,6 +34,15 @@ class PmDispute(Entity):
     oracle_response: str = ""
     oracle_response_time: Time = 0
     ballots: UInt32 = 0
+
+
+_NUMBERS = struct.Struct("<qq")
+
+
+def dispute_numbers(raw: bytes) -> tuple[int, int]:
+    """The id of a dispute and the market, from the bytes of the dispute: it may be one of many that are looked at."""
+    found: tuple[int, int] = _NUMBERS.unpack_from(raw)
+    return found
 
 
 class PmDisputeVote(Entity):
@@ -72,7 +83,6 @@ PM_DISPUTE_VOTES = Table(PmDisputeVote, number=39)
 DISPUTE_VOTE_BY_MARKET = unique(
     PM_DISPUTE_VOTES, "by_market_voter", lambda vote: (vote.market, vote.voter), (OBJECT_ID, NAME_TEXT)
 )
-DISPUTE_VOTE_BY_VOTER = unique(PM_DISPUTE_VOTES, "by_voter", lambda vote: (vote.voter, vote.id), (NAME_TEXT, OWN_ID))
 
 PM_CREATOR_BANS = Table(PmCreatorBan, number=44)
 CREATOR_BAN_BY_ACCOUNT = unique(PM_CREATOR_BANS, "by_ban_account", lambda ban: (ban.creator,), (NAME_TEXT,))

@@ -55,9 +55,6 @@ LEVERAGE_BY_ACCOUNT = unique(
     lambda position: (position.account, position.id),
     (NAME_TEXT, OWN_ID),
 )
-LEVERAGE_BY_BET = unique(
-    PM_LEVERAGE_POSITIONS, "by_lev_bet", lambda position: (position.bet, position.id), (OBJECT_ID, OWN_ID)
-)
 LEVERAGE_BY_FUNDING_DUE = unique(
     PM_LEVERAGE_POSITIONS,
     "by_lev_funding_due",

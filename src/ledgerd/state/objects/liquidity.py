@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.codec.numbers import ShareAmount, UInt8, UInt32
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
-from ledgerd.state.keys import NAME_TEXT, OBJECT_ID, OWN_ID
+from ledgerd.state.keys import OBJECT_ID, OWN_ID
 from ledgerd.state.tables import Entity, ObjectId, Table, unique
 
 ACTIVE = 0
@@ -31,7 +31,4 @@ class PmLiquidity(Entity):
 PM_LIQUIDITY = Table(PmLiquidity, number=36)
 LIQUIDITY_BY_MARKET = unique(
     PM_LIQUIDITY, "by_market", lambda liquidity: (liquidity.market, liquidity.id), (OBJECT_ID, OWN_ID)
-)
-LIQUIDITY_BY_PROVIDER = unique(
-    PM_LIQUIDITY, "by_provider", lambda liquidity: (liquidity.provider, liquidity.id), (NAME_TEXT, OWN_ID)
 )

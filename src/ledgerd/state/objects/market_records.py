@@ -37,20 +37,23 @@ class PmMarketMeta(Entity):
     expiry: Time = 0
 
 
-_ID = struct.Struct("<q")
-MARKET_AT = 8
-"""Where the market stands in the bytes of metadata, as `unpack_market` reads it."""
-unpack_market = _ID.unpack_from
-CATEGORY_AT = 16
-"""Where the length of the category stands."""
+_NUMBERS = struct.Struct("<qq")
+CATEGORY_AT = _NUMBERS.size
+"""Where the length of the category stands, behind the id and the market."""
 FLAG_OF_CHILD = -5
 """Whether its market is shown below another one: where that stands, counted from the end."""
 
 
 def meta_market(raw: bytes) -> int:
     """The market, from the bytes of its metadata."""
-    market: int = unpack_market(raw, MARKET_AT)[0]
+    market: int = _NUMBERS.unpack_from(raw)[1]
     return market
+
+
+def meta_numbers(rows: Sequence[bytes]) -> tuple[Sequence[int], Sequence[int]]:
+    """The ids of metadata and the markets, from the bytes of much of it at once."""
+    numbers = struct.unpack(f"<{2 * len(rows)}q", b"".join([raw[:CATEGORY_AT] for raw in rows]))
+    return numbers[::2], numbers[1::2]
 
 
 META_CATEGORY, META_SUBCATEGORY, META_TAGS, META_BANNED = range(4)
@@ -131,6 +134,12 @@ class PmKlineChunk(Entity):
     def end(self) -> int:
         """The number that the next point behind these has."""
         return self.first + len(self.points) // self.point_size
+
+    @property
+    def last_block(self) -> int:
+        """The block of its last point."""
+        block: int = _HEAD.unpack_from(self.points, len(self.points) - self.point_size)[0]
+        return block
 
     def __iter__(self) -> Iterator[KlinePoint]:
         return points_of(self.outcomes, self.points)

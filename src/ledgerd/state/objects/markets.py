@@ -121,7 +121,6 @@ MARKET_BY_RESULT_EXPIRATION = unique(
     lambda market: (market.status, market.finalized_time, market.result_expiration, market.id),
     (INT8, TIME, TIME, OWN_ID),
 )
-MARKET_BY_PAYOUT_STATUS = ordered(PM_MARKETS, "by_payout_status", lambda market: (market.payout_status,), (UINT8,))
 MARKET_BY_FINALIZED = unique(
     PM_MARKETS, "by_finalized", lambda market: (market.finalized_time, market.id), (TIME, OWN_ID)
 )
@@ -151,6 +150,12 @@ class MarketSums(NamedTuple):
 
 _SUMS = struct.Struct("<bB8xI74xq")
 """Behind the url: two times stand between the second and the third, and ten fields before the last."""
+
+
+def market_oracle(raw: bytes) -> bytes:
+    """The name of the oracle, from the bytes of a market: behind the id and the creator."""
+    place = 8 + 1 + raw[8]
+    return raw[place + 1 : place + 1 + raw[place]]
 
 
 def market_sums(raw: bytes) -> MarketSums:

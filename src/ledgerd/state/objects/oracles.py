@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.codec.numbers import ShareAmount, UInt16, UInt32
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import LATEST, Time
-from ledgerd.state.keys import INT64, NAME_TEXT, TIME
+from ledgerd.state.keys import NAME_TEXT, TIME
 from ledgerd.state.objects.arrays import TIME_CLASSES, TimeClasses
 from ledgerd.state.tables import Entity, Table, ordered, unique
 
@@ -56,4 +56,3 @@ PM_ORACLES = Table(PmOracle, number=32)
 ORACLE_BY_OWNER = unique(PM_ORACLES, "by_owner", lambda oracle: (oracle.owner,), (NAME_TEXT,))
 ORACLE_BY_BAN = ordered(PM_ORACLES, "by_status", lambda oracle: (oracle.banned_until,), (TIME,))
 """The order in which bans end. Equal times are consensus (spec 07, section 10)."""
-ORACLE_BY_INSURANCE = ordered(PM_ORACLES, "by_insurance", lambda oracle: (oracle.insurance,), (INT64,))

@@ -30,8 +30,8 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.service import Service
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.bets import BET_BY_MARKET, PM_BETS, bet_weight
-from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS, PM_PLACED_MARKETS
+from ledgerd.state.objects.bets import BET_BY_MARKET, PM_BETS, PmBet, bet_weight
+from ledgerd.state.objects.market_records import META_BY_MARKET, PM_KLINE_CHUNKS, PM_MARKET_META, PM_PLACED_MARKETS
 from ledgerd.state.objects.markets import PM_MARKETS
 from ledgerd.state.overlay import Overlay
 from ledgerd.state.reader import StateReader
@@ -204,6 +204,29 @@ def test_what_names_only_a_row_is_told_also_when_that_is_gone(past: Past) -> Non
         assert [market_of(emptied, *each) for each in found] == named
         assert len({type(operation) for operation, _ in found}) > 2
         assert {market_of(emptied, operation, place._replace(block=0)) for operation, place in found} == {None}
+
+
+def of_bet(bet: PmBet) -> tuple[int, int]:
+    return bet.id, bet.weight
+
+
+def test_values_that_are_derived_together_are_those_of_each(past: Past) -> None:
+    """By ids and by another index; from the file, and with what waiting transactions have changed over it."""
+    with past.reader.snapshot() as state:
+        bets, markets = [*state.scan_ids(PM_BETS), 1 << 40], [*state.scan_ids(PM_MARKETS), 1 << 40]
+        overlay = Overlay(STORED_TABLES)
+        overlay.add(state.revision, [(table.number, 0, None) for table in (PM_BETS, PM_MARKET_META)])
+        for view in (state, overlay.over(state)):
+            for _ in range(2):
+                assert view.derived_all(of_bet, PM_BETS.by_id, bets) == [
+                    view.derived(of_bet, PM_BETS.by_id, each) for each in bets
+                ]
+                assert view.derived_all(repr, META_BY_MARKET, markets) == [
+                    view.derived(repr, META_BY_MARKET, each) for each in markets
+                ]
+        assert overlay.over(state).derived_all(of_bet, PM_BETS.by_id, [0, 1 << 40]) == [None, None]
+        assert len(list(filter(None, state.derived_all(of_bet, PM_BETS.by_id, bets)))) == len(bets) - 1 > 5
+        assert any(state.derived_all(repr, META_BY_MARKET, markets))
 
 
 def test_rows_that_are_read_together_are_those_of_the_index_in_its_order(past: Past) -> None:

@@ -15,6 +15,7 @@ from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.rpc.api.history.stream import HistoryStream
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
 from ledgerd.state.objects.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
+from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 
 if TYPE_CHECKING:
     from ledgerd.rpc.call.view import OpenView
@@ -86,6 +87,16 @@ class MarketStream(HistoryStream):
     def _last(self, view: HistoryView) -> int:
         """The history is written ahead of the state, whose price points belong to the same message."""
         return min(super()._last(view), self._state.revision if self._state is not None else 0)
+
+    def _may_tell(self, view: HistoryView) -> bool:
+        """Whether the state has the blocks of the history: when a branch is left, it has those of before a little
+        longer, whose price points must not be told with what happened in others.
+        """
+        if self._state is None:
+            return False
+        head = self._state.revision
+        own = self._state.lookup(REVERSIBLE_BY_NUMBER, head)
+        return own is None or own.packed.startswith(view.mark_of(head))
 
     def _more(self, first: int, last: int) -> str:
         """The price points of the blocks; none where the plugin does not run, or they were removed."""

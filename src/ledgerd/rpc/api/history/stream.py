@@ -71,7 +71,7 @@ class HistoryStream:
                     self._told_from = undone
                     return f'{{"undone_from":{undone}}}', True
             last = self._last(view)
-            if self._next > last:
+            if self._next > last or not self._may_tell(view):
                 return "", False
             operations, reached = view.find_operations(self._next, last, self._wanted, LOOKED_AT)
             irreversible = view.irreversible_number
@@ -85,6 +85,10 @@ class HistoryStream:
             f'{{"first_block":{first},"last_block":{reached},"irreversible_block":{irreversible},'
             f'"operations":[{",".join(operations)}]{self._more(first, reached)}}}'
         ), reached < last
+
+    def _may_tell(self, view: HistoryView) -> bool:  # noqa: ARG002
+        """Whether all that a message is made of is at hand; if not, it will be with the next head."""
+        return True
 
     def _more(self, first: int, last: int) -> str:  # noqa: ARG002
         """What a stream tells of blocks besides, as further members of the message."""

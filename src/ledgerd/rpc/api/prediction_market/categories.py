@@ -3,40 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from heapq import merge
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 
 from ledgerd.codec.json_text import integer_text, quote
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
-from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
-from ledgerd.rpc.api.prediction_market.shared.cards import MarketMetadata, listed, market_piece, metadata_text
+from ledgerd.rpc.api.prediction_market.shared.cards import (
+    PRINTED_TOGETHER,
+    MarketMetadata,
+    MarketPiece,
+    as_list,
+    listed,
+    market_pieces,
+    metadata_text,
+)
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
+from ledgerd.rpc.api.prediction_market.shared.metadata_filter import MetadataFilter
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.api.prediction_market.shared.risk import hidden_markets
-from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP, MOST_SORTED, SORTED, VOLUME, markets_of
+from ledgerd.rpc.api.prediction_market.shared.sorting import (
+    MOST_LOOKED_UP,
+    MOST_SORTED,
+    READ_TOGETHER,
+    SORTED,
+    VOLUME,
+    markets_of,
+)
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.market_records import (
     CATEGORY,
-    CATEGORY_AT,
-    FLAG_OF_CHILD,
     LABEL_BY_COUNT,
     LABEL_BY_NAME,
-    MARKET_AT,
-    META_BANNED,
     META_BY_CATEGORY,
     META_BY_MARKET,
-    META_CATEGORY,
-    META_SUBCATEGORY,
-    META_TAGS,
     PM_MARKET_META,
     SUBCATEGORY,
     TAG,
@@ -44,8 +51,7 @@ from ledgerd.state.objects.market_records import (
     PmLabelCount,
     PmMarketMeta,
     meta_market,
-    meta_text,
-    unpack_market,
+    meta_numbers,
 )
 from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
 
@@ -54,12 +60,9 @@ if TYPE_CHECKING:
 
 HOT_TAGS = 20
 ANY_STATUS = -1
-COMMA = ord(",")
 LAST = (1 << 63) - 1
 LEAST_STATUS, LARGEST_STATUS = -128, 127
 A_TURN = 4_096
-ONE_BYTE = 127
-"""The longest text whose length is stored in one byte."""
 
 
 class CategoryRow(PmMarketMeta):
@@ -116,19 +119,14 @@ def get_market_meta(view: ApiView, market: Int64) -> PmMarketMeta:
 class _Wanted(NamedTuple):
     """Which markets of a category are asked for."""
 
-    category: str
-    jurisdiction: str
-    subcategory: str
-    tag: str
-    hide_children: bool
+    texts: MetadataFilter
     show_risky: bool
     status: int
 
     @property
     def is_plain(self) -> bool:
         """Whether every market of the category is wanted, or every one that is no child."""
-        reads_text = self.jurisdiction or self.subcategory or self.tag or "\0" in self.category
-        return self.show_risky and self.status == ANY_STATUS and not reads_text
+        return self.show_risky and self.status == ANY_STATUS and not self.texts.reads_labels
 
 
 @PREDICTION_MARKET_API.method(
@@ -152,40 +150,34 @@ def list_markets_by_category(  # noqa: PLR0913, PLR0917 - the arguments of the r
     In the order `newest`, `oldest`, `volume` or `expiration`. Children and risky markets have to be asked for.
     """
     require_page(limit, from_)
-    wanted = _Wanted(category, jurisdiction, subcategory, tag, hide_children, show_risky, status)
+    texts = MetadataFilter(category, jurisdiction, subcategory, tag, hide_children)
+    wanted = _Wanted(texts, show_risky, status)
     ids = id_list(view, wanted, lambda: _kept(view, wanted))
     if sort in SORTED and len(ids) <= MOST_SORTED:
         ordered = id_list(view, (wanted, sort), lambda: _sorted(view, ids, sort))
         found = cut(ordered, newest=False, first=from_, limit=limit)
     else:
         found = cut(ids, newest=sort != OLDEST, first=from_, limit=limit)
-    texts = []
-    for each in found:
-        text = _row_text(view.state, each, is_loaded=sort in SORTED or status != ANY_STATUS)
-        if text:
-            view.grow(len(text))
-            texts.append(text)
-    return f"[{','.join(texts)}]"
-
-
-def _c_text(text: str) -> bytes:
-    return text_bytes(text).partition(b"\0")[0]
+    return _rows_text(view, found, is_loaded=sort in SORTED or status != ANY_STATUS)
 
 
 def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
     """The metadata of the markets that are asked for, by their ids."""
-    if wanted.is_plain and len(_c_text(wanted.category)) < CUT_BYTES:
-        return _of_category(view.state, wanted)
-    if _size_of(view.state, wanted.category) > MOST_LOOKED_UP:
+    if wanted.is_plain and len(wanted.texts.category_bytes) < CUT_BYTES:
+        return _of_category(view.state, wanted.texts)
+    if _size_of(view.state, wanted.texts.category) > MOST_LOOKED_UP:
         return _gone_through(view, wanted)
     is_wanted = _condition(view, wanted)
-    ids = _of_category(view.state, wanted)
+    ids = _of_category(view.state, wanted.texts)
     return (each for each in ids if view.state.peek(PM_MARKET_META, each, is_wanted))
 
 
-def _of_category(state: View, wanted: _Wanted) -> Iterator[int]:
-    keys = [(wanted.category, False)] if wanted.hide_children else [(wanted.category, False), (wanted.category, True)]
-    return merge(*(state.scan_ids(META_BY_CATEGORY, lower=key, upper=key) for key in keys))
+def _of_category(state: View, wanted: MetadataFilter) -> Iterable[int]:
+    own = state.scan_ids(META_BY_CATEGORY, lower=(wanted.category, False), upper=(wanted.category, False))
+    if wanted.hide_children:
+        return own
+    children = state.scan_ids(META_BY_CATEGORY, lower=(wanted.category, True), upper=(wanted.category, True))
+    return sorted(chain(own, children))
 
 
 def _size_of(state: View, category: str) -> int:
@@ -200,7 +192,7 @@ def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
     """Whether metadata, as its bytes, is of a market that is asked for (spec 11, section 6.4)."""
     stands = _standing(view, wanted.status)
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
-    fits = _text_condition(wanted)
+    fits = wanted.texts.condition()
 
     def is_wanted(raw: bytes) -> bool:
         market = meta_market(raw)
@@ -236,80 +228,21 @@ def _fewer(state: View, status: int) -> _Standing:
                 return _Standing(frozenset(read), is_wanted=is_wanted)
 
 
-def _gone_through(view: ApiView, wanted: _Wanted) -> list[int]:
-    """The same from all metadata. Most is decided by what can be seen without taking the texts apart."""
+def _gone_through(view: ApiView, wanted: _Wanted) -> Iterator[int]:
+    """The same from all metadata, read as it stands."""
     stands = _standing(view, wanted.status)
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
-    left_out, among = hidden, None
-    if stands.is_wanted:
-        among = stands.listed
-    elif stands.listed:
-        left_out = hidden | stands.listed
-    fits, tag = _text_condition(wanted), text_bytes(wanted.tag).lower()
-    found = []
-    for each, raw in view.state.scan_bytes(PM_MARKET_META):
-        if (tag in raw or tag in raw.lower()) and fits(raw):
-            if left_out or among is not None:
-                (market,) = unpack_market(raw, MARKET_AT)
-                if market in left_out or (among is not None and market not in among):
-                    continue
-            found.append(each)
-    return found
-
-
-def _text_condition(wanted: _Wanted) -> Callable[[bytes], bool]:
-    """Whether metadata, as its bytes, says what is asked for."""
-    category, subcategory = _c_text(wanted.category), text_bytes(wanted.subcategory)
-    jurisdiction, tag = text_bytes(wanted.jurisdiction), text_bytes(wanted.tag).lower()
-    exact, cut = pack_varint(len(category)) + category, category + b"\0"
-    behind, hides_children, has_tag = CATEGORY_AT + len(exact), wanted.hide_children, part_test(tag)
-    known: dict[bytes, bool] = {}
-
-    def fits(raw: bytes) -> bool:
-        is_exact = raw.startswith(exact, CATEGORY_AT)
-        if not is_exact and not (cut in raw and meta_text(raw, META_CATEGORY).partition(b"\0")[0] == category):
-            return False
-        if hides_children and raw[FLAG_OF_CHILD]:
-            return False
-        if jurisdiction and jurisdiction in raw and contains(meta_text(raw, META_BANNED), jurisdiction):
-            return False
-        if subcategory and meta_text(raw, META_SUBCATEGORY) != subcategory:
-            return False
-        if not tag:
-            return True
-        if is_exact and raw[behind] <= ONE_BYTE:
-            place = behind + raw[behind] + 1  # behind the subcategory are the tags
-            length = raw[place]
-            if length <= ONE_BYTE:
-                tags = raw[place + 1 : place + 1 + length]
-                answer = known.get(tags)
-                if answer is None:
-                    answer = known[tags] = has_tag(tags.lower())
-                return answer
-        return has_tag(meta_text(raw, META_TAGS).lower())
-
-    return fits
-
-
-def part_test(token: bytes) -> Callable[[bytes], bool]:
-    """`contains` for one token; quicker for those without a comma."""
-    if b"," in token:
-        return lambda joined: contains(joined, token)
-    between = b",%b," % token
-    return lambda joined: between in b",%b," % joined
-
-
-def contains(joined: bytes, token: bytes) -> bool:
-    """Whether a token is a part of a list that is joined with commas; it may have commas itself."""
-    if not joined or not token:
-        return False
-    place = joined.find(token)
-    while place >= 0:
-        end = place + len(token)
-        if (place == 0 or joined[place - 1] == COMMA) and (end == len(joined) or joined[end] == COMMA):
-            return True
-        place = joined.find(token, end)
-    return False
+    among = stands.listed - hidden if stands.is_wanted else None
+    left_out = hidden | stands.listed
+    rows = filter(wanted.texts.condition(), view.state.scan_bytes(PM_MARKET_META))
+    while some := list(islice(rows, READ_TOGETHER)):
+        ids, markets = meta_numbers(some)
+        if among is not None:
+            yield from compress(ids, map(among.__contains__, markets))
+        elif left_out:
+            yield from [each for each, market in zip(ids, markets, strict=True) if market not in left_out]
+        else:
+            yield from ids
 
 
 def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
@@ -325,24 +258,17 @@ def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
     return sorted(ids, key=key)
 
 
-def _row_text(state: View, meta_id: int, *, is_loaded: bool) -> str:
-    meta = state.find(PM_MARKET_META, meta_id)
-    if meta is None:
-        return ""
-    market = market_piece(state, meta.market)
-    volume = f'"volume":{integer_text(0 if market is None else market.bets_sum)},' if is_loaded else ""
-    stands = ""
-    if market is not None:
-        stands = (
-            f'"status":{market.status},"payout_status":{market.payout_status},'
-            f'"resolved_outcome":{market.resolved_outcome},'
-        )
-    return f'{_meta_text(meta)},{volume}{stands}"metadata":{metadata_text(meta)}}}'
+class _RowPiece(NamedTuple):
+    """What is stored of a market, as it is printed around what changes."""
+
+    market: int
+    begin: str
+    end: str
 
 
-def _meta_text(meta: PmMarketMeta) -> str:
-    """All that is stored, its lists as lists, without the last brace."""
-    return (
+def _row_piece(meta: PmMarketMeta) -> _RowPiece:
+    """All that is stored, its lists as lists."""
+    begin = (
         f'{{"id":{integer_text(meta.id)},"market":{integer_text(meta.market)},"category":{quote(meta.category)},'
         f'"subcategory":{quote(meta.subcategory)},"tags":{listed(meta.tags)},'
         f'"banned_jurisdictions":{listed(meta.banned_jurisdictions)},"title":{quote(meta.title)},'
@@ -351,6 +277,30 @@ def _meta_text(meta: PmMarketMeta) -> str:
         f'"event_title":{quote(meta.event_title)},"child":{"true" if meta.child else "false"},'
         f'"expiry":"{time_text(meta.expiry)}"'
     )
+    return _RowPiece(meta.market, begin, f',"metadata":{metadata_text(meta)}}}')
+
+
+def _rows_text(view: ApiView, ids: Iterable[int], *, is_loaded: bool) -> str:
+    """Metadata with how its market stands; with what was bet on it too, if the markets were loaded."""
+    state, rest, texts = view.state, iter(ids), list[str]()
+    while some := list(islice(rest, PRINTED_TOGETHER)):
+        rows = [row for row in state.derived_all(_row_piece, PM_MARKET_META.by_id, some) if row is not None]
+        markets = market_pieces(state, [row.market for row in rows])
+        added = [_row_text(row, market, is_loaded=is_loaded) for row, market in zip(rows, markets, strict=True)]
+        view.grow(sum(map(len, added)))
+        texts += added
+    return as_list(texts)
+
+
+def _row_text(row: _RowPiece, market: MarketPiece | None, *, is_loaded: bool) -> str:
+    volume = f',"volume":{integer_text(0 if market is None else market.bets_sum)}' if is_loaded else ""
+    stands = ""
+    if market is not None:
+        stands = (
+            f',"status":{market.status},"payout_status":{market.payout_status},'
+            f'"resolved_outcome":{market.resolved_outcome}'
+        )
+    return f"{row.begin}{volume}{stands}{row.end}"
 
 
 @PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])

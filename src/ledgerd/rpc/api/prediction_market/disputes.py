@@ -17,11 +17,12 @@ from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, page, require_page
-from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text, market_piece
+from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import id_list
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.keys import text_bytes
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
 from ledgerd.state.objects.disputes import (
     DISPUTE_BY_AUTO_CLOSE,
@@ -31,10 +32,11 @@ from ledgerd.state.objects.disputes import (
     PM_DISPUTES,
     PmDispute,
     PmDisputeVote,
+    dispute_numbers,
 )
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.lazy_pool import LAZY_DEPOSIT_BY_ACCOUNT, PM_LAZY_POOLS
-from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_oracle
 
 if TYPE_CHECKING:
     from ledgerd.state.objects.globals import DynamicGlobalProperty
@@ -102,12 +104,13 @@ def get_dispute(view: ApiView, market: Int64) -> PmDispute:
 def list_oracle_disputes(view: ApiView, oracle: AccountName, from_: UInt32, limit: UInt32) -> OracleDisputes:
     """The open disputes of an oracle's markets, those that end soonest first."""
     require_page(limit, from_)
+    wanted = text_bytes(oracle)
 
     def found() -> Iterator[int]:
-        for dispute in view.state.scan(DISPUTE_BY_AUTO_CLOSE, lower=(OPEN,), upper=(OPEN,)):
-            piece = market_piece(view.state, dispute.market)
-            if piece is not None and piece.oracle == oracle:
-                yield dispute.id
+        numbers = view.state.peek_all(DISPUTE_BY_AUTO_CLOSE, dispute_numbers, lower=(OPEN,), upper=(OPEN,))
+        for dispute, market in numbers:
+            if view.state.peek(PM_MARKETS, market, market_oracle) == wanted:
+                yield dispute
 
     ids = page(id_list(view, ("disputes", oracle), found), from_, max(limit, 1))
     texts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -98,15 +99,25 @@ def points_between(state: View, market: int, first: int, end: int, moved: int, r
 
 
 def points_of_blocks(state: View, market: int, first: int, last: int) -> list[str]:
-    """The points that a range of blocks has made, printed."""
-    moved, recent = _newest_end(state, market), _recent(state, market)
-    found = [text for point, text in zip(recent, _printed(moved, recent), strict=True) if first <= point.block <= last]
-    for chunk in state.scan(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
-        texts = _printed(chunk.first, chunk)
-        found[:0] = [text for point, text in zip(chunk, texts, strict=True) if first <= point.block <= last]
-        if next(iter(chunk)).block < first:
+    """The points that a range of blocks has made, printed. Of the others few are read, however many there are."""
+
+    def last_block(chunk_id: int) -> int:
+        return state.get(PM_KLINE_CHUNKS, chunk_id).last_block
+
+    found: list[str] = []
+    chunks = list(state.scan_ids(KLINE_BY_MARKET, lower=(market,), upper=(market,)))
+    for chunk_id in chunks[bisect_left(chunks, first, key=last_block) :]:
+        chunk = state.get(PM_KLINE_CHUNKS, chunk_id)
+        if next(iter(chunk)).block > last:
             break
-    return found
+        found += _between(list(chunk), chunk.first, first, last)
+    return found + _between(_recent(state, market), _newest_end(state, market), first, last)
+
+
+def _between(points: list[KlinePoint], number: int, first: int, last: int) -> list[str]:
+    """Of points, the first of which has this number, those of the blocks of a range, printed."""
+    texts = zip(points, _printed(number, points), strict=True)
+    return [text for point, text in texts if first <= point.block <= last]
 
 
 @PREDICTION_MARKET_API.method(args=from_to(1, 3), examples=[[0], [0, 0, 10]])

@@ -13,12 +13,12 @@ from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_tex
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
-from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, SORTED, sorted_ids
+from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, MOST_LOOKED_UP, SORTED, markets_of, sorted_ids
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.market_records import META_BY_EVENT, meta_market
+from ledgerd.state.objects.market_records import META_BY_EVENT
 from ledgerd.state.objects.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
@@ -29,12 +29,14 @@ from ledgerd.state.objects.markets import (
     PM_MARKETS,
     RESOLVED,
     TO_BE_PAID,
+    MarketSums,
     PmMarket,
     market_sums,
 )
 
 if TYPE_CHECKING:
     from ledgerd.state.tables import Index, Key
+    from ledgerd.state.view import View
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
@@ -66,7 +68,7 @@ def list_markets(
 
 def _covered(view: ApiView, status: int) -> Ids:
     """The markets of a status whose oracles have insurance enough, by their ids."""
-    return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, MARKET_BY_ORACLE_STATUS, status)))
+    return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, status)))
 
 
 def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iterable[int]:
@@ -129,13 +131,21 @@ def list_markets_awaiting_resolution(view: ApiView, oracle: AccountName, from_: 
     A limit of 0 gives one, as in the two methods that follow.
     """
     require_page(limit, from_)
+    key = (oracle, ACTIVE)
 
-    def found() -> Iterator[int]:
-        due = view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=(ACTIVE,), upper=(ACTIVE, head_time(view)))
-        own = set(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, ACTIVE), upper=(oracle, ACTIVE)))
-        return (market for market in due if market in own)
+    def found() -> Iterable[int]:
+        now, own = head_time(view), set(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key))
+        if len(own) > MOST_LOOKED_UP:
+            due = view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=(ACTIVE,), upper=(ACTIVE, now))
+            return filter(own.__contains__, due)
+        ends = sorted((_end_of_betting(view.state, market), market) for market in own)
+        return [market for end, market in ends if end <= now]
 
     return cards_text(view, page(id_list(view, ("awaiting", oracle), found), from_, max(limit, 1)))
+
+
+def _end_of_betting(state: View, market: int) -> int:
+    return (state.peek(PM_MARKETS, market, market_sums) or MarketSums()).betting_expiration
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[["alice", 0, 10]])
@@ -164,12 +174,15 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
 
     def found() -> Iterable[int]:
         if len(wanted) < CUT_BYTES:
-            listed = view.state.peek_all(META_BY_EVENT, meta_market, lower=(event,), upper=(event,))
+            listed = markets_of(view.state, list(view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,))))
         else:  # the index knows how long texts begin
             metas = view.state.scan(META_BY_EVENT, lower=(event,), upper=(event,))
-            listed = (each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted)
-        there = frozenset(view.state.scan_ids(PM_MARKETS))
-        hidden = frozenset[int]() if show_risky else hidden_markets(view)
-        return [each for each in listed if each in there and each not in hidden]
+            listed = [each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted]
+        if len(listed) <= MOST_LOOKED_UP:
+            there = frozenset(each for each in listed if view.state.peek(PM_MARKETS, each, len))
+        else:
+            there = frozenset(view.state.scan_ids(PM_MARKETS))
+        shown = there if show_risky else there - hidden_markets(view)
+        return filter(shown.__contains__, listed)
 
     return cards_text(view, page(id_list(view, ("event", event, show_risky), found), from_, limit))

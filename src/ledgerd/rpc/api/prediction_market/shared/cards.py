@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
@@ -10,13 +11,12 @@ import msgspec
 from ledgerd.codec import record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from ledgerd.rpc.call.view import ApiView
     from ledgerd.state.view import View
@@ -57,6 +57,15 @@ def listed(joined: str) -> str:
     return f"[{','.join([quote(part) for part in joined.split(',') if part])}]"
 
 
+def as_list(texts: list[str]) -> str:
+    """A list of what is printed already, put together at once: it may be long."""
+    if not texts:
+        return "[]"
+    texts[0] = f"[{texts[0]}"
+    texts[-1] = f"{texts[-1]}]"
+    return ",".join(texts)
+
+
 def metadata_text(meta: PmMarketMeta) -> str:
     """What is said of a market, as an object of its own."""
     return (
@@ -72,9 +81,7 @@ class MarketPiece(NamedTuple):
     """A market's part of a card, and what others read of it."""
 
     text: str
-    oracle: AccountName
     bets_sum: int
-    betting_expiration: int
     status: int
     payout_status: int
     resolved_outcome: int
@@ -88,9 +95,7 @@ def _market_printer() -> Callable[[PmMarket], str]:
 def _market_piece(market: PmMarket) -> MarketPiece:
     return MarketPiece(
         _market_printer()(market)[:-1],
-        market.oracle,
         market.bets_sum,
-        market.betting_expiration,
         market.status,
         market.payout_status,
         market.resolved_outcome,
@@ -104,12 +109,20 @@ def _meta_piece(meta: PmMarketMeta) -> str:
     )
 
 
+PRINTED_TOGETHER = 100
+"""Markets, between two looks at how long the answer has become."""
+
 _NOTHING_SAID = ',"title":"","image":"","category":"","metadata":{}}'
 
 
 def market_piece(state: View, market: int) -> MarketPiece | None:
     """A market as it is printed, without its last brace."""
     return state.derived(_market_piece, PM_MARKETS.by_id, market)
+
+
+def market_pieces(state: View, markets: Sequence[int]) -> list[MarketPiece | None]:
+    """The same of many."""
+    return state.derived_all(_market_piece, PM_MARKETS.by_id, markets)
 
 
 def card_text(state: View, market: int) -> str | None:
@@ -122,13 +135,16 @@ def card_text(state: View, market: int) -> str | None:
 
 def cards_text(view: ApiView, markets: Iterable[int]) -> str:
     """The cards of markets that are there."""
-    state, texts = view.state, []
-    for market in markets:
-        text = card_text(state, market)
-        if text is not None:
-            view.grow(len(text))
-            texts.append(text)
-    return f"[{','.join(texts)}]"
+    state, rest, texts = view.state, iter(markets), list[str]()
+    while some := list(islice(rest, PRINTED_TOGETHER)):
+        pieces = market_pieces(state, some)
+        said = state.derived_all(_meta_piece, META_BY_MARKET, some)
+        cards = [
+            piece.text + (meta or _NOTHING_SAID) for piece, meta in zip(pieces, said, strict=True) if piece is not None
+        ]
+        view.grow(sum(map(len, cards)))
+        texts += cards
+    return as_list(texts)
 
 
 def require_market(view: ApiView, market: int) -> PmMarket:

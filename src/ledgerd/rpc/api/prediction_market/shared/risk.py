@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.state.objects.market_records import OPEN_BOOK_BY_ORACLE
-from ledgerd.state.objects.markets import MARKET_BY_ORACLE
+from ledgerd.state.objects.markets import MARKET_BY_ORACLE, MARKET_BY_ORACLE_STATUS
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from ledgerd.protocol.market_properties import ChainPropertiesHf14
     from ledgerd.protocol.names import AccountName
     from ledgerd.rpc.call.view import ApiView
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.tables import Index
 
 
 def medians(view: ApiView) -> ChainPropertiesHf14:
@@ -35,12 +34,11 @@ def _is_risky(view: ApiView, name: AccountName) -> bool:
     return oracle is None or is_below_floor(view, oracle)
 
 
-def covered_markets(view: ApiView, index: Index[PmMarket], *more: object) -> Iterator[int]:
-    """The markets of all oracles that have insurance enough, by an index that begins with the oracle."""
-    for oracle in view.state.scan(ORACLE_BY_OWNER):
-        if not is_below_floor(view, oracle):
-            key = (oracle.owner, *more)
-            yield from view.state.scan_ids(index, lower=key, upper=key)
+def covered_markets(view: ApiView, status: int) -> Iterator[int]:
+    """The markets of a status whose oracles have insurance enough."""
+    covered = [oracle.owner for oracle in view.state.scan(ORACLE_BY_OWNER) if not is_below_floor(view, oracle)]
+    keys = [(oracle, status) for oracle in covered]
+    return chain.from_iterable(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key) for key in keys)
 
 
 def hidden_markets(view: ApiView) -> frozenset[int]:

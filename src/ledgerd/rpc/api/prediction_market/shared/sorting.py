@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, id_list
-from ledgerd.state.objects.market_records import PM_MARKET_META, meta_market
+from ledgerd.state.objects.market_records import PM_MARKET_META, meta_market, meta_numbers
 from ledgerd.state.objects.markets import PM_MARKETS, MarketSums, market_sums
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ NEVER = 1 << 63
 MOST_LOOKED_UP = 5_000
 """Rows that are looked up one by one; where there are more, the whole table is gone through."""
 
+READ_TOGETHER = 1_024
+"""Rows of the whole table."""
+
 GONE = MarketSums()
 
 
@@ -44,11 +47,11 @@ def markets_of(state: View, metas: Sequence[int]) -> list[int]:
     """The markets that metadata is of, by ids in ascending order; all of them must be there."""
     if len(metas) <= MOST_LOOKED_UP:
         return [state.peek(PM_MARKET_META, each, meta_market) or 0 for each in metas]
-    rows = state.scan_bytes(PM_MARKET_META)
-    if len(metas) == state.count(PM_MARKET_META):
-        return [meta_market(raw) for _, raw in rows]
-    wanted = frozenset(metas)
-    return [meta_market(raw) for each, raw in rows if each in wanted]
+    rows, wanted, found = state.scan_bytes(PM_MARKET_META), frozenset(metas), list[int]()
+    while some := list(islice(rows, READ_TOGETHER)):
+        ids, markets = meta_numbers(some)
+        found += compress(markets, map(wanted.__contains__, ids))
+    return found
 
 
 def in_order(view: ApiView, markets: list[int], order: str) -> list[int]:
