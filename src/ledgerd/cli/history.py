@@ -40,7 +40,7 @@ def run(chosen: argparse.Namespace) -> int:
     settings = configuration_of(chosen).history
     count, head = rebuild_with_progress(
         chosen,
-        "recording",
+        "rebuilding",
         lambda chain, progress: rebuild(chain, chosen.data_dir, settings, progress=progress),
     )
     sys.stdout.write(f"{count} blocks replayed; the history is complete up to block {head}\n")

@@ -35,7 +35,7 @@ def run(chosen: argparse.Namespace) -> int:
         raise OperatorError(f"nothing is kept of markets here: add {PLUGIN} to the plugins")
     count, head = rebuild_with_progress(
         chosen,
-        "replaying",
+        "rebuilding",
         lambda chain, progress: replay_beside(chain, chosen.data_dir, configuration, progress),
     )
     put_in_place(chosen.data_dir, files_of(configuration))
