@@ -18,7 +18,7 @@ from tests.house.source_tree import PACKAGE, ROOT, called_name, parse, python_fi
 
 LOUD = {"info", "warning", "error", "critical", "exception", "log"}
 LOGGERS = {"log", "_frame_log"}
-REASONS = {"remark", "strike", "ban", "close", "tell", "ProgressLine", "progress"}
+REASONS = {"remark", "strike", "ban", "close", "tell", "ProgressLine", "progress", "rebuild_with_progress"}
 """Calls whose text is logged: remarks on the configuration, why a peer is charged or closed, and work with progress."""
 
 PASSED_ON: dict[str, tuple[str, ...]] = {

@@ -14,6 +14,7 @@ from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
+    from ledgerd.node.runtime import Runtime
 
 HTTP = "127.0.0.1:8090"
 WEBSOCKET = "127.0.0.1:8091"
@@ -119,9 +120,11 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
 
     options = DevOptions(chosen.block_time, chosen.fast_forward)
-    return run_node(
-        configuration, lambda each: DevRuntime(each, options), greeting=lambda listening: greeting(chosen, listening)
-    )
+
+    def told(node: Runtime) -> str:
+        return greeting(chosen, node.webserver.addresses, node.metrics_addresses)
+
+    return run_node(configuration, lambda each: DevRuntime(each, options), greeting=told)
 
 
 def _prepare(folder: Path, *, fresh: bool) -> None:
@@ -171,10 +174,13 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
     )
 
 
-def greeting(chosen: argparse.Namespace, listening: Sequence[tuple[str, int]]) -> str:
+ListeningAddresses = Sequence[tuple[str, int]]
+
+
+def greeting(chosen: argparse.Namespace, listening: ListeningAddresses, watched: ListeningAddresses) -> str:
     """What is printed after the start: addresses, accounts, keys and an example."""
-    addresses = [f"{host}:{port}" for host, port in listening]
-    http, websocket = addresses[0], addresses[-1]
+    places = (listening[0], listening[-1], watched[0])
+    http, websocket, operator = (f"{host}:{port}" for host, port in places)
     from ledgerd.node.dev.founding import ORACLE_ACCOUNT, dev_accounts  # noqa: PLC0415
     from ledgerd.node.dev.markets import AGENTS  # noqa: PLC0415
     from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
@@ -189,7 +195,7 @@ def greeting(chosen: argparse.Namespace, listening: Sequence[tuple[str, int]]) -
     return (
         f"A chain to develop on, with {pace}.\n"
         f"  HTTP       http://{http}\n  WebSocket  ws://{websocket}\n"
-        f"  metrics    http://{chosen.metrics}/metrics\n"
+        f"  operator   http://{operator}/ and /metrics\n"
         f"  chain id   {TESTNET.chain_id.hex()}\n\n"
         f"Accounts and their private keys, which everybody knows:\n{rows}\n"
         f"Agents, keys that may sign some operations for an account:\n{agents}\n"

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -40,8 +40,8 @@ STOP_PATIENCE = 15.0
 """Seconds that a stop may take, besides what the validator guard is configured to wait. After that the process exits
 without finishing (a snapshot that is being read or written is lost): service managers kill after 30 seconds."""
 SYSTEM_REMEDY = "see to the disk, its free space and the permissions, then start again"
-Greeting = Callable[[Sequence[tuple[str, int]]], str]
-"""What to print when everything has started; it gets the listening addresses."""
+Greeting = Callable[[Runtime], str]
+"""What to print when everything has started; it gets the node."""
 
 DASHES = "-" * 52
 
@@ -109,7 +109,7 @@ async def live(
             await first_of(asyncio.wait([starting]), runtime.ended(), stopping.wait())
             if starting.done():
                 await starting
-                sys.stderr.write("" if greeting is None else greeting(runtime.webserver.addresses))
+                sys.stderr.write("" if greeting is None else greeting(runtime))
                 if not runtime.is_one_shot:
                     await _until_the_end(runtime, stopping)
             reason = runtime.failure

@@ -81,7 +81,6 @@ class Runtime:
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
-        self.status = StatusPart(self.chain, self.peers, self.time, self.webserver.stand)
         if "p2p" in configuration.application.plugins:
             self.webserver.offer(("node_api",), self.peers.handlers)
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
@@ -102,12 +101,12 @@ class Runtime:
             SELF_CHECK: SelfCheckPart(
                 configuration, self.chain, self.peers, self.time.machine_second, lambda: production.clock_offset
             ),
-            STATUS: self.status,
             AUDIT: AuditPart(configuration, self.chain, production, self.newer_state),
             RECOVERY: RecoveryPart(configuration, self.chain, self.peers, production, self.time, self.newer_state),
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
         self._metrics = self._metering(configuration)
+        self._parts[STATUS] = status = self._telling(self._metrics)
         file = configuration.invocation.create_snapshot
         if file is not None:
             del self._parts[BOOTSTRAP]
@@ -117,7 +116,7 @@ class Runtime:
             )
         self._started: list[Part] = []
         self._supervisor = Supervisor()
-        self._supervisor.health.changed += [self.webserver.tell_health, self.status.take_health]
+        self._supervisor.health.changed += [self.webserver.tell_health, status.take_health]
 
     def _metering(self, configuration: Configuration) -> MetricsPart | None:
         endpoint = configuration.metrics.endpoint
@@ -128,6 +127,15 @@ class Runtime:
         metrics.look_at(self.peers, self.history, self.webserver, self.monitor)
         self.webserver.count_in(memory)
         return metrics
+
+    def _telling(self, metrics: MetricsPart | None) -> StatusPart:
+        show_details = None if metrics is None else metrics.stand
+        return StatusPart(self.chain, self.peers, self.time, self.webserver.stand, show_details)
+
+    @property
+    def metrics_addresses(self) -> list[tuple[str, int]]:
+        """Where metrics and the page of the operator are served."""
+        return [] if self._metrics is None else self._metrics.addresses
 
     def _second(self) -> int:
         return self.time.wall() // MICRO

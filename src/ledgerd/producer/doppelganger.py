@@ -107,7 +107,10 @@ class Doppelganger:
             return
         if not self._is_told:
             self._is_told = True
-            log.info("doppelganger-check: watching %d slots for blocks of another node with our keys", self._left)
+            log.info(
+                "doppelganger-check: watching %(slots)d slots for blocks of another node with our keys",
+                {"slots": self._left},
+            )
         if self._slot:
             self._left -= 1
         self._slot = slot

@@ -21,6 +21,7 @@ from ledgerd.metrics.table import FAMILIES
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.metering.part import MOST_OF_ADDRESS
 from ledgerd.node.runtime import Runtime
+from scripts.chromium import Chromium
 from tests.node.configurations import problems
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
 from tests.node.test_supervision import until, workers_of
@@ -84,6 +85,21 @@ def test_a_node_serves_every_family_in_both_formats_and_refuses_other_hosts(tmp_
     assert values["ledgerd_process_resident_memory_bytes", "main"] > 1e6
     assert values["ledgerd_storage_bytes", "state"] > 0
     assert values["ledgerd_chain_commit_seconds_count",] >= 2
+
+
+def test_the_operator_s_page_is_served_there_and_followed(tmp_path: Path) -> None:
+    with metered(tmp_path) as served, Chromium() as browser:
+        tab = browser.open(f"http://127.0.0.1:{served.port}/")
+        tab.wait_for("/[0-9]/.test(document.getElementById('head').textContent)")
+        tab.wait_for("document.getElementById('lines').textContent.includes('Validated block #')")
+        assert tab.text("#connection") == "live"
+        before = int(tab.text("#head"))
+        tab.wait_for(f"Number(document.getElementById('head').textContent) > {before}")
+        assert not tab.evaluate("document.getElementById('operator').hidden")
+        assert served.get(Host="evil.example", path="/")[0] == 403
+        assert served.get(Origin="https://evil.example", path="/")[0] == 403
+        answer = served.node.call("operator_api", "follow", 0)
+        assert "message" in answer, "the endpoint for everybody has it"
 
 
 def test_a_worker_that_is_killed_takes_no_count_along(tmp_path: Path) -> None:

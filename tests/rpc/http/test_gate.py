@@ -6,6 +6,8 @@ import pytest
 
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.gate import Gate, Proxies, is_loopback
+from ledgerd.rpc.http.responses import Page
+from tests.rpc.loopback import play, serving
 from tests.rpc.sample_api import service
 
 
@@ -65,3 +67,33 @@ def test_the_origin_of_the_node_itself_may_ask_as_published_clients_name_it() ->
     assert gate.admits({b"host": b"127.0.0.1:8091", b"origin": b"http://127.0.0.1:8091"})
     assert not gate.admits({b"host": b"127.0.0.1:8091", b"origin": b"http://127.0.0.1:8090"})
     assert not gate.admits({b"host": b"evil.example", b"origin": b"http://evil.example"})
+
+
+NAMED, FOREIGN = {"Host": "node.example:9187"}, {"Host": "10.0.0.7:9187", "Origin": "https://evil.example"}
+
+
+@pytest.mark.parametrize(
+    ("address", "path", "headers", "status"),
+    [
+        ("10.0.0.7", "/metrics", NAMED, 200),
+        ("10.0.0.7", "/", NAMED, 403),
+        ("10.0.0.7", "/", {"Host": "10.0.0.7:9187"}, 200),
+        ("10.0.0.7", "/metrics", FOREIGN, 403),
+        ("10.0.0.7", "/", FOREIGN, 403),
+        ("127.0.0.1", "/metrics", NAMED, 403),
+    ],
+)
+def test_where_others_can_connect_only_pages_for_programs_are_given_under_any_name(
+    address: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    async def scene() -> str:
+        serves = service(limits=Limits())
+        serves.is_private, serves.open_paths = True, frozenset((b"/metrics",))
+        serves.routes = {each: lambda: Page(b"x") for each in (b"/", b"/metrics")}
+        async with serving(serves, gate=serves.gate(address, address)) as server:
+            client = await server.connect()
+            lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+            await client.say(f"GET {path} HTTP/1.1\r\n{lines}\r\n".encode())
+            return (await client.answer())[0]
+
+    assert play(scene).split()[1] == str(status)

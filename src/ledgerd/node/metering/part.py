@@ -94,6 +94,7 @@ class MetricsPart(Part):
         self._history: HistoryPart | None = None
         self._webserver: WebserverPart | None = None
         self.board = Switchboard({})
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._sockets: list[socket.socket] = []
         self._server: Workers | None = None
 
@@ -104,6 +105,7 @@ class MetricsPart(Part):
 
     async def start(self) -> None:
         """Count from now on, and serve what was counted: the process for that starts beside the other parts."""
+        self._loop = asyncio.get_running_loop()
         self._sockets = listen(self._endpoint.host, self._endpoint.port, 1)
         await self._chain.attach(self.chain_meter.follow)
         settings = MetricsWorkerSettings(self._network, self._memory.descriptor)
@@ -122,7 +124,18 @@ class MetricsPart(Part):
         self.work.keep("metrics of the chain", self._watch_chain)
         self.work.keep("metrics of the process", self._watch_process)
         self.work.keep("metrics of the disks", self._watch_disks)
-        log.info("metrics are served on %s:%d", *self._sockets[0].getsockname()[:2])
+        (host, port), *_ = self.addresses
+        log.info("metrics are served on %(host)s:%(port)d", {"host": host, "port": port})
+
+    @property
+    def addresses(self) -> list[tuple[str, int]]:
+        """Where it listens."""
+        return [plug.getsockname()[:2] for plug in self._sockets]
+
+    def stand(self, topic: str, payload: bytes) -> None:
+        """Send a value to the process that serves the endpoint; from any thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.board.stand, topic, payload)
 
     async def _watch_chain(self, working: Working) -> None:
         delays = self._cells.histogram(process.LOOP_DELAY, process.CHAIN_LOOP)
@@ -171,6 +184,7 @@ class MetricsPart(Part):
 
     async def stop(self) -> None:
         """Serve no more. The memory stays for parts and workers that still count."""
+        self._loop = None
         if self._server is not None:
             await self._server.stop()
             self._server = None

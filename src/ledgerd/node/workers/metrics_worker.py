@@ -21,11 +21,15 @@ from ledgerd.metrics.reading import MetricsReader
 from ledgerd.metrics.table import process
 from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.rpc.api.node_status import StatusBoard
+from ledgerd.rpc.api.operator_api import OPERATOR_API
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.view import Node, nothing_to_read
+from ledgerd.rpc.http.page.person import operator_page
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import json_page
-from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.http.service import PageRoutes, Service
+from ledgerd.rpc.link.topics import DETAILS
 
 if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
@@ -77,10 +81,14 @@ class MetricsPage:
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     """The service of the process."""
     settings = msgspec.json.decode(order, type=MetricsWorkerSettings)
-    node = Node(parameters_of(settings.chain), nothing_to_read, link)
+    board = StatusBoard()
+    link.on(DETAILS, board.take_details)
+    node = Node(parameters_of(settings.chain), nothing_to_read, link, {StatusBoard: board})
     page = MetricsPage(SharedMemory(settings.memory), known_methods())
     link.tasks.begin(page.run())
-    serves = Service(Dispatcher((), node, time.time, limits=limits), limits, {b"/health": _healthy})
+    routes: PageRoutes = {b"/": operator_page, b"/health": _healthy}
+    serves = Service(Dispatcher((OPERATOR_API,), node, time.time, limits=limits), limits, routes)
+    serves.is_private, serves.open_paths = True, frozenset((PATH, b"/health"))
     serves.negotiated = {PATH: page.page}
     return serves
 

@@ -139,7 +139,7 @@ class HttpConnection(Connection):
             return
         if isinstance(arrival, ContinueExpected):
             self.transport.write(responses.CONTINUE)
-        elif self._gate is not None and not isinstance(arrival, Refusal) and not self._gate.admits(arrival.headers):
+        elif not isinstance(arrival, Refusal) and self._is_foreign(arrival):
             self.service.note("webserver-allowed-origins", self.address)
             self._end_after(responses.page_head(responses.FOREIGN, responses.CLOSING) + responses.FOREIGN.body)
         elif isinstance(arrival, Handshake):
@@ -147,6 +147,14 @@ class HttpConnection(Connection):
         else:
             self._waiting.append(arrival)
             self._waiting_bytes += len(arrival.body) if isinstance(arrival, Request) else 0
+
+    def _is_foreign(self, arrival: Request | Handshake) -> bool:
+        """Whether the gate refuses it: as a web page's, or as sent to a name that is not known to be this machine's."""
+        if self._gate is None or self._gate.admits(arrival.headers):
+            return False
+        if isinstance(arrival, Handshake) or arrival.body or b"origin" in arrival.headers:
+            return True
+        return arrival.path.partition(b"?")[0] not in self._gate.open_paths
 
     def _answer(self, request: Request | Refusal) -> None:
         self._has_asked = True

@@ -19,7 +19,11 @@ EVERYBODY = "*"
 class Gate:
     """The host names of an endpoint, and the origins whose requests it answers."""
 
-    def __init__(self, hosts: Iterable[str], origins: Iterable[str]) -> None:
+    def __init__(
+        self, hosts: Iterable[str], origins: Iterable[str], open_paths: frozenset[bytes] = frozenset()
+    ) -> None:
+        self.open_paths = open_paths
+        """Pages that are given under any name, but to no page of another origin."""
         self._origins = frozenset(each.lower().rstrip("/") for each in origins)
         named = {urlsplit(each).hostname or "" for each in self._origins}
         self._hosts = frozenset({"localhost", *(each.lower() for each in hosts), *named} - {""})

@@ -231,7 +231,11 @@ class Service:
         """Whether the state is being opened or rebuilt: every request is answered with 503 (spec 05, section 2.2)."""
         self.is_stopping = False
         self.is_private = False
-        """Whether clients can do more than read, so that web pages are refused unless their origin is allowed."""
+        """Whether clients can do more than read, or read more than others, so that web pages are refused unless their
+        origin is allowed.
+        """
+        self.open_paths: frozenset[bytes] = frozenset()
+        """Pages for programs: where others than this machine can connect, they are given under any name of it."""
         self.addresses = Addresses(limits.address_rate)
         dispatcher.charge_batch = self._charge_batch
         self.proxies = Proxies(limits.trusted_proxies)
@@ -270,7 +274,8 @@ class Service:
         """The check of origins for a listening address; None where every web page is allowed."""
         if not (self.is_private or is_loopback(address)):
             return None
-        return Gate((address, host), self.limits.allowed_origins)
+        open_paths = frozenset[bytes]() if is_loopback(address) else self.open_paths
+        return Gate((address, host), self.limits.allowed_origins, open_paths)
 
     def admit(self, connection: Connection) -> bool:
         """Accept a connection; above the limits it is served `/health` only."""

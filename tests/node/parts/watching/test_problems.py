@@ -44,7 +44,8 @@ def test_each_problem_is_named_with_what_to_do(status: NodeStatus, age: int, dow
     assert problem.advice.endswith(".")
 
 
-def test_warnings_of_parts_are_told_too() -> None:
-    (problem,) = problems_of(SOUND, 3, HealthNews({}, ("the disk is nearly full",)))
+def test_what_the_node_has_found_by_itself_is_among_them() -> None:
+    (problem,) = problems_of(SOUND, 3, HealthNews({}, ("the disk is full in 2 days",)))
 
-    assert problem.text == "the disk is nearly full"
+    assert problem.text == "the disk is full in 2 days"
+    assert "ledgerd doctor" in problem.advice

@@ -43,6 +43,10 @@ class Lateness(msgspec.Struct, frozen=True):
     last: float
 
 
+SLOT_LINES = LineRate("lines of slots", burst=10, a_second=1 / 6)
+"""Ten a minute."""
+
+
 class WatchedValidator(msgspec.Struct, frozen=True):
     """A validator of `validator-monitor`: its settled slots since the start of the node, and the state as it is now."""
 
@@ -95,7 +99,10 @@ class MonitorPart(Part):
     def _follow(self, chain: Chain) -> None:
         for name in self._names:
             if chain.validator(name) is None:
-                log.warning("validator-monitor: there is no validator %s at block #%d", name, chain.head_number)
+                log.warning(
+                    "validator-monitor: there is no validator %(validator)s at block #%(block)d",
+                    {"validator": name, "block": chain.head_number},
+                )
         chain.subscribe(self._tell)
         chain.look_on(self._see)
 
@@ -115,16 +122,31 @@ class MonitorPart(Part):
                 self._log(slot)
             for each in event.operations:
                 if isinstance(each.operation, ShutdownValidator) and each.operation.owner in self._names:
-                    log.warning("validator-monitor: %s was switched off: it has no signing key", each.operation.owner)
+                    log.warning(
+                        "validator-monitor: %(validator)s was switched off: it has no signing key",
+                        {"validator": each.operation.owner},
+                    )
             if event.block.number % SUMMARY_EVERY == 0:
                 self._log_summary()
 
     def _log(self, slot: WatchedSlot) -> None:
+        """The lines of slots have a rate of their own, as a node may watch every validator."""
         told: dict[str, object] = {"validator": slot.validator, "slot": time_text(slot.time)}
+        own = limited(SLOT_LINES)
         if slot.cause is not None:
             told["cause"] = slot.cause
-            log.warning(
-                "validator-monitor: %(validator)s missed its slot %(slot)s: %(cause)s", told, extra=limited(SLOT_LINES)
+            log.warning("validator-monitor: %(validator)s missed its slot %(slot)s: %(cause)s", told, extra=own)
+            return
+        told["block"] = slot.block
+        if slot.late is None:
+            log.info("validator-monitor: %(validator)s made block #%(block)d of %(slot)s", told, extra=own)
+        else:
+            told["late"] = slot.late
+            log.info(
+                "validator-monitor: %(validator)s made block #%(block)d of %(slot)s, seen %(late).2f s after its slot "
+                "began",
+                told,
+                extra=own,
             )
             return
         told["block"] = slot.block
@@ -137,16 +159,19 @@ class MonitorPart(Part):
     def _log_summary(self) -> None:
         for each in self.view():
             log.info(
-                "validator-monitor: %s since the start: %d of %d slots made, on average %.2f s late; reward %.6f; "
-                "%d votes, of which %d count; missed in all %d",
-                each.name,
-                each.made,
-                each.slots,
-                0.0 if each.lateness is None else each.lateness.mean,
-                each.reward / MILLION,
-                each.votes,
-                each.counted_votes,
-                each.total_missed,
+                "validator-monitor: %(validator)s since the start: %(made)d of %(slots)d slots made, on average "
+                "%(late).2f s late; reward %(reward).6f; %(votes)d votes, of which %(counted)d count; missed in all "
+                "%(missed)d",
+                {
+                    "validator": each.name,
+                    "made": each.made,
+                    "slots": each.slots,
+                    "late": 0.0 if each.lateness is None else each.lateness.mean,
+                    "reward": each.reward / MILLION,
+                    "votes": each.votes,
+                    "counted": each.counted_votes,
+                    "missed": each.total_missed,
+                },
             )
 
     def view(self) -> tuple[WatchedValidator, ...]:

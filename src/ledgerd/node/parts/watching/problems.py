@@ -24,6 +24,8 @@ def _problems(status: NodeStatus, age: int, health: HealthNews) -> Iterator[Prob
             f"{part} is down: {reason}",
             "It is started again by itself. Where it stays down, the log says why before the first restart.",
         )
+    for warning in health.warnings:
+        yield Problem(warning, "`ledgerd doctor` says more.")
     peers = status.peers
     if status.head == 0:
         yield Problem("there are no blocks yet", "Wait for the first block of peers, or for a snapshot.")

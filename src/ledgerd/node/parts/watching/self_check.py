@@ -78,7 +78,7 @@ class SelfCheckPart(Part):
             self.work.warn(name, "")
         for name, finding in findings.items():
             if name not in self._warned:
-                log.warning("found by the node itself: %s", finding.line)
+                log.warning("found by the node itself: %(finding)s", {"finding": finding.line})
             self.work.warn(name, finding.line)
         self._warned = frozenset(findings)
 

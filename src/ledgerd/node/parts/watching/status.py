@@ -70,11 +70,11 @@ class StatusPart(Part):
         self._heads: deque[tuple[float, int]] = deque()
         self._last: NodeStatus | None = None
         self._lines = RecentLines()
-        self.health = HealthNews({})
+        self._health = HealthNews({})
 
     def take_health(self, news: HealthNews) -> None:
-        """Take which parts are down, and warnings; from any thread."""
-        self.health = news
+        """Take the parts that are down, and warnings; from any thread."""
+        self._health = news
 
     async def start(self) -> None:
         """Tell from now on."""
@@ -172,7 +172,7 @@ class StatusPart(Part):
         now = self._now()
         peers = () if driver is None else tuple(facts_of(peer, now) for peer in driver.network.core.peers())
         age = max(0, int(now) - status.head_time)
-        return NodeDetails(status, peers, problems_of(status, age, self.health), self._lines.lines)
+        return NodeDetails(status, peers, problems_of(status, age, self._health), self._lines.lines)
 
 
 def is_other(status: NodeStatus, last: NodeStatus) -> bool:
