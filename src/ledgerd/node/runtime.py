@@ -63,9 +63,8 @@ class Runtime:
         handlers: Mapping[str, Handler] | None = None,
     ) -> None:
         self.configuration = configuration
-        data_dir = configuration.invocation.data_dir
+        data_dir, network = configuration.invocation.data_dir, network_of(configuration)
         data_dir.mkdir(parents=True, exist_ok=True)
-        network = network_of(configuration)
         self.time = time or TimeSource(network.clock)
         self._lock = lock_writer(data_dir)
         self.chain = ChainPart(configuration, network, self.time)

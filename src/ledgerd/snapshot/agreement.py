@@ -100,22 +100,31 @@ async def _compared(fetched: Fetched, folder: Path, chain: str, refused: Refused
     best = max(seen, key=lambda each: len(each.peers))
     if len(seen) == 1 and len(best.peers) == 1:
         log.warning(
-            "the snapshot of block %d is from %s alone: no other trusted peer has one of the same block to compare",
-            fetched.number,
-            fetched.peer,
+            "the snapshot of block %(block)d is from %(peer)s alone: no other trusted peer has one of the same block "
+            "to compare",
+            {"block": fetched.number, "peer": fetched.peer},
         )
         return Agreed(fetched, 1)
     if len(best.peers) == 1:
         told = ", ".join(str(each.fetched.peer) for each in seen)
-        log.error("trusted peers serve different states of block %d: %s; none is taken", fetched.number, told)
+        log.error(
+            "trusted peers serve different states of block %(block)d: %(peers)s; none is taken",
+            {"block": fetched.number, "peers": told},
+        )
         for each in seen:
             refused.add(each.fetched)
         return None
     for each in seen:
         if each is not best:
-            log.error("%s serves another state of block %d than two others", each.fetched.peer, fetched.number)
+            log.error(
+                "%(peer)s serves another state of block %(block)d than two others",
+                {"peer": each.fetched.peer, "block": fetched.number},
+            )
             refused.add(each.fetched)
-    log.info("%s serve the same state of block %d", " and ".join(map(str, best.peers)), fetched.number)
+    log.info(
+        "%(peers)s serve the same state of block %(block)d",
+        {"peers": " and ".join(map(str, best.peers)), "block": fetched.number},
+    )
     if best.fetched is not fetched:
         await in_thread(best.fetched.path.replace, fetched.path)
     return Agreed(best.fetched._replace(path=fetched.path), len(best.peers))
@@ -127,7 +136,10 @@ async def _see(seen: list[_Seen], offer: SnapshotOffer, folder: Path, chain: str
         if each.fetched.checksum == offer.info.checksum:
             each.peers.append(offer.peer)
             return
-    log.info("downloading the snapshot of block %d from %s, to compare it", offer.info.number, offer.peer)
+    log.info(
+        "downloading the snapshot of block %(block)d from %(peer)s, to compare it",
+        {"block": offer.info.number, "peer": offer.peer},
+    )
     try:
         await in_thread(lambda: folder.mkdir(parents=True, exist_ok=True))
         other = await download(offer.peer, folder, offer.info.number - 1, pause=pause)
@@ -137,13 +149,18 @@ async def _see(seen: list[_Seen], offer: SnapshotOffer, folder: Path, chain: str
                 each.peers.append(offer.peer)
                 return
             log.warning(
-                "%s and %s have other records of block %d in: %s",
-                each.fetched.peer,
-                offer.peer,
-                offer.info.number,
-                ", ".join(told.differing),
+                "%(peer)s and %(other)s have other records of block %(block)d in: %(tables)s",
+                {
+                    "peer": each.fetched.peer,
+                    "other": offer.peer,
+                    "block": offer.info.number,
+                    "tables": ", ".join(told.differing),
+                },
             )
     except (*FAULTS, SnapshotError) as problem:
-        log.warning("the snapshot of %s cannot be compared: %s", offer.peer, reason_of(problem))
+        log.warning(
+            "the snapshot of %(peer)s cannot be compared: %(reason)s",
+            {"peer": offer.peer, "reason": reason_of(problem)},
+        )
         return
     seen.append(_Seen(other, [offer.peer]))

@@ -290,7 +290,7 @@ class Dispatcher:
         try:
             return b"%b%b}" % (_shared_opening(method.codec.to_json(value)), as_bytes(identity))
         except Exception:
-            log.exception("%s.%s failed", method.api, method.name)
+            log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
             return error_answer(INTERNAL, identity)
 
     def _batched(self, requests: list[Json] | LargeBatch, budget: RequestBudget, asker: Asker, size: int) -> Later:

@@ -148,13 +148,6 @@ class MonitorPart(Part):
                 told,
                 extra=own,
             )
-            return
-        told["block"] = slot.block
-        text = "validator-monitor: %(validator)s made block #%(block)d of %(slot)s"
-        if slot.late is not None:
-            told["late"] = slot.late
-            text += ", seen %(late).2f s after its slot began"
-        log.info(text, told, extra=limited(SLOT_LINES))
 
     def _log_summary(self) -> None:
         for each in self.view():

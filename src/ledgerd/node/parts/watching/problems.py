@@ -55,5 +55,3 @@ def _problems(status: NodeStatus, age: int, health: HealthNews) -> Iterator[Prob
             f"{status.participation} of the last 128 slots have a block",
             "Where other nodes say the same, validators are down. Otherwise this node is on a branch of its own.",
         )
-    for text in health.warnings:
-        yield Problem(text, "`ledgerd doctor` says more.")

@@ -74,14 +74,17 @@ class AuditPart(Part):
 
     async def _audit(self, working: Working) -> None:
         files, chain, provenance = self._chain.files, self._configuration.application.chain, self._provenance
-        log.info("checking the imported state of block %d; no blocks are made before the end", provenance.number)
+        log.info(
+            "checking the imported state of block %(block)d; no blocks are made before the end",
+            {"block": provenance.number},
+        )
         working()
         try:
             told = await done(Audit(str(files.folder), str(files.folder / COPY), chain))
         except SnapshotError as problem:
             await self._replace(provenance, str(problem))
         else:
-            log.info("the imported state is sound, as of block %d", told.number)
+            log.info("the imported state is sound, as of block %(block)d", {"block": told.number})
             await self._chain.run(self._note_audited)
             self._production.release(HOLD)
             self.work.warn(HOLD, "")
@@ -104,9 +107,12 @@ class AuditPart(Part):
         while True:
             state = await fetched_state(self._configuration, self._chain, options.trusted_peers, WantedState(), refused)
             if state is not None:
-                log.warning("the node begins anew with the state of block %d", state.number)
+                log.warning("the node begins anew with the state of block %(block)d", {"block": state.number})
                 self._newer_state.set()
                 return
             minutes = max(1, options.stalled_sync_timeout_minutes)
-            log.warning("no trusted peer has another snapshot; they are asked again in %d minutes", minutes)
+            log.warning(
+                "no trusted peer has another snapshot; they are asked again in %(minutes)d minutes",
+                {"minutes": minutes},
+            )
             await self._sleep(minutes * MINUTE)

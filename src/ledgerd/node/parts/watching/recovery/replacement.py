@@ -40,13 +40,14 @@ async def replace_state(
         state = await fetched_state(configuration, chain, trusted, WantedState(head, needed), refused)
         if state is None:
             return f"no trusted peer has a snapshot above block {head} that passes the checks"
+        told = {"block": state.number, "id": state.head_id}
         if not await _is_confirmed(state, chain, peers, sleep):
-            log.error("peers do not confirm block %d %s, the head of the snapshot", state.number, state.head_id)
+            log.error("peers do not confirm block %(block)d %(id)s, the head of the snapshot", told)
             refused.add(state.fetched)
         elif await chain.run(lambda: chain.chain.head_number) >= state.number:
             refused.add(state.fetched)
         else:
-            log.warning("peers confirm block %d %s, the head of the snapshot", state.number, state.head_id)
+            log.warning("peers confirm block %(block)d %(id)s, the head of the snapshot", told)
             return ""
         chain.files.drop_new()
     return f"none of {MOST_STATES} snapshots can be taken"
