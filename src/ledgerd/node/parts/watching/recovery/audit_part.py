@@ -95,7 +95,7 @@ class AuditPart(Part):
 
     async def _replace(self, provenance: Provenance, problem: str) -> None:
         """Ask trusted peers for another state until one has it; without such peers the node ends."""
-        log.critical("the imported state is refused: %s", problem)
+        log.critical("the imported state is refused: %(reason)s", {"reason": problem})
         self.work.set_down(HOLD, problem)
         options = self._configuration.snapshot
         if not options.trusted_peers:
