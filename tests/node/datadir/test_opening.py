@@ -24,6 +24,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.lock import lock_writer
+from ledgerd.supervision import progress
 from tests.recorded import FOLDER, recorded_blocks
 
 SNAPSHOT = FOLDER.parent / "states" / "open-2-120.vizjson"
@@ -98,7 +99,7 @@ def test_a_log_without_a_state_is_replayed(directory: Directory, caplog: pytest.
         assert directory.started() == (300, StateOrigin.STANDING)
 
     assert "Replaying blockchain from block num 1." in caplog.text
-    assert "   100%   300 of 300   (" in caplog.text
+    assert "replaying: block 300 of 300 (100 %), " in caplog.text
     assert "Done reindexing, elapsed time: " in caplog.text
     assert "Started on blockchain with 300 blocks" in caplog.text
 
@@ -166,10 +167,11 @@ class Interrupter(logging.Handler):
 
 
 def test_a_replay_that_is_stopped_goes_on_at_the_next_start(
-    directory: Directory, caplog: pytest.LogCaptureFixture
+    directory: Directory, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(progress, "STEP_SECONDS", 0.0)  # a line for each step
     directory.put_log(600)
-    interrupter = Interrupter("83%   500 of ")
+    interrupter = Interrupter("replaying: block 500 of ")
     runtime = directory.runtime(replay_blockchain="true")
 
     async def run() -> None:
