@@ -157,8 +157,10 @@ class Interrupter(logging.Handler):
         self.task: asyncio.Task[None] | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self.words in record.getMessage() and self.task is not None:
-            asyncio.run_coroutine_threadsafe(self._cancel(self.task), self.task.get_loop()).result(10)
+        task = self.task
+        if self.words in record.getMessage() and task is not None:
+            self.task = None  # once: the line may come again
+            asyncio.run_coroutine_threadsafe(self._cancel(task), task.get_loop()).result(60)
 
     async def _cancel(self, task: asyncio.Task[None]) -> None:
         task.cancel()
@@ -175,9 +177,9 @@ def test_a_replay_that_is_stopped_goes_on_at_the_next_start(
     runtime = directory.runtime(replay_blockchain="true")
 
     async def run() -> None:
-        interrupter.task = asyncio.create_task(runtime.start())
+        interrupter.task = start = asyncio.create_task(runtime.start())
         with pytest.raises(asyncio.CancelledError):
-            await interrupter.task
+            await start
 
     log = logging.getLogger("ledgerd.node.parts.replaying")
     log.addHandler(interrupter)
