@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.supervision.loading import lasting_modules
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -116,8 +117,9 @@ def run(chosen: argparse.Namespace) -> int:
     folder = Path.cwd() / (chosen.data_dir or default_directory())
     _prepare(folder, fresh=chosen.fresh)
     configuration = _configuration(chosen, folder)
-    from ledgerd.node.dev.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
-    from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
+    with lasting_modules():
+        from ledgerd.node.dev.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
+        from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
 
     options = DevOptions(chosen.block_time, chosen.fast_forward)
 

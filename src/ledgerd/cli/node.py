@@ -14,6 +14,7 @@ from ledgerd.node.config.configuration import Configuration, read_configuration,
 from ledgerd.node.config.environment import PRIVATE_KEY
 from ledgerd.node.config.given import ConfigurationError
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.supervision.loading import lasting_modules
 
 BLOCKCHAIN_VERSION = "4.1.0"
 """The version of every known network (spec 06, sections 1 and 16.3); a test compares it with their parameters."""
@@ -58,7 +59,8 @@ def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
     """Run the node and return the exit code."""
     invocation = read_invocation(command_line, here)
     configuration = read_configuration(command_line, here, os.environ)
-    from ledgerd.node.lifecycle import run_node  # noqa: PLC0415 - it loads all of the node
+    with lasting_modules():
+        from ledgerd.node.lifecycle import run_node  # noqa: PLC0415 - it loads all of the node
 
     if write_default_file(invocation) is not None:
         configuration = read_configuration(command_line, here, os.environ)

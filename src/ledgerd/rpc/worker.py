@@ -23,6 +23,7 @@ from ledgerd.rpc.http.listeners import accept_on
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import HEAD, STOP, Link
 from ledgerd.supervision.descriptors import files_allowed
+from ledgerd.supervision.loading import lasting_modules
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.tasks import first_of
@@ -116,7 +117,8 @@ def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
 
 def _parts(name: str) -> MakeService:
     module, _, function = name.partition(":")
-    parts: MakeService = getattr(import_module(module), function)
+    with lasting_modules():
+        parts: MakeService = getattr(import_module(module), function)
     return parts
 
 

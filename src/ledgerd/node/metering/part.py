@@ -21,7 +21,7 @@ from ledgerd.node.metering.peer_gauges import PeerGauges
 from ledgerd.node.metering.storage_gauges import KeptPlace, StorageGauges
 from ledgerd.node.metering.watched_gauges import WatchedGauges
 from ledgerd.node.time_source import MICRO
-from ledgerd.node.workers.metrics_worker import METRICS_PARTS, MetricsWorkerSettings
+from ledgerd.node.workers.settings import METRICS_PARTS, MetricsWorkerSettings
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.switchboard import Switchboard

@@ -15,8 +15,8 @@ from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.workers.api_worker import PARTS, WorkerSettings
 from ledgerd.node.workers.early_answers import EarlyAnswers
+from ledgerd.node.workers.settings import API_PARTS, WorkerSettings
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
@@ -141,7 +141,7 @@ class WebserverPart(Part):
         self._workers = Workers(
             self.board,
             endpoints,
-            PARTS,
+            API_PARTS,
             self._settings,
             count=self._options.thread_pool_size,
             limits=self._options.limits,

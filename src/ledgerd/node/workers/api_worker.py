@@ -15,12 +15,11 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.reader import EmbeddedHistory
-from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.logging.setup import set_up_logging
-from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
-from ledgerd.node.workers.worker_metrics import NO_METRICS, WorkerMetrics
+from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
+from ledgerd.node.workers.worker_metrics import WorkerMetrics
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.history.stream import Subscriptions
@@ -42,26 +41,6 @@ from ledgerd.state.reader import StateReader
 if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.link.link import Link
-
-PARTS = "ledgerd.node.workers.api_worker:logged_service"
-
-
-class WorkerSettings(msgspec.Struct, frozen=True):
-    """The settings that the main process gives a worker."""
-
-    state: str
-    """The directory of the state."""
-    logs: str
-    """The directory of the block logs."""
-    chain: str
-    plugins: tuple[str, ...]
-    cached_answers: int
-    history: HistorySettings
-    history_folder: str
-    """Empty where no history is kept."""
-    log_format: LogFormat = "text"
-    metrics: int = NO_METRICS
-    """The descriptor of the memory for metrics."""
 
 
 def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:

@@ -20,6 +20,7 @@ from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.reading import MetricsReader
 from ledgerd.metrics.table import process
 from ledgerd.node.workers.known_methods import known_methods
+from ledgerd.node.workers.settings import MetricsWorkerSettings
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api.node_status import StatusBoard
 from ledgerd.rpc.api.operator_api import OPERATOR_API
@@ -35,17 +36,8 @@ if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.link.link import Link
 
-METRICS_PARTS = "ledgerd.node.workers.metrics_worker:service"
 PROGRAM = "ledgerd"
 PATH = b"/metrics"
-
-
-class MetricsWorkerSettings(msgspec.Struct, frozen=True):
-    """The settings that the main process gives it."""
-
-    chain: str
-    memory: int
-    """The descriptor of the memory that all processes of the node share."""
 
 
 class MetricsPage:

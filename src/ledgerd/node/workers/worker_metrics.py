@@ -16,9 +16,6 @@ from ledgerd.rpc.http.websocket import WebSocketConnection
 if TYPE_CHECKING:
     from ledgerd.rpc.http.service import Service
 
-NO_METRICS = -1
-"""In place of the descriptor of the memory, where nothing is counted."""
-
 
 class WorkerMetrics:
     """Writes the numbers of one worker. A worker that replaces a dead one counts on from where that ended."""

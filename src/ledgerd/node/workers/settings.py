@@ -1,0 +1,42 @@
+"""What the main process tells its workers: the function that assembles each kind of service, and its settings.
+
+The main process imports this alone, not what the workers need for their services.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.history.settings import HistorySettings
+from ledgerd.node.config.options.application import LogFormat
+
+API_PARTS = "ledgerd.node.workers.api_worker:logged_service"
+METRICS_PARTS = "ledgerd.node.workers.metrics_worker:service"
+NO_METRICS = -1
+"""Instead of the descriptor of the memory for metrics: nothing is counted."""
+
+
+class WorkerSettings(msgspec.Struct, frozen=True):
+    """The settings of an API worker."""
+
+    state: str
+    """The directory of the state."""
+    logs: str
+    """The directory of the block logs."""
+    chain: str
+    plugins: tuple[str, ...]
+    cached_answers: int
+    history: HistorySettings
+    history_folder: str
+    """Empty where no history is kept."""
+    log_format: LogFormat = "text"
+    metrics: int = NO_METRICS
+    """The descriptor of the memory for metrics."""
+
+
+class MetricsWorkerSettings(msgspec.Struct, frozen=True):
+    """The settings of the process that answers scrapes."""
+
+    chain: str
+    memory: int
+    """The descriptor of the memory that all processes of the node share."""
