@@ -6,7 +6,7 @@ Every scenario is a world of three nodes. `ann` gets into the dead end with one 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -174,14 +174,27 @@ def bug_that_stays(grounds: Grounds, seed: int, folder: Path) -> Dead:
 
 def poisoned_snapshot(grounds: Grounds, seed: int, folder: Path) -> Dead:
     """The same, and of three trusted peers one serves a forged state, as that of a later block where it can."""
-    dead = bug_that_stays(grounds, seed, folder)
     kind = Random(seed).choice(tuple(Poison))  # noqa: S311 - the seed is the point
+    return poisoned_snapshots(grounds, seed, folder, (kind,))
+
+
+def poisoned_snapshots(grounds: Grounds, seed: int, folder: Path, kinds: Sequence[Poison]) -> Dead:
+    """The same with a forger of each of these kinds, which is asked before the next one; it has the kind's name."""
+    dead = bug_that_stays(grounds, seed, folder)
     honest = dead.node.sources
+    forged: dict[Poison, bytes] = {}
 
     def serve() -> list[Served]:
         fresh = honest()
-        number = fresh[0].number if kind is Poison.MOVED else max(each.number for each in fresh) + 1
-        return [Served("mal", number, poisoned(fresh[0].file, kind)), *fresh]
+        top = max(each.number for each in fresh) + len(kinds)
+        served = []
+        for place, kind in enumerate(kinds):
+            if kind is Poison.MOVED:
+                served.append(Served(kind.name, fresh[0].number, poisoned(fresh[0].file, kind)))
+            else:
+                file = forged[kind] = forged.get(kind) or poisoned(fresh[0].file, kind)
+                served.append(Served(kind.name, top - place, file))
+        return [*served, *fresh]
 
     dead.node.sources = serve
     return dead

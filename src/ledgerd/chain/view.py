@@ -225,13 +225,18 @@ class ChainView:
     def _longest_signed(self) -> ForkItem | None:
         forks = self._parts.forks
         longest = forks.head
-        if longest is None or longest.id == self.head_id or self.is_signed(longest.block):
+        if longest is None or longest.id == self.head_id or self._is_item_signed(longest):
             return longest
         for number in range(longest.number, self.head_number, -1):
             for item in forks.items_at(number):
-                if self.is_signed(item.block):
+                if self._is_item_signed(item):
                     return item
         return forks.find(self.head_id)
+
+    def _is_item_signed(self, item: ForkItem) -> bool:
+        """As `is_signed`; a candidate's key is recovered once, however often a producer asks."""
+        validator = self.validator(item.validator)
+        return validator is not None and item.signee == validator.signing_key
 
     # -- validators and their slots
 

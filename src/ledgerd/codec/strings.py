@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from ledgerd.codec.kinds import MAX_CONTAINER_MEMORY, Kind
 from ledgerd.codec.source import Source
 from ledgerd.codec.varint import ONE_BYTE, pack_varint, read_varint
 
-HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
+_NO_HEX_DIGIT = re.compile(r"[^0-9a-fA-F]")
 
 
 def past_the_end() -> DecodeError:
@@ -98,9 +99,8 @@ class Text(Kind):
 def hex_bytes(value: object) -> bytes:
     """Bytes from hex digits of either case; an odd last digit is ignored (spec 01, section 3.1)."""
     digits = as_string(value)
-    bad = next((digit for digit in digits if digit not in HEX_DIGITS), None)
-    if bad is not None:
-        raise DecodeError(f"Invalid hex character '{bad}'", code=0)
+    if bad := _NO_HEX_DIGIT.search(digits):
+        raise DecodeError(f"Invalid hex character '{bad[0]}'", code=0)
     return bytes.fromhex(digits[: len(digits) // 2 * 2])
 
 
