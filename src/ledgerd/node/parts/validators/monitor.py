@@ -43,10 +43,6 @@ class Lateness(msgspec.Struct, frozen=True):
     last: float
 
 
-SLOT_LINES = LineRate("lines of slots", burst=10, a_second=1 / 6)
-"""Ten a minute."""
-
-
 class WatchedValidator(msgspec.Struct, frozen=True):
     """A validator of `validator-monitor`: its settled slots since the start of the node, and the state as it is now."""
 

@@ -113,7 +113,7 @@ class StatusPart(Part):
         if self._is_behind:
             self._catch_up(self._chain)
         else:
-            self._slots.applied(self._chain, event.block, event.slot, now)
+            self._slots.applied(event, now)
         self.tell()
 
     def _catch_up(self, chain: Chain) -> None:
