@@ -229,7 +229,7 @@ GROUPS = (
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
         node/parts/records node/parts/replaying
-        node/parts/webserver node/runtime node/workers/api_worker node/workers/key_recovery_worker
+        node/parts/webserver node/runtime node/workers/api_worker
         """,
     ),
     Group(

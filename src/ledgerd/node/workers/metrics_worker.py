@@ -19,6 +19,8 @@ from ledgerd.metrics.memory import READER_REGION, SharedMemory
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.reading import MetricsReader
 from ledgerd.metrics.table import process
+from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api.node_status import StatusBoard
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.link.link import Link
 
-METRICS_PARTS = "ledgerd.node.workers.metrics_worker:service"
+METRICS_PARTS = "ledgerd.node.workers.metrics_worker:logged_service"
 PROGRAM = "ledgerd"
 PATH = b"/metrics"
 
@@ -46,6 +48,7 @@ class MetricsWorkerSettings(msgspec.Struct, frozen=True):
     chain: str
     memory: int
     """The descriptor of the memory that all processes of the node share."""
+    log_format: LogFormat = "text"
 
 
 class MetricsPage:
@@ -76,6 +79,12 @@ class MetricsPage:
         """Sample this process for ever."""
         self._process.sample()
         await every_second(self._delays, self._process.sample)
+
+
+def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
+    """The service of a process of its own, whose lines of the log go to standard error."""
+    set_up_child_logging(msgspec.json.decode(order, type=MetricsWorkerSettings).log_format)
+    return service(link, limits, order)
 
 
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
