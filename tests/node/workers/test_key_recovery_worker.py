@@ -18,7 +18,7 @@ def end_of(form: str) -> str:
     with ours, theirs:
         ours.sendall(COUNT.pack(MOST_AT_ONCE + 1))
         ended = subprocess.run(  # noqa: S603 - our own program
-            (*COMMAND, form), stdin=theirs, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False
+            (*COMMAND, form), stdin=theirs.fileno(), stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False
         )
     assert ended.returncode == 1
     return ended.stderr
