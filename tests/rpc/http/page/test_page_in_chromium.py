@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ledgerd.rpc.api.node_status import NodeDetails, PeerFacts, Problem, SlotFacts, WatchedSlotFacts
 from scripts.chromium import Chromium, Tab
+from scripts.draw_page import IMAGES, KEYWORD, PICTURES, fingerprint, marked
 from scripts.sample_node import SampleNode, sample_details, sample_node, sample_status
 from tests.node.processes import NodeProcess
 
@@ -315,3 +316,13 @@ def test_the_slots_of_each_validator_stand_in_a_row(browser: Chromium, sample: S
         tab.evaluate("document.querySelectorAll('#slots td.slots')[4].getAttribute('aria-label')") == "2 made, 1 missed"
     )
     tab.close()
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_of_the_documents_shows_the_page_of_today(name: str) -> None:
+    picture = (IMAGES / f"{name}.png").read_bytes()
+
+    assert KEYWORD + b"\0" + fingerprint().encode() in picture, "run `make pictures`"
+    assert marked(picture) != picture
+    size = struct.unpack(">II", picture[16:24])
+    assert size[0] == PICTURES[name][1][0]
