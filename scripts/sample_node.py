@@ -23,6 +23,8 @@ from ledgerd.rpc.api.node_status import (
     SlotFacts,
     StatusBoard,
     SyncFacts,
+    WatchedFacts,
+    WatchedSlotFacts,
     packed_status,
 )
 from ledgerd.rpc.api.operator_api import OPERATOR_API
@@ -82,6 +84,8 @@ def sample_details(status: NodeStatus) -> NodeDetails:
             status.irreversible,
             int(each == 7),
             each % 4,
+            round_trip=12 + 19 * each,
+            delay=-1 if each % 5 == 4 else 310 + 45 * each,
         )
         for each in range(12)
     ]
@@ -95,7 +99,33 @@ def sample_details(status: NodeStatus) -> NodeDetails:
         "webserver is down: API worker 2: exit code -9",
         "It is started again by itself. Where it stays down, the log says why before the first restart.",
     )
-    return NodeDetails(status, tuple(peers), (problem,), tuple(lines))
+    return NodeDetails(
+        status, tuple(peers), (problem,), tuple(lines), (_watched("amber", status), _watched("larch", status))
+    )
+
+
+def _watched(name: str, status: NodeStatus) -> WatchedFacts:
+    """A watched validator, with the slots that the status has of it."""
+    slots = [
+        WatchedSlotFacts(status.head_time - 3 * (len(status.slots) - place), slot.block, slot.delay, cause)
+        for place, slot in enumerate(status.slots)
+        if slot.validator == name
+        for cause in ("" if slot.block else "no block seen",)
+    ]
+    missed = sum(not slot.block for slot in slots)
+    return WatchedFacts(
+        name=name,
+        slots=tuple(slots),
+        made=4_117 if missed == 0 else 3_902,
+        missed=missed,
+        mean_delay=212,
+        reward=1_204_118_000,
+        votes=48_210_000_000_000,
+        counted_votes=48_210_000_000_000 * (100 - missed) // 100,
+        penalty_percent=100 * missed,
+        is_scheduled=True,
+        has_key=missed == 0,
+    )
 
 
 class SampleNode:

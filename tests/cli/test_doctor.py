@@ -48,7 +48,6 @@ validator = committee
 private-key = {key}
 shared-file-size = 64M
 webserver-http-endpoint = 127.0.0.1:{http}
-p2p-endpoint = 127.0.0.1:{p2p}
 p2p-seed-node = 127.0.0.1:{seed}
 ntp-server = 127.0.0.1:{time}
 """
@@ -165,25 +164,37 @@ def test_a_running_node_is_known_by_its_lock(tmp_path: Path, patients: list[Pati
     assert [patient.is_running for patient in patients] == [True, False]
 
 
+def test_options_that_the_node_is_started_with_are_given_after_two_dashes(
+    tmp_path: Path, patients: list[Patient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NODE_SEED_NODES", "127.0.0.1:2003")
+    words = ("--", "--p2p-endpoint=127.0.0.1:2001", "--environment", "--plugin", "snapshot validator")
+
+    assert doctor(tmp_path, "p2p-seed-node = 127.0.0.1:2002\n", *words) == SOUND
+    (patient,) = patients
+    assert (str(patient.p2p_endpoint), *map(str, patient.seeds)) == ("127.0.0.1:2001", "127.0.0.1:2003")
+
+
 def test_a_real_node_is_sound_while_it_runs_and_when_it_has_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seed, time_server = PeerDouble(), TimeDouble(lambda: time.time_ns() // 1_000)
     p2p, http = free_port(), free_port()
-    text = CONFIGURATION.format(
-        key=COMMITTEE_WIF, http=http, p2p=p2p, seed=seed.endpoint.port, time=time_server.endpoint.port
-    )
+    text = CONFIGURATION.format(key=COMMITTEE_WIF, http=http, seed=seed.endpoint.port, time=time_server.endpoint.port)
     folder = tmp_path / "node"
     folder.mkdir()
     (folder / "config.ini").write_text(text)
-    with NodeProcess("--data-dir", str(folder)) as node:
+    option = f"--p2p-endpoint=127.0.0.1:{p2p}"
+    with NodeProcess("--data-dir", str(folder), option) as node:
         node.wait_for("Validated block #3 ")
+        assert doctor(folder, text) == WARNINGS
+        assert f"not-shown-reachable: p2p-endpoint = 127.0.0.1:{p2p}" in capsys.readouterr().out
         note_inbound(folder, time.time_ns() // 1_000_000_000)
         code = doctor(folder, text)
         assert (capsys.readouterr().out, code) == ("", SOUND)
         assert node.stop() == 0
 
-    code = doctor(folder, text)
+    code = doctor(folder, text, "--", option)
     assert (capsys.readouterr().out, code) == ("", SOUND)
     for each in (seed, time_server):
         each.close()

@@ -328,3 +328,22 @@ def test_several_faults_are_all_named(ward: Ward) -> None:
     ward.set_free(LEAST - 1)
 
     assert ward.names() == ["clock-wrong", "disk-nearly-full", "memory-low"]
+
+
+def test_drop_in_files_of_the_unit_count(ward: Ward) -> None:
+    drop_in = ward.unit.with_name("ledgerd.service.d") / "override.conf"
+    drop_in.parent.mkdir()
+    drop_in.write_text("[Service]\nLimitNOFILE=100\nTimeoutStopSec=5\n")
+    assert ward.names() == ["descriptors-few", "stop-timeout-short"]
+
+    drop_in.write_text("[Service]\nLimitNOFILE=100000\nRestartPreventExitStatus=\n")
+    assert ward.names() == ["service-restarted-in-vain"]
+
+
+def test_the_port_of_the_metrics_is_looked_at_too(ward: Ward) -> None:
+    ward.change(metrics_endpoint=ward.around.seeds[0].endpoint)
+    assert ward.names() == ["port-taken"]
+
+    ward.run()
+    ward.change(metrics_endpoint=closed_port())
+    assert ward.names() == ["port-closed"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.chain.events import MissedSlotOwners
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.missed import MissedBefore
 from ledgerd.history.reader import EmbeddedHistory
@@ -28,7 +29,7 @@ class NoLog:
 def record(store: EmbeddedStore, first: int, last: int, previous: BlockId = NO_BLOCK) -> BlockId:
     for number in range(first, last + 1):
         block = block_on(previous, number, ())
-        store.record([told(block)._replace(missed=MISSED.get(number, ()))])
+        store.record([told(block)._replace(missed=MissedSlotOwners(MISSED.get(number, ())))])
         previous = block.id
     return previous
 
@@ -39,7 +40,7 @@ def found(folder: Path, first: int, last: int) -> tuple[int, list[MissedBefore]]
 
 
 def names(folder: Path, first: int = 1, last: int = 100) -> dict[int, tuple[AccountName, ...]]:
-    return {each.block: each.validators for each in found(folder, first, last)[1]}
+    return {each.block: each.validators[:] for each in found(folder, first, last)[1]}
 
 
 def test_missed_slots_are_found_by_their_blocks(tmp_path: Path) -> None:
@@ -68,3 +69,13 @@ def test_what_is_purged_is_forgotten_with_its_blocks(tmp_path: Path) -> None:
 
     assert 3 not in names(tmp_path)
     assert names(tmp_path)[8] == MISSED[8]
+
+
+def test_a_long_gap_is_recorded_by_a_round_of_names_and_a_number(tmp_path: Path) -> None:
+    gap = MissedSlotOwners((ALICE, BOB), 100_001)
+    with EmbeddedStore(tmp_path, HistorySettings(), NoLog()) as store:
+        record(store, 1, 2)
+        store.record([told(block_on(NO_BLOCK, 3, ()))._replace(missed=gap)])
+
+    (row,) = found(tmp_path, 1, 10)[1]
+    assert (row.validators, row.validators.count(ALICE)) == (gap, 50_001)

@@ -54,7 +54,7 @@ GROUPS = (
         pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
         protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings
         snapshot/errors snapshot/settings snapshot/terms node/config/values/public_nodes node/config/values/kind
-        chain/events history/interface metrics/settings p2p/shared/actions rpc/link/topics
+        history/interface metrics/settings p2p/shared/actions rpc/link/topics
         """,
     ),
     Group(
@@ -229,7 +229,7 @@ GROUPS = (
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
         node/parts/records node/parts/replaying
-        node/parts/webserver node/runtime node/workers/api_worker node/workers/key_recovery_worker node/workers/settings
+        node/parts/webserver node/runtime node/workers/api_worker node/workers/settings
         """,
     ),
     Group(

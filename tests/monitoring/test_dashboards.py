@@ -12,8 +12,9 @@ from ledgerd.metrics.families import FamilyKind
 from ledgerd.metrics.table import FAMILIES
 from scripts.generate_dashboards import FOLDER, text
 from scripts.monitoring.panels import DASHBOARDS, Dashboard
+from scripts.monitoring.prometheus import ALERTS
 from tests.monitoring.grafana_schema import SchemaDashboard
-from tests.monitoring.tools import ALERTS, METRIC, MONITORING
+from tests.monitoring.tools import METRIC, MONITORING
 
 METRIC_VALUE = re.compile(r'[a-z]=~?"([^"]+)"')
 KINDS = {"timeseries", "stat"}

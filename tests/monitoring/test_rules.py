@@ -6,7 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.monitoring.tools import ALERTS, MONITORING, ROOT, SECONDS, alerts, promtool, tool
+from scripts.monitoring.prometheus import ALERTS, tool
+from tests.monitoring.tools import MONITORING, ROOT, SECONDS, alerts, promtool
 
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
 CASES = Path(__file__).parent / "alert_cases.yml"

@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
 from pathlib import Path
 
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
-from ledgerd.node.testnet.plan import HOST, Member, write_secret
-from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.node.testnet.network import Wishes
+from ledgerd.node.testnet.plan import HOST
+from scripts.draw_dashboards import ask, instances, pictures, scraped
+from scripts.monitoring.drawing import NO_DATA
 from scripts.monitoring.panels import DASHBOARDS
-from tests.monitoring.prometheus import PATIENCE, Prometheus, faster, prometheus, until
-from tests.node.processes import PROGRAM
+from scripts.monitoring.prometheus import Prometheus, faster, until
 
 BLOCK_TIME = 0.5
-TIMES = int(BLOCK_INTERVAL / BLOCK_TIME)
 A_MINUTE = 60
 """Evaluations of the alerts, which come every second."""
-
-METHODS = ("get_dynamic_global_properties", "get_config", "get_nothing_of_that_name")
-
-
-@contextmanager
-def scraped(folder: Path) -> Iterator[tuple[LocalNetwork, Prometheus]]:
-    wishes = Wishes(nodes=3, validators=3, block_time=BLOCK_TIME, metrics=True)
-    plan = prepare(folder / "network", wishes)
-    targets = [f"{HOST}:{each.metrics_port}" for each in plan.members]
-    with LocalNetwork(plan, PROGRAM) as network, prometheus(folder / "prometheus", targets, TIMES) as running:
-        watched = "".join(f"validator-monitor = {name}\n" for each in plan.members for name in each.validators)
-        config = plan.members[0].config
-        write_secret(config, watched + config.read_text(encoding="utf-8"))
-        network.start()
-        yield network, running
-
-
-def ask(member: Member) -> None:
-    """Requests, of which some are answered from the cache; they fail while the node starts."""
-    connection = http.client.HTTPConnection(HOST, member.http_port, timeout=PATIENCE)
-    try:
-        for method in (*METHODS, *METHODS):
-            body = {"jsonrpc": "2.0", "method": "call", "params": ["database_api", method, []], "id": 1}
-            connection.request("POST", "/", json.dumps(body))
-            connection.getresponse().read()
-    except OSError:
-        pass
-    finally:
-        connection.close()
 
 
 def empty_panels(running: Prometheus) -> list[str]:
@@ -66,16 +33,22 @@ def alerts_of(running: Prometheus, name: str, **labels: str) -> bool:
 
 
 def test_every_panel_has_data_and_a_stopped_validator_raises_the_alerts(tmp_path: Path) -> None:
-    with scraped(tmp_path) as (network, running):
+    wishes = Wishes(nodes=3, validators=3, block_time=BLOCK_TIME, metrics=True)
+    with scraped(tmp_path, wishes) as (network, running):
         first, second = network.plan.members[0], network.plan.members[1]
-        (first.folder / "snapshots").mkdir(exist_ok=True)
-        (first.folder / "snapshots" / "snapshot-block-5.vizjson").write_bytes(bytes(4096))
+        began = time.time()
 
         def every_panel_has_data() -> bool:
             ask(first)
             return not empty_panels(running)
 
         until(every_panel_has_data, lambda: "\n".join(empty_panels(running)))
+
+        def undrawn() -> list[str]:
+            drawn = pictures(running, instances(network.plan.members), began, time.time())
+            return [name for name, text in drawn.items() if NO_DATA in text or "<polyline" not in text]
+
+        until(lambda: not undrawn(), lambda: f"{undrawn()}")
         assert not alerts_of(running, "LedgerdDown", instance=f"{HOST}:{second.metrics_port}")
         before = running.evaluations()
 

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
+from scripts.monitoring.prometheus import ALERTS, tool
+
 ROOT = Path(__file__).resolve().parents[2]
 MONITORING = ROOT / "share" / "ledgerd" / "monitoring"
-ALERTS = MONITORING / "alerts.yml"
 ALERT = re.compile(r"^      - alert: (\w+)$", re.MULTILINE)
 METRIC = re.compile(r"\bledgerd_[a-z0-9_]+")
 SECONDS = 60.0
-
-
-def tool(name: str) -> str:
-    """The path of a tool; a test without it fails."""
-    found = shutil.which(name)
-    assert found is not None, f"{name} is not installed: scripts/install-tools does that, as root"
-    return found
 
 
 def promtool(*words: str) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Self
 
-PROGRAM = (sys.executable, "-c", "import sys; from ledgerd.cli import main; sys.exit(main())")
+PROGRAM = (sys.executable, "-m", "ledgerd.cli")
 PATIENCE = 120.0
 """Seconds after which a test has failed; on a machine that is busy with others, some take a quarter of it."""
 

@@ -77,6 +77,32 @@ def test_what_reference_nodes_cannot_load_is_told(tmp_path: Path) -> None:
     assert told.obstacles[0].startswith("account_metadata 1: it has a control character")
 
 
+LOGS = """
+import logging
+from ledgerd.snapshot import job
+def fails(order, tell):
+    logging.getLogger("ledgerd.state").warning("%(count)d records of 100 %% are odd", {"count": 3})
+    raise RuntimeError("100 % wrong")
+job.carry_out = fails
+job.main()
+"""
+
+
+def test_lines_of_the_process_stand_in_the_log_of_the_node(
+    data: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.snapshot.jobs.COMMAND", (sys.executable, "-c", LOGS))
+
+    with pytest.raises(SnapshotError, match="ended without a result"):
+        outcome(importing(data, data))
+
+    odd, failed, trace = [each for each in caplog.records if each.levelname in {"WARNING", "ERROR"}]
+    assert (odd.name, odd.getMessage(), odd.args) == ("ledgerd.state", "3 records of 100 % are odd", {"count": 3})
+    assert failed.getMessage() == "the process for the snapshot has failed: internal error"
+    assert trace.getMessage().endswith("RuntimeError: 100 % wrong")
+    assert capfd.readouterr().err == ""
+
+
 def test_the_reason_of_a_failure_comes_back(data: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.write_bytes(b"no snapshot")

@@ -5,8 +5,9 @@ History, RPC and peers follow these; nothing else leaves the chain.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId, TransactionId
@@ -30,6 +31,52 @@ class AppliedOperation(NamedTuple):
     operation: Operation
 
 
+class MissedSlotOwners(Sequence[AccountName]):
+    """The validators of a gap, in the order of its slots: the schedule repeats within it (spec 03, section 6)."""
+
+    __slots__ = ("_number", "cycle")
+
+    def __init__(self, cycle: Sequence[AccountName] = (), number: int | None = None) -> None:
+        """A gap of a number of slots, which go to the validators of `cycle` in turn; by default each has one."""
+        self._number = len(cycle) if number is None else number
+        if self._number and not cycle:
+            raise ValueError(f"{number} slots of nobody")
+        self.cycle = tuple(cycle[: self._number])
+
+    def __len__(self) -> int:
+        return self._number
+
+    @overload
+    def __getitem__(self, place: int) -> AccountName: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[AccountName, ...]: ...
+    def __getitem__(self, place: int | slice) -> AccountName | tuple[AccountName, ...]:
+        if isinstance(place, slice):
+            return tuple(self.cycle[each % len(self.cycle)] for each in range(self._number)[place])
+        return self.cycle[range(self._number)[place] % len(self.cycle)]
+
+    def count(self, value: AccountName) -> int:
+        """How many of the slots are of a validator, without a walk through all of them."""
+        if not self._number:
+            return 0
+        rounds, rest = divmod(self._number, len(self.cycle))
+        return rounds * self.cycle.count(value) + self.cycle[:rest].count(value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MissedSlotOwners):
+            return NotImplemented
+        return (self.cycle, self._number) == (other.cycle, other._number)
+
+    def __hash__(self) -> int:
+        return hash((self.cycle, self._number))
+
+    def __repr__(self) -> str:
+        return f"MissedSlotOwners({self.cycle!r}, {self._number})"
+
+
+NOTHING_MISSED = MissedSlotOwners()
+
+
 class BlockApplied(NamedTuple):
     """A block became the head."""
 
@@ -40,8 +87,8 @@ class BlockApplied(NamedTuple):
     """The number of its slot, counted from the genesis (`current_aslot`)."""
     irreversible: int
     """The last irreversible block as soon as this one was applied."""
-    missed: tuple[AccountName, ...] = ()
-    """Whose slots between the block before and this one have no block, in the order of the slots."""
+    missed: MissedSlotOwners = NOTHING_MISSED
+    """Whose slots between the block before and this one have no block."""
 
 
 class BlocksUndone(NamedTuple):

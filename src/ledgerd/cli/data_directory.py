@@ -14,6 +14,7 @@ from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.cli.started import Start
     from ledgerd.node.config.configuration import Configuration
 
 
@@ -34,16 +35,21 @@ def add_data_directory(arguments: argparse.ArgumentParser) -> None:
     )
 
 
-def configuration_of(chosen: argparse.Namespace) -> Configuration:
-    """The configuration that the node would have."""
+def configuration_of(chosen: argparse.Namespace, start: Start | None = None) -> Configuration:
+    """The configuration that the node would have; what was chosen here counts before how it was started."""
     from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
 
     given = {
-        "data-dir": [str(chosen.data_dir)],
-        "config-file": [] if chosen.config_file is None else [str(chosen.config_file)],
-        "chain": [] if chosen.chain is None else [chosen.chain],
+        **(start.options if start else {}),
+        "data-dir": [str(chosen.data_dir.absolute())],
     }
-    return read_configuration({name: texts for name, texts in given.items() if texts}, Path.cwd())
+    if chosen.config_file is not None:
+        given["config-file"] = [str(chosen.config_file.absolute())]
+    if chosen.chain is not None:
+        file = Path(chosen.chain)
+        given["chain"] = [str(file.absolute()) if file.is_file() else chosen.chain]
+    folder, environment = (start.folder, start.environment) if start else (Path.cwd(), {})
+    return read_configuration(given, folder, environment)
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.cli.data_directory import add_data_directory, configuration_of
@@ -13,6 +15,7 @@ from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.doctor.finding import Finding
+    from ledgerd.node.config.configuration import Configuration
 
 SOUND = 0
 ERRORS = 1
@@ -30,6 +33,13 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         "nothing where all is well. Exit code: 0 all is well, 1 errors, 2 a wrong configuration, 3 only warnings.",
     )
     add_data_directory(arguments)
+    arguments.add_argument(
+        "options",
+        nargs="*",
+        metavar="-- OPTIONS",
+        help="options that the node is started with besides its configuration file (default: those of the running "
+        "node, or of the systemd unit that starts one with this data directory)",
+    )
     arguments.add_argument("--json", action="store_true", help="print one JSON object (docs/doctor.md)")
     arguments.set_defaults(run=run)
 
@@ -42,7 +52,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.node.datadir.patient import patient_of  # noqa: PLC0415
 
     try:
-        configuration = configuration_of(chosen)
+        configuration = _configuration_of(chosen)
         patient = patient_of(configuration)
     except OperatorError as problem:
         faults = problem.problems if isinstance(problem, ConfigurationError) else [str(problem)]
@@ -52,6 +62,17 @@ def run(chosen: argparse.Namespace) -> int:
     findings += examine(patient, lambda: time.time_ns() // 1_000)
     _print(findings, as_json=chosen.json)
     return _code(findings)
+
+
+def _configuration_of(chosen: argparse.Namespace) -> Configuration:
+    """The configuration of the node as it was started, or is going to be."""
+    from ledgerd.cli.started import Start, given_to_node, start_of  # noqa: PLC0415 - not loaded for `--help`
+
+    if chosen.options:
+        start: Start | None = Start(given_to_node(chosen.options), Path.cwd(), dict(os.environ))
+    else:
+        start = start_of(chosen.data_dir)
+    return configuration_of(chosen, start)
 
 
 def _code(findings: Sequence[Finding]) -> int:

@@ -23,7 +23,7 @@ REAL_TIME = 3.0
 LOOK_SECONDS = 1.0
 HOST = "127.0.0.1"
 QUESTION = '{"jsonrpc":"2.0","method":"call","params":["database_api","get_dynamic_global_properties",[]],"id":1}'
-PROGRAM = (sys.executable, "-c", "import sys; from ledgerd.cli import main; sys.exit(main())")
+PROGRAM = (sys.executable, "-m", "ledgerd.cli")
 FAILED = 1
 
 EXAMPLES = """\

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from configparser import ConfigParser, Error
 from pathlib import Path
 
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.doctor.patient import OWN_FILES, Patient
 from ledgerd.supervision.descriptors import files_allowed
+from ledgerd.supervision.units import Unit, units
 
 MEBIBYTE = 1 << 20
 LEAST_MEMORY, LITTLE_MEMORY = 64 * MEBIBYTE, 256 * MEBIBYTE
@@ -17,8 +17,6 @@ LEAST_MEMORY, LITTLE_MEMORY = 64 * MEBIBYTE, 256 * MEBIBYTE
 STOP_TAKES = 30
 """Seconds that the unit should wait for a stop, besides what the guard of validators is configured to wait."""
 
-UNIT_FOLDERS = ("etc/systemd/system", "usr/local/lib/systemd/system", "usr/lib/systemd/system", "lib/systemd/system")
-UNITS = "ledgerd*.service"
 UNITS_OF_TIME = {"": 1.0, "s": 1.0, "sec": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
 RESTARTS = {"on-failure", "always", "on-abnormal"}
 WRONG_CONFIGURATION = "2"
@@ -28,7 +26,7 @@ def machine(patient: Patient, root: Path = Path("/")) -> Iterator[Finding]:
     """All findings on the machine; `root` is where its files are read."""
     yield from memory(root)
     yield from descriptors(patient, root)
-    for unit in _units(root):
+    for unit in units(root):
         yield from systemd(unit, patient.max_connections + OWN_FILES)
 
 
@@ -72,55 +70,35 @@ def few_files(what: str, needed: int) -> Finding:
 # -- systemd
 
 
-def _units(root: Path) -> Iterator[Path]:
-    """The units of this program; the first folder that has a name wins, as for systemd."""
-    known = set()
-    for folder in UNIT_FOLDERS:
-        for path in sorted((root / folder).glob(UNITS)):
-            if path.name not in known:
-                known.add(path.name)
-                yield path
-
-
-def systemd(unit: Path, needed: int) -> Iterator[Finding]:
-    """What a unit allows."""
-    service = _service_of(unit)
-    files = service.get("limitnofile", "").partition(":")[0]
+def systemd(unit: Unit, needed: int) -> Iterator[Finding]:
+    """What a unit allows, with its drop-in files."""
+    path = unit.path
+    files = unit.last("limitnofile").partition(":")[0]
     if files.isdecimal() and int(files) < needed:
-        yield few_files(f"{unit} has LimitNOFILE={files}", needed)
-    stop = _seconds(service.get("timeoutstopsec", service.get("timeoutsec", "")))
+        yield few_files(f"{path} has LimitNOFILE={files}", needed)
+    stop = _seconds(unit.last("timeoutstopsec") or unit.last("timeoutsec"))
     if stop is not None and 0 < stop < STOP_TAKES:
         yield warning(
             "stop-timeout-short",
-            what=f"{unit} gives a stop {stop:g} seconds",
+            what=f"{path} gives a stop {stop:g} seconds",
             why="the node is killed before it has finished: snapshots that are being written are lost, and validators "
             "are not switched off",
             do=f"set TimeoutStopSec=40, and {STOP_TAKES} more than validator-guard-shutdown-grace in any case",
         )
-    if service.get("restart") not in RESTARTS:
+    if unit.last("restart") not in RESTARTS:
         yield warning(
             "service-not-restarted",
-            what=f"{unit} does not start the node again after a failure",
+            what=f"{path} does not start the node again after a failure",
             why="a node that has ended stays down until somebody notices",
             do="set Restart=on-failure and RestartSec=5",
         )
-    elif WRONG_CONFIGURATION not in service.get("restartpreventexitstatus", "").split():
+    elif WRONG_CONFIGURATION not in unit.words("restartpreventexitstatus"):
         yield warning(
             "service-restarted-in-vain",
-            what=f"{unit} starts the node again after exit code 2",
+            what=f"{path} starts the node again after exit code 2",
             why="2 is a wrong configuration, which does not mend itself: the service is started again without an end",
             do="set RestartPreventExitStatus=2",
         )
-
-
-def _service_of(unit: Path) -> dict[str, str]:
-    """The section `Service` of a unit; the last one counts of several values."""
-    reader = ConfigParser(strict=False, interpolation=None, comment_prefixes=("#", ";"), allow_no_value=True)
-    try:
-        reader.read_string(unit.read_text(encoding="utf-8", errors="replace"))
-    except (OSError, Error):
-        return {}
-    return {name: value or "" for name, value in reader["Service"].items()} if "Service" in reader else {}
 
 
 def _seconds(text: str) -> float | None:

@@ -1,4 +1,8 @@
-"""Whose slots have no block, by the block that came next: no operation tells it, only who applies a block knows."""
+"""Whose slots have no block, by the block that came next: no operation tells it, only who applies a block knows.
+
+A row names the validators in the order of their slots; of a gap in which they repeat, a round of them and the number of
+slots, as in `alice bob *1000`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from zlib import crc32
 
-from ledgerd.chain.events import BlockApplied
+from ledgerd.chain.events import BlockApplied, MissedSlotOwners
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.pieces import INTACT
 from ledgerd.protocol.names import AccountName
@@ -16,6 +20,8 @@ from ledgerd.state.disk import Database, LmdbTransaction
 _BLOCK = struct.Struct(">I")
 _SUM = struct.Struct("<I")
 _FROM_KEY = b"missed slots from"
+_IN_ALL = "*"
+"""Before the number of slots, where that is not the number of names; no name has it."""
 
 
 class MissedBefore(NamedTuple):
@@ -24,7 +30,7 @@ class MissedBefore(NamedTuple):
     block: int
     time: int
     """Of the block."""
-    validators: tuple[AccountName, ...]
+    validators: MissedSlotOwners
     """In the order of their slots."""
 
 
@@ -53,7 +59,7 @@ class MissedSlots:
         """Record the slots before a block."""
         if event.missed:
             key, value = _BLOCK.pack(event.block.number), _BLOCK.pack(event.block.timestamp)
-            self._transaction.put(key, _with_sum(key, value + " ".join(event.missed).encode()), db=self._table)
+            self._transaction.put(key, _with_sum(key, value + _text_of(event.missed).encode()), db=self._table)
 
     def truncate(self, number: int) -> None:
         """Remove what is of blocks above this one; they are recorded again."""
@@ -81,9 +87,19 @@ class MissedSlots:
         found = cursor.set_range(_BLOCK.pack(first))
         while found and cursor.key() <= _BLOCK.pack(last):
             value = _without_sum(cursor.key(), cursor.value())
-            names = tuple(map(AccountName, value[_BLOCK.size :].decode().split(" ")))
-            yield MissedBefore(_BLOCK.unpack(cursor.key())[0], _BLOCK.unpack(value[: _BLOCK.size])[0], names)
+            owners = _owners_in(value[_BLOCK.size :].decode())
+            yield MissedBefore(_BLOCK.unpack(cursor.key())[0], _BLOCK.unpack(value[: _BLOCK.size])[0], owners)
             found = cursor.next()
+
+
+def _text_of(missed: MissedSlotOwners) -> str:
+    names = " ".join(missed.cycle)
+    return names if len(missed) == len(missed.cycle) else f"{names} {_IN_ALL}{len(missed)}"
+
+
+def _owners_in(text: str) -> MissedSlotOwners:
+    names, _, number = text.partition(f" {_IN_ALL}")
+    return MissedSlotOwners([AccountName(name) for name in names.split(" ")], int(number) if number else None)
 
 
 def _with_sum(key: bytes, value: bytes) -> bytes:

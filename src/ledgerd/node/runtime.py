@@ -129,7 +129,7 @@ class Runtime:
 
     def _telling(self, metrics: MetricsPart | None) -> StatusPart:
         show_details = None if metrics is None else metrics.stand
-        return StatusPart(self.chain, self.peers, self.time, self.webserver.stand, show_details)
+        return StatusPart(self.chain, self.peers, self.time, self.webserver.stand, show_details, self.monitor.facts)
 
     @property
     def metrics_addresses(self) -> list[tuple[str, int]]:

@@ -194,12 +194,12 @@ class Driver:
         """The size of all send buffers together."""
         return sum(connection.waiting for connection in self._connections.values())
 
-    def round_trips(self) -> Iterator[float]:
-        """The round trips of the connections in seconds, as TCP measures them, where the system tells."""
-        for connection in self._connections.values():
+    def round_trips(self) -> Iterator[tuple[int, float]]:
+        """The round trips to peers in seconds, by the peers' ids, as TCP measures them, where the system tells."""
+        for peer, connection in self._connections.items():
             plug = None if connection.transport is None else connection.transport.get_extra_info("socket")
             if plug is not None and (measured := round_trip(plug)) is not None:
-                yield measured
+                yield peer, measured
 
     async def stop(self) -> None:
         """Close all sockets and commit the applied blocks, unless a failed commit is the reason to stop."""

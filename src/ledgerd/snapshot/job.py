@@ -6,10 +6,11 @@ It reads one order from its input, reports progress, and ends when the input is 
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -25,6 +26,8 @@ from ledgerd.snapshot.terms import ANY, Terms
 from ledgerd.state.disk import Space
 from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.threads import begin_thread
+
+log = logging.getLogger(__name__)
 
 NICENESS = 10
 
@@ -82,6 +85,16 @@ class RecordsRead(msgspec.Struct, frozen=True, tag=True):
     size: int
 
 
+class Logged(msgspec.Struct, frozen=True, tag=True):
+    """A line for the log of the node, which has its forms and its places."""
+
+    logger: str
+    level: int
+    text: str
+    fields: dict[str, str | int | float] = {}
+    traceback: str = ""
+
+
 class Done(msgspec.Struct, frozen=True, tag=True):
     """The order was carried out."""
 
@@ -104,7 +117,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 
 
 JobOrder = Export | Import | Compare | Audit
-Told = Progress | RecordsRead | Done | Failed
+Told = Progress | RecordsRead | Logged | Done | Failed
 
 
 def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
@@ -158,11 +171,35 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     give_way(NICENESS)
     order: JobOrder = msgspec.json.decode(sys.stdin.buffer.readline(), type=JobOrder)
+    package = logging.getLogger("ledgerd")
+    package.addHandler(LogToNode())
+    package.setLevel(logging.INFO)
     begin_thread("end of input", _read_to_the_end, lambda _: os._exit(1))
     try:
         _tell(carry_out(order, _tell))
     except OperatorError as problem:
         _tell(Failed(str(problem)))
+    except Exception:
+        log.exception("the process for the snapshot has failed: internal error")
+        sys.exit(1)
+
+
+class LogToNode(logging.Handler):
+    """Sends the lines of this process to the node."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one."""
+        fields = record.args if isinstance(record.args, Mapping) else {}
+        traceback = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
+        _tell(
+            Logged(
+                record.name,
+                record.levelno,
+                str(record.msg) if fields else record.getMessage(),
+                {str(name): each if isinstance(each, int | float) else str(each) for name, each in fields.items()},
+                traceback,
+            )
+        )
 
 
 def _tell(told: Told) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
-from ledgerd.snapshot.job import Done, Failed, JobOrder, Progress, RecordsRead, Told
+from ledgerd.snapshot.job import Done, Failed, JobOrder, Logged, Progress, RecordsRead, Told
 from ledgerd.supervision.processes import Child, module_command
 
 log = logging.getLogger(__name__)
@@ -40,6 +40,14 @@ def _not_started(problem: OSError) -> SnapshotError:
     return SnapshotError(f"the process for the snapshot cannot be started: {problem.strerror or problem}")
 
 
+def _log(told: Logged) -> None:
+    """A line of the process, with its values; a traceback is a line of its own."""
+    logger = logging.getLogger(told.logger)
+    logger.log(told.level, told.text if told.fields else "%s", told.fields or told.text)
+    if told.traceback:
+        logger.log(told.level, "%s", told.traceback)
+
+
 async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
     plug.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=plug)
@@ -47,13 +55,16 @@ async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
     try:
         writer.write(msgspec.json.encode(order) + b"\n")
         async for line in reader:
-            match msgspec.json.decode(line, type=Told):
-                case Done() as told:
+            told = msgspec.json.decode(line, type=Told)
+            match told:
+                case Done():
                     return told
                 case Failed(text):
                     raise SnapshotError(text)
                 case Progress(text):
                     log.info("%s", text)
+                case Logged():
+                    _log(told)
                 case RecordsRead(records, size):
                     importing.at(records, size)
     finally:

@@ -11,6 +11,7 @@ from ledgerd.metrics.table import validators
 from ledgerd.node.metering.chain_meter import ChainMeter, hardfork_name
 from ledgerd.protocol.parameters import MAINNET, TESTNET
 from ledgerd.protocol.versions import version_number
+from tests.chain.networks import start_seven
 from tests.chain.recorded_chains import advance, network_of
 from tests.metrics.memories import node_memory
 
@@ -54,6 +55,21 @@ def test_a_change_of_branch_is_counted_by_its_depth(tmp_path: Path) -> None:
         numbers = node.values()[table.REORGANISATIONS.name][()]
 
     assert (numbers[0], sum(numbers[:-1]), numbers[-1]) == (1.0, 1.0, 1.0)
+
+
+def test_every_slot_without_a_block_is_counted_also_before_the_first_block_after_a_start(tmp_path: Path) -> None:
+    network = start_seven(tmp_path)
+    with node_memory() as node:
+        meter = ChainMeter(node.memory, node.main(), lambda: 0.0)
+        meter.follow(network.chain)
+        network.produce(skipped=3)
+        network.produce(2)
+        network.chain.pop_block()
+        network.produce(skipped=2)
+        numbers = node.values()[table.MISSED_SLOTS.name]
+    network.chain.close()
+
+    assert numbers == {(): [5.0]}
 
 
 def test_a_block_that_is_refused_is_not_timed_as_an_applied_one(tmp_path: Path) -> None:

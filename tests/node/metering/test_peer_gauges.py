@@ -21,7 +21,7 @@ def driver_of(*peers: MagicMock) -> MagicMock:
     driver.network.core.mode, driver.network.core.fork_status = Mode.SYNC, 2
     driver.network.intake.mempool.__len__.return_value = 3
     driver.network.intake.mempool.size = 900
-    driver.round_trips.return_value = iter([0.3, 0.1] if peers else [])
+    driver.round_trips.return_value = iter([(1, 0.3), (2, 0.1)] if peers else [])
     return driver
 
 

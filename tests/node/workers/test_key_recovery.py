@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.node.workers.key_recovery import KeyRecoveryPool, spare_processors
+from ledgerd.node.workers.key_recovery import IDLE_SECONDS, KeyRecoveryPool, spare_processors
 from ledgerd.protocol import block
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import TESTNET
@@ -29,9 +29,11 @@ def recorded(count: int = 40) -> list[Block]:
     return [codec_of(Block).decode(packed) for packed in recorded_blocks("open-1")[:count]]
 
 
-def run(main: Callable[[KeyRecoveryPool], Awaitable[None]], clock: Clock | None = None, **more: float) -> None:
+def run(
+    main: Callable[[KeyRecoveryPool], Awaitable[None]], clock: Clock | None = None, idle_seconds: float = IDLE_SECONDS
+) -> None:
     async def body() -> None:
-        recovery = KeyRecoveryPool(TESTNET.chain_id, 2, Work("p2p", clock=clock or Clock()), **more)
+        recovery = KeyRecoveryPool(TESTNET.chain_id, 2, Work("p2p", clock=clock or Clock()), idle_seconds)
         try:
             await asyncio.wait_for(asyncio.ensure_future(main(recovery)), PATIENCE)
         finally:

@@ -68,7 +68,7 @@ class Trunk:
             session.push()
         now = self.ledger.globals
         irreversible = now.last_irreversible_block_num
-        operations, missed = tuple(self.ledger.operations), tuple(self.ledger.missed)
+        operations, missed = tuple(self.ledger.operations), self.ledger.missed
         self.happened.append(
             BlockApplied(block, operations, now.average_block_size, now.current_aslot, irreversible, missed)
         )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
+from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, AppliedOperation
 from ledgerd.protocol.authority_check import Accounts
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
@@ -102,8 +102,8 @@ class Ledger:
         self.cursor = BlockCursor()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
-        self.missed: list[AccountName] = []
-        """Whose slots before the present block have none, in the order of the slots."""
+        self.missed = NOTHING_MISSED
+        """Whose slots before the present block have none."""
         self.noted: list[Any] = []
         """What followers note of these operations, to be written at the end of the block, all at once."""
         self.is_producing = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
+from ledgerd.chain.events import NOTHING_MISSED
 from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
@@ -98,7 +99,7 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
     context = BlockContext(block, skip, ledger.now)
     ledger.operations.clear()
-    ledger.missed.clear()
+    ledger.missed = NOTHING_MISSED
     ledger.noted.clear()
     ledger.cursor.begin_block(block.number, block.timestamp)
     for step in STEPS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.events import MissedSlotOwners
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, uint32, uint64
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
@@ -71,9 +72,9 @@ def _hold_to_account(ledger: Ledger, context: BlockContext, missed: int) -> None
     the same.
     """
     emergency = is_emergency(ledger)
+    ledger.missed = _owners(ledger, missed)
     for slot in range(1, missed + 1):
         validator = ledger.validator(scheduled_validator(ledger, slot))
-        ledger.missed.append(validator.owner)
         if validator.owner == context.producer.owner:
             continue
         with ledger.editing(validator):
@@ -83,6 +84,12 @@ def _hold_to_account(ledger: Ledger, context: BlockContext, missed: int) -> None
                 _shut_down_after(ledger, validator, MAX_VALIDATOR_MISSED_BLOCKS)
             elif validator.owner != COMMITTEE_ACCOUNT:
                 _shut_down_after(ledger, validator, ledger.network.emergency_max_validator_missed_blocks)
+
+
+def _owners(ledger: Ledger, missed: int) -> MissedSlotOwners:
+    """Whose the slots after the head are. However many there are, they go round the schedule."""
+    named = min(missed, ledger.schedule.num_scheduled_validators)
+    return MissedSlotOwners([scheduled_validator(ledger, slot) for slot in range(1, named + 1)], missed)
 
 
 def _punish(ledger: Ledger, validator: Validator) -> None:

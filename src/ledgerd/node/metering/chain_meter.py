@@ -84,9 +84,9 @@ class ChainMeter:
             numbers = self._cells.numbers
             numbers[self._blocks_at] += 1.0
             numbers[self._made_at + place] += 1.0
-            last, self._last = self._last, event
-            if last is not None and event.slot > last.slot + 1:
-                self._missed.add(event.slot - last.slot - 1)
+            self._last = event
+            if event.missed:
+                self._missed.add(len(event.missed))
             if event.operations:
                 self._count_operations(event)
         elif isinstance(event, BlocksUndone):

@@ -62,7 +62,7 @@ class MetricsPart(Part):
     ) -> None:
         super().__init__("metrics")
         self._endpoint = ClientEndpoint(endpoint.host, endpoint.port, Speech.BOTH)
-        self._network = configuration.application.chain
+        self._network, self._log_format = configuration.application.chain, configuration.application.log_format
         limits = configuration.webserver.limits
         self._limits = replace(
             limits,
@@ -108,7 +108,7 @@ class MetricsPart(Part):
         self._loop = asyncio.get_running_loop()
         self._sockets = listen(self._endpoint.host, self._endpoint.port, 1)
         await self._chain.attach(self.chain_meter.follow)
-        settings = MetricsWorkerSettings(self._network, self._memory.descriptor)
+        settings = MetricsWorkerSettings(self._network, self._memory.descriptor, self._log_format)
         server = Workers(
             self.board,
             [self._endpoint],

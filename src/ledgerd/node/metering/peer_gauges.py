@@ -54,7 +54,7 @@ class PeerGauges:
         for place, gauge in self._peers.items():
             gauge.set(tally[place])
         _spread(self._heads, (peer.head_number for peer in peers if peer.is_live))
-        _spread(self._round_trips, driver.round_trips())
+        _spread(self._round_trips, (seconds for _, seconds in driver.round_trips()))
         self._buffers.set(driver.queued)
         self._syncing.set(core.mode is Mode.SYNC)
         self._minority.set(core.fork_status == MINORITY)

@@ -52,6 +52,7 @@ class PeersPart(Part):
     def __init__(self, configuration: Configuration, chain: ChainPart, time: TimeSource) -> None:
         super().__init__("p2p", Ending.ENDS_PROGRAM)
         self._settings = configuration.p2p
+        self._log_format = configuration.application.log_format
         self._chain = chain
         self._time = time
         self._driver: Driver | None = None
@@ -73,7 +74,9 @@ class PeersPart(Part):
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
-            self._key_recovery = KeyRecoveryPool(self._chain.network.chain_id, processes, self.work)
+            self._key_recovery = KeyRecoveryPool(
+                self._chain.network.chain_id, processes, self.work, log_format=self._log_format
+            )
         state.core.meter = self.meter
         recover = self._key_recovery.recover if self._key_recovery is not None else None
         driver = Driver(state, self._now, recover, self._time.sleep)

@@ -15,7 +15,7 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.reader import EmbeddedHistory
-from ledgerd.node.config.logging.setup import set_up_logging
+from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     """The service of a process of its own, whose lines of the log go to standard error."""
-    set_up_logging(None, msgspec.json.decode(order, type=WorkerSettings).log_format)
+    set_up_child_logging(msgspec.json.decode(order, type=WorkerSettings).log_format)
     return service(link, limits, order)
 
 

@@ -26,6 +26,7 @@ from ledgerd.supervision.tasks import Tasks, all_of
 from ledgerd.supervision.work import Work
 
 if TYPE_CHECKING:
+    from ledgerd.node.config.options.application import LogFormat
     from ledgerd.protocol.block import Block
 
 COMMAND = module_command("ledgerd.node.workers.key_recovery_worker")
@@ -64,12 +65,12 @@ class RecoveryProcess(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     @classmethod
-    async def start(cls) -> RecoveryProcess:
+    async def start(cls, log_format: LogFormat) -> RecoveryProcess:
         """Start the process. It answers the first request as soon as its modules are loaded."""
         ours, theirs = socket.socketpair()
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
-            process = Child.start(COMMAND, stdin=theirs.fileno(), stdout=NO_OUTPUT)
+            process = Child.start((*COMMAND, log_format), stdin=theirs.fileno(), stdout=NO_OUTPUT)
             failing.pop_all()
         ours.setblocking(False)
         _, worker = await asyncio.get_running_loop().create_connection(lambda: cls(process), sock=ours)
@@ -132,10 +133,19 @@ class RecoveryProcess(asyncio.Protocol):
 class KeyRecoveryPool:
     """The key recovery processes of one node. Use it on one loop only."""
 
-    def __init__(self, chain_id: bytes, processes: int, work: Work, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(
+        self,
+        chain_id: bytes,
+        processes: int,
+        work: Work,
+        idle_seconds: float = IDLE_SECONDS,
+        *,
+        log_format: LogFormat = "text",
+    ) -> None:
         self._chain_id = chain_id
         self._count = processes
         self._idle_seconds = idle_seconds
+        self._log_format: LogFormat = log_format
         self.workers: list[RecoveryProcess] = []
         """The running processes."""
         self._starting = asyncio.Lock()
@@ -184,7 +194,7 @@ class KeyRecoveryPool:
             if not self._restarts.may_start:
                 raise ProcessLost("a process that recovers keys was lost meanwhile")
             while len(self.workers) < self._count:
-                self.workers.append(await RecoveryProcess.start())
+                self.workers.append(await RecoveryProcess.start(self._log_format))
 
     def _end_later(self) -> None:
         self._idle.cancel()

@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import sys
+from types import TracebackType
 
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.signers import SIGNED_SIZE, signer_of
@@ -34,13 +35,21 @@ def serve(plug: socket.socket) -> None:
 
 
 def main() -> None:
-    """Serve on standard input."""
+    """Serve on standard input. The argument is the form of the log, for the error that ends the process."""
+    sys.excepthook = _log_end
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         serve(socket.socket(fileno=sys.stdin.fileno()))
     except ConnectionError:
         return
+
+
+def _log_end(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    from ledgerd.node.config.logging.setup import set_up_child_logging  # noqa: PLC0415 - megabytes, for this alone
+
+    set_up_child_logging("json" if "json" in sys.argv[1:] else "text")
+    sys.excepthook(kind, problem, trace)
 
 
 if __name__ == "__main__":

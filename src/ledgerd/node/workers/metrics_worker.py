@@ -19,6 +19,7 @@ from ledgerd.metrics.memory import READER_REGION, SharedMemory
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.reading import MetricsReader
 from ledgerd.metrics.table import process
+from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.node.workers.settings import MetricsWorkerSettings
 from ledgerd.protocol.chain_file import parameters_of
@@ -68,6 +69,12 @@ class MetricsPage:
         """Sample this process for ever."""
         self._process.sample()
         await every_second(self._delays, self._process.sample)
+
+
+def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
+    """The service of a process of its own, whose lines of the log go to standard error."""
+    set_up_child_logging(msgspec.json.decode(order, type=MetricsWorkerSettings).log_format)
+    return service(link, limits, order)
 
 
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:

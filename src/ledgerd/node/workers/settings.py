@@ -11,7 +11,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.options.application import LogFormat
 
 API_PARTS = "ledgerd.node.workers.api_worker:logged_service"
-METRICS_PARTS = "ledgerd.node.workers.metrics_worker:service"
+METRICS_PARTS = "ledgerd.node.workers.metrics_worker:logged_service"
 NO_METRICS = -1
 """Instead of the descriptor of the memory for metrics: nothing is counted."""
 
@@ -40,3 +40,4 @@ class MetricsWorkerSettings(msgspec.Struct, frozen=True):
     chain: str
     memory: int
     """The descriptor of the memory that all processes of the node share."""
+    log_format: LogFormat = "text"

@@ -82,8 +82,7 @@ class Peer:
         self.address = plain_address(endpoint.host)
         """The IP address of its host; for a dialled name, known after the connection is established."""
         self.is_incoming = is_incoming
-        self.life = Life.CONNECTING
-        self.since = now
+        self.life, self.since = Life.CONNECTING, now
         self.connected_at: float | None = None
         self.heard_at = now
         self.is_greeted = False
@@ -116,6 +115,8 @@ class Peer:
         """Its claimed height is ignored until then."""
         self.useful_at: float | None = None
         """When it last sent a new block or transaction that was accepted."""
+        self.pushed_late: float | None = None
+        """Seconds from the slot of the last block that came from it first until it was here; nothing before one."""
         self.beaten_until = 0.0
         """Until then its branch counts as worse than ours, whatever its height."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)

@@ -165,8 +165,10 @@ class Intake:
 
     def _accepted(self, peer: Peer, message: BlockReply) -> None:
         block = message.block
-        if self._core.meter is not None and self._core.mode is Mode.FORWARD:
-            self._core.meter.pushed_late_by(self._core.now - block.timestamp)
+        if self._core.mode is Mode.FORWARD:
+            peer.pushed_late = self._core.now - block.timestamp
+            if self._core.meter is not None:
+                self._core.meter.pushed_late_by(peer.pushed_late)
         log.info(
             "Got block #%(block)d with %(transactions)d transaction(s) validated by %(validator)s [%(peer)s]",
             {

@@ -93,6 +93,43 @@ class PeerFacts(msgspec.Struct, frozen=True):
     strikes: UInt32
     silent_seconds: UInt32
     """Since it was last heard."""
+    round_trip: Int32 = UNKNOWN
+    """Milliseconds, as TCP measures it; -1 where the system does not tell."""
+    delay: Int32 = UNKNOWN
+    """Milliseconds from the slot of the last block that this peer was the first to send; -1 where it sent none."""
+
+
+class WatchedSlotFacts(msgspec.Struct, frozen=True):
+    """A slot of a validator of `validator-monitor`."""
+
+    time: UInt32
+    block: UInt32
+    """0 where it was missed."""
+    delay: Int32
+    """Milliseconds from its beginning until its block was first seen here; -1 where that is not known."""
+    cause: str
+    """Why it was missed; empty where it was not."""
+
+
+class WatchedFacts(msgspec.Struct, frozen=True):
+    """A validator of `validator-monitor`: its slots since the start of the node, and how it stands now."""
+
+    name: str
+    slots: tuple[WatchedSlotFacts, ...]
+    """The latest ones, the latest last."""
+    made: UInt32
+    missed: UInt32
+    mean_delay: Int32
+    """Milliseconds, of all blocks that were seen in time; -1 without one."""
+    reward: UInt64
+    """In millionths of a share."""
+    votes: UInt64
+    counted_votes: UInt64
+    """What is left of the votes after penalties."""
+    penalty_percent: UInt32
+    """In hundredths of a percent."""
+    is_scheduled: bool
+    has_key: bool
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -110,6 +147,8 @@ class NodeDetails(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...]
     lines: tuple[str, ...]
     """The latest lines of the log."""
+    watched: tuple[WatchedFacts, ...] = ()
+    """The validators of `validator-monitor`."""
 
 
 class StatusBoard:

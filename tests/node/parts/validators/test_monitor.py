@@ -14,7 +14,7 @@ from ledgerd.chain.forks.outcome import OnBranch
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.validators import monitor
-from ledgerd.node.parts.validators.monitor import SLOT_LINES, Lateness, MonitorPart
+from ledgerd.node.parts.validators.monitor import SLOT_LINES, SLOTS_SHOWN, Lateness, MonitorPart
 from ledgerd.node.parts.validators.tracker import MissCause
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.keys import PrivateKey
@@ -111,6 +111,23 @@ def test_each_slot_is_told_and_counted(tmp_path: Path, caplog: pytest.LogCapture
     play(tmp_path, scene, WATCHED)
     assert f"validator-monitor: {WATCHED} made block #" in caplog.text
     assert "seen 0.25 s after its slot began" in caplog.text
+
+
+def test_the_page_gets_the_latest_slots_of_each(tmp_path: Path) -> None:
+    def scene(blocks: Blocks, part: MonitorPart) -> None:
+        blocks.go_on(3 * 7 * SLOTS_SHOWN // 2)
+        blocks.go_on(30, without=WATCHED)
+        (facts,), (seen,) = part.facts(), part.view()
+        assert len(facts.slots) == SLOTS_SHOWN
+        assert [slot.time for slot in facts.slots] == sorted(slot.time for slot in facts.slots)
+        made = [slot for slot in facts.slots if slot.block]
+        assert {slot.delay for slot in made} == {250}
+        assert {slot.cause for slot in made} == {""}
+        assert {slot.cause for slot in facts.slots if not slot.block} == {MissCause.UNSEEN}
+        assert (facts.name, facts.made, facts.made + facts.missed) == (WATCHED, seen.made, seen.slots)
+        assert (facts.mean_delay, facts.reward, facts.votes) == (250, seen.reward, seen.votes)
+
+    play(tmp_path, scene, WATCHED)
 
 
 def test_a_missed_slot_is_told_with_its_cause(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
+from ledgerd.chain.events import (
+    AFTER_TRANSACTIONS,
+    NO_TRANSACTION,
+    AppliedOperation,
+    BlockApplied,
+    MissedSlotOwners,
+)
 from ledgerd.chain.forks.outcome import OnBranch, Outcome, Refused
-from ledgerd.node.parts.validators.tracker import BEHIND, SETTLED_AFTER, MissCause, SlotTracker, WatchedSlot
+from ledgerd.node.parts.validators.tracker import (
+    BEHIND,
+    SETTLED_AFTER,
+    SLOTS_KEPT,
+    MissCause,
+    SlotTracker,
+    WatchedSlot,
+)
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.block import NO_TRANSACTIONS, Block, BlockHeader, sign_block
 from ledgerd.protocol.errors import RuleViolation
@@ -40,7 +53,7 @@ class Watch:
         block = block_of(self.number, name, time)
         earned = ValidatorReward(AccountName(name), shares(reward))
         operation = AppliedOperation(NO_TRANSACTION, self.number, AFTER_TRANSACTIONS, 0, 1, time, earned)
-        self.tracker.applied(BlockApplied(block, (operation,), 0, slot, 0, missed), time + late)
+        self.tracker.applied(BlockApplied(block, (operation,), 0, slot, 0, MissedSlotOwners(missed)), time + late)
         return block
 
     def see(self, slot: int, name: str, late: float, outcome: Outcome | None = None) -> None:
@@ -96,7 +109,9 @@ def test_missed_slots_have_the_times_between_two_blocks() -> None:
 def test_a_block_may_have_any_time_within_its_slot() -> None:
     watch = Watch()
     watch.see(2, BOB, 0.5)
-    watch.tracker.applied(BlockApplied(block_of(7, ALICE, START + 11), (), 0, 3, 0, (BOB,)), START + 11.5)
+    watch.tracker.applied(
+        BlockApplied(block_of(7, ALICE, START + 11), (), 0, 3, 0, MissedSlotOwners([BOB])), START + 11.5
+    )
 
     assert [(slot.validator, slot.time, slot.late) for slot in watch.settled()] == [
         (BOB, START + 6, None),
@@ -171,3 +186,13 @@ def test_what_is_undone_is_taken_back() -> None:
     watch.tracker.undone(102)
     assert watch.settled() == []
     assert len(watch.tracker.counts) == 2
+
+
+def test_a_gap_longer_than_what_is_kept_is_counted_whole() -> None:
+    watch = Watch()
+    gap = MissedSlotOwners((ALICE, CAROL), 10 * SLOTS_KEPT + 1)
+    watch.tracker.applied(BlockApplied(block_of(7, BOB, START), (), 0, 3, 0, gap), START + 0.5)
+    told = watch.settled()
+
+    assert watch.tracker.counts[ALICE].missed[MissCause.UNSEEN] == 5 * SLOTS_KEPT + 1
+    assert (told[0].time, len(told)) == (START - 3 * SLOTS_KEPT + 3, SLOTS_KEPT // 2 + 1)

@@ -23,7 +23,7 @@ class Followed:
 
     def take(self, event: Event) -> None:
         if isinstance(event, BlockApplied):
-            self.record.applied(self.network.chain, event.block, event.slot, event.block.timestamp + self.late)
+            self.record.applied(event, event.block.timestamp + self.late)
 
 
 @pytest.fixture
@@ -48,6 +48,16 @@ def test_a_slot_without_a_block_is_of_whoever_was_scheduled(followed: Followed) 
         missed = followed.record.slots[-1 - skipped : -1]
         assert missed == tuple(SlotFacts(owner, 0, UNKNOWN) for owner in owners)
         assert followed.record.slots[-1].block == block.number
+
+
+def test_slots_missed_on_another_branch_are_of_its_schedule(followed: Followed) -> None:
+    """After blocks are undone, the gap is counted from the block that stayed."""
+    followed.network.produce(skipped=4)
+    followed.network.chain.pop_block()
+    owners = [followed.network.chain.scheduled_at(slot) for slot in (1, 2)]
+    followed.network.produce(skipped=2)
+
+    assert [slot.validator for slot in followed.record.slots[-3:-1]] == owners
 
 
 def test_a_long_gap_fills_the_record_and_no_more(followed: Followed) -> None:

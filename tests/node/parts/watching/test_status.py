@@ -12,12 +12,12 @@ import pytest
 
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
-from ledgerd.node.parts.watching.status import LIVE_SECONDS, OLDEST, StatusPart, counts_of, facts_of
+from ledgerd.node.parts.watching.status import LIVE_SECONDS, OLDEST, StatusPart, counts_of, peers_of
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.driver import Driver
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.rpc.api.node_status import NodeDetails, NodeStatus, details_of, status_of
+from ledgerd.rpc.api.node_status import UNKNOWN, NodeDetails, NodeStatus, details_of, status_of
 from ledgerd.rpc.link.topics import DETAILS, STATUS
 from ledgerd.supervision.health import HealthNews
 from tests.chain.networks import VIZ, Network
@@ -144,15 +144,19 @@ def test_peers_are_counted_by_their_heights_and_told_by_address_to_the_operator_
     heads = {"62.1.1.1": head - 1, "62.2.1.1": head, "62.3.1.1": head, "62.4.1.1": 500}
     for host, claimed in heads.items():
         talk.meet(host, head_block_num=claimed)
-    driver: Any = SimpleNamespace(network=talk.network)
+    peers = talk.network.core.peers()
+    driver: Any = SimpleNamespace(network=talk.network, round_trips=lambda: iter([(peers[1].id, 0.0254)]))
     counts = counts_of(driver, head)
 
     assert (counts.ahead, counts.level, counts.behind) == (1, 2, 1)
     assert (counts.connections, counts.highest) == (4, 500)
     assert "62." not in repr(counts)
-    facts = [facts_of(peer, talk.now) for peer in talk.network.core.peers()]
+    peers[2].pushed_late = 0.3
+    facts = peers_of(driver, talk.now)
     assert [each.address.rpartition(":")[0] for each in facts] == [*heads]
     assert [each.head for each in facts] == [*heads.values()]
+    assert [each.round_trip for each in facts] == [UNKNOWN, 25, UNKNOWN, UNKNOWN]
+    assert [each.delay for each in facts] == [UNKNOWN, UNKNOWN, 300, UNKNOWN]
 
 
 def test_the_time_left_of_a_sync_follows_from_its_rate(stage: Stage, talk: Talk) -> None:

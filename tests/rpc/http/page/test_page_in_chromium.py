@@ -15,12 +15,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.rpc.api.node_status import NodeDetails, PeerFacts, Problem, SlotFacts
+from ledgerd.rpc.api.node_status import NodeDetails, PeerFacts, Problem, SlotFacts, WatchedSlotFacts
 from scripts.chromium import Chromium, Tab
+from scripts.draw_page import IMAGES, KEYWORD, PICTURES, fingerprint, marked
 from scripts.sample_node import SampleNode, sample_details, sample_node, sample_status
 from tests.node.processes import NodeProcess
 
 SIZES = {"phone": (390, 844), "desk": (1280, 900)}
+NOT_KNOWN = "\N{EN DASH}"
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
 CONTRASTS = """(() => {
@@ -210,7 +212,9 @@ def unfilter(kind: int, line: bytearray, above: bytes, wide: int) -> None:
 def test_whatever_others_say_is_text(browser: Chromium, sample: SampleNode) -> None:
     status = replace(sample_status(now=time.time()), slots=(SlotFacts(HOSTILE, 7, 10),), network=HOSTILE, number=9)
     peer = PeerFacts(HOSTILE, HOSTILE, False, 1, 1, 0, 0)
-    sample.show(NodeDetails(status, (peer,), (Problem(HOSTILE, HOSTILE),), (HOSTILE,)))
+    details = sample_details(status)
+    watched = replace(details.watched[1], name=HOSTILE, slots=(WatchedSlotFacts(1, 0, -1, HOSTILE),))
+    sample.show(NodeDetails(status, (peer,), (Problem(HOSTILE, HOSTILE),), (HOSTILE,), (watched,)))
     sample.reason = HOSTILE
     for url in sample.urls:
         tab = shown(browser.open(url))
@@ -249,6 +253,7 @@ def test_a_stranger_sees_what_json_rpc_tells_and_the_operator_what_the_other_end
 ) -> None:
     details = sample_details(sample_status(now=time.time()))
     secrets = [*(peer.address for peer in details.peers), *details.lines, details.problems[0].advice]
+    secrets += ["1204.118", "46,763,700"]
     public, private = (shown(browser.open(url)) for url in sample.urls)
     private.wait_for("!document.getElementById('operator').hidden")
 
@@ -256,6 +261,8 @@ def test_a_stranger_sees_what_json_rpc_tells_and_the_operator_what_the_other_end
     assert [secret for secret in secrets if secret in text] == []
     frames = [each["response"]["payloadData"] for each in public.events("Network.webSocketFrameReceived")]
     assert frames
+    private_words = ("watched", "round_trip", "address", "lines", "problems", "1204118000")
+    assert [word for word in private_words for frame in frames if word in frame] == []
     assert [secret for secret in secrets for frame in frames if json.dumps(secret)[1:-1] in frame] == []
     seen = private.evaluate("document.body.innerText")
     assert [secret for secret in secrets if secret not in seen] == []
@@ -269,6 +276,29 @@ def test_a_stranger_sees_what_json_rpc_tells_and_the_operator_what_the_other_end
     assert "error" in refused
     public.close()
     private.close()
+
+
+def test_the_operator_sees_round_trips_of_peers_and_the_watched_validators(
+    browser: Chromium, sample: SampleNode
+) -> None:
+    tab = shown(browser.open(sample.urls[1]))
+    tab.wait_for("!document.getElementById('monitor').hidden")
+    cells = "[...document.querySelectorAll('#%s tr')].map((row) => [...row.cells].map((cell) => cell.innerText))"
+    peers, watched = tab.evaluate(cells % "peers"), tab.evaluate(cells % "watched")
+
+    assert [row[4:6] for row in peers[:5]] == [
+        ["12 ms", "310 ms"], ["31 ms", "355 ms"], ["50 ms", "400 ms"], ["69 ms", "445 ms"], ["88 ms", NOT_KNOWN]
+    ]  # fmt: skip
+    assert watched == [
+        ["amber", "●●●", "4,117", "0", "212 ms", "48,210,000", "0 %", "1204.118", "scheduled"],
+        ["larch", "✗✗✗", "3,902", "3", "212 ms", "46,763,700", "3 %", "1204.118", "no key"],
+    ]
+    assert tab.text("#misses").count("larch missed its slot ") == 3
+    assert tab.evaluate("document.querySelector('#watched .made').title").endswith(", after 140 ms")
+
+    sample.show(replace(sample_details(sample_status(now=time.time())), watched=()))
+    tab.wait_for("document.getElementById('monitor').hidden")
+    tab.close()
 
 
 def test_the_slots_of_each_validator_stand_in_a_row(browser: Chromium, sample: SampleNode) -> None:
@@ -286,3 +316,13 @@ def test_the_slots_of_each_validator_stand_in_a_row(browser: Chromium, sample: S
         tab.evaluate("document.querySelectorAll('#slots td.slots')[4].getAttribute('aria-label')") == "2 made, 1 missed"
     )
     tab.close()
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_of_the_documents_shows_the_page_of_today(name: str) -> None:
+    picture = (IMAGES / f"{name}.png").read_bytes()
+
+    assert KEYWORD + b"\0" + fingerprint().encode() in picture, "run `make pictures`"
+    assert marked(picture) != picture
+    size = struct.unpack(">II", picture[16:24])
+    assert size[0] == PICTURES[name][1][0]

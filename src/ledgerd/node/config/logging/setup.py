@@ -7,10 +7,12 @@ other name is a logger of that name, such as `ledgerd.p2p`, which then sends to 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
 from ledgerd.node.config.logging.console import Console
 from ledgerd.node.config.logging.hourly_file import HourlyFile
@@ -18,6 +20,8 @@ from ledgerd.node.config.logging.limited import Limited
 from ledgerd.node.config.logging.lines import PACKAGE, ConsoleLine, EventLine, FileLine, JsonLine, PersonLine
 from ledgerd.node.config.logging.sections import Appender, Level, Logger, Logging
 from ledgerd.node.config.options.application import LogFormat
+
+log = logging.getLogger(__name__)
 
 DEFAULT = "default"
 BUILT_IN = Logging((Appender("stderr", "console", "std_error"),), (Logger(DEFAULT, "info", ("stderr",)),))
@@ -63,6 +67,16 @@ def set_up_logging(sections: Logging | None, form: LogFormat = "text", *, is_for
         logger.propagate = False
         if each.name == DEFAULT:
             _route(logging.getLogger(), chosen, max(level, logging.WARNING))
+
+
+def set_up_child_logging(form: LogFormat) -> None:
+    """For a process that the node has started: its lines, and the error that ends it, go to standard error."""
+    set_up_logging(None, form)
+    sys.excepthook = _log_end
+
+
+def _log_end(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    log.critical("process %(process)d ends: internal error", {"process": os.getpid()}, exc_info=(kind, problem, trace))
 
 
 @contextmanager

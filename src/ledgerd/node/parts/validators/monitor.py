@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,6 +16,7 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ShutdownValidator
 from ledgerd.protocol.time_text import time_text
+from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
 from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.part import Part
 
@@ -32,6 +34,8 @@ SUMMARY_EVERY = 3_600 // BLOCK_INTERVAL
 
 
 MILLION = 1_000_000
+SLOTS_SHOWN = 21
+"""On the page, of each validator."""
 
 
 class Lateness(msgspec.Struct, frozen=True):
@@ -41,10 +45,6 @@ class Lateness(msgspec.Struct, frozen=True):
     mean: float
     most: float
     last: float
-
-
-SLOT_LINES = LineRate("lines of slots", burst=10, a_second=1 / 6)
-"""Ten a minute."""
 
 
 class WatchedValidator(msgspec.Struct, frozen=True):
@@ -171,6 +171,31 @@ class MonitorPart(Part):
         """The watched validators as they are now, in the order of their names in the configuration."""
         chain = self._chain.chain
         return tuple(_view_of(chain, name, counts) for name, counts in self.tracker.counts.items())
+
+    def facts(self) -> tuple[WatchedFacts, ...]:
+        """The same for the page of the operator, with the latest slots of each."""
+        latest: dict[AccountName, deque[WatchedSlotFacts]] = {name: deque(maxlen=SLOTS_SHOWN) for name in self._names}
+        for slot in self.tracker.latest:
+            delay = UNKNOWN if slot.late is None else round(1_000 * slot.late)
+            latest[slot.validator].append(WatchedSlotFacts(slot.time, slot.block, delay, slot.cause or ""))
+        return tuple(_facts_of(each, tuple(latest[each.name])) for each in self.view())
+
+
+def _facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -> WatchedFacts:
+    late = validator.lateness
+    return WatchedFacts(
+        name=validator.name,
+        slots=slots,
+        made=validator.made,
+        missed=validator.slots - validator.made,
+        mean_delay=UNKNOWN if late is None else round(1_000 * late.mean),
+        reward=validator.reward,
+        votes=validator.votes,
+        counted_votes=validator.counted_votes,
+        penalty_percent=validator.penalty_percent,
+        is_scheduled=validator.is_scheduled,
+        has_key=validator.has_key,
+    )
 
 
 def _view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValidator:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from ledgerd.chain.events import BlockApplied
+from ledgerd.chain.events import BlockApplied, MissedSlotOwners
 from ledgerd.chain.forks.outcome import Outcome, Refused
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
@@ -142,9 +142,11 @@ class SlotTracker:
         block, slot_time = event.block, slot_time_of(event.block.timestamp)
         is_behind = now - slot_time > BEHIND
         first = slot_time - BLOCK_INTERVAL * len(event.missed)
-        for place, name in enumerate(event.missed):
+        cause = MissCause.NOT_WATCHED if is_behind else MissCause.UNSEEN
+        first_kept = max(0, len(event.missed) - SLOTS_KEPT)
+        self._count_old(MissedSlotOwners(event.missed.cycle, first_kept), cause)
+        for place, name in enumerate(event.missed[first_kept:], first_kept):
             if name in self.counts:
-                cause = MissCause.NOT_WATCHED if is_behind else MissCause.UNSEEN
                 self._waiting.append(WatchedSlot(name, first + BLOCK_INTERVAL * place, block.number, cause=cause))
         name = AccountName(block.validator)
         if name in self.counts:
@@ -158,6 +160,11 @@ class SlotTracker:
                 payment = Payment(each.operation.validator, block.number, each.operation.shares.amount)
                 self.counts[payment.validator].reward += payment.amount
                 self._payments.append(payment)
+
+    def _count_old(self, missed: MissedSlotOwners, cause: MissCause) -> None:
+        """Count slots of a gap that is longer than what is kept: of those nothing is told one by one."""
+        for name, counts in self.counts.items():
+            counts.missed[cause] += missed.count(name)
 
     def undone(self, head: int) -> None:
         """Forget what blocks above this one have told."""

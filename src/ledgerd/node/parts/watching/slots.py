@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
 
 if TYPE_CHECKING:
+    from ledgerd.chain.events import BlockApplied
     from ledgerd.chain.view import ChainView
-    from ledgerd.protocol.block import Block
 
 KEPT = 63
 """Three rounds of 21."""
@@ -20,13 +20,10 @@ LATEST_DELAY = 60_000
 
 
 class SlotRecord:
-    """What is known of the latest slots. Who missed one is known from the schedule before it."""
+    """What is known of the latest slots. Who missed one is known to whoever saw the next block applied."""
 
     def __init__(self) -> None:
         self._slots: deque[SlotFacts] = deque(maxlen=KEPT)
-        self._last = 0
-        """The number of the latest slot, counted from the genesis."""
-        self._scheduled: Sequence[str] = ()
 
     @property
     def slots(self) -> tuple[SlotFacts, ...]:
@@ -46,15 +43,13 @@ class SlotRecord:
                 self._miss("" for _ in range((block.timestamp - before) // BLOCK_INTERVAL - 1))
             self._slots.append(SlotFacts(block.validator, block.number, UNKNOWN))
             before = block.timestamp
-        self._last, self._scheduled = chain.globals.current_aslot, chain.scheduled
 
-    def applied(self, chain: ChainView, block: Block, slot: int, now: float) -> None:
+    def applied(self, event: BlockApplied, now: float) -> None:
         """Take a block that has just become the head, at a time in seconds."""
-        missed = range(max(self._last + 1, slot - KEPT), slot) if self._last else range(0)
-        self._miss(self._scheduled[each % len(self._scheduled)] if self._scheduled else "" for each in missed)
+        block = event.block
+        self._miss(event.missed[-KEPT:])
         delay = round(1_000 * (now - block.timestamp))
         self._slots.append(SlotFacts(block.validator, block.number, delay if delay <= LATEST_DELAY else UNKNOWN))
-        self._last, self._scheduled = slot, chain.scheduled
 
     def _miss(self, names: Iterable[str]) -> None:
         for name in names:

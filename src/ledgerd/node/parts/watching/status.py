@@ -24,6 +24,7 @@ from ledgerd.rpc.api.node_status import (
     PeerFacts,
     PoolFacts,
     SyncFacts,
+    WatchedFacts,
     packed_status,
 )
 from ledgerd.rpc.link.topics import DETAILS, STATUS
@@ -45,6 +46,9 @@ LIVE_SECONDS = 60
 OLDEST = 10_000
 """Milliseconds: the status is sent again even if nothing has changed, so that its time is that of the node."""
 
+LONGEST_DELAY = 1_000_000_000
+"""Milliseconds that are told at most: the clock may have been set."""
+
 Stand = Callable[[str, bytes], None]
 """Sends a value to processes that show it, from any thread."""
 
@@ -59,11 +63,15 @@ class StatusPart(Part):
         time: TimeSource,
         stand: Stand,
         show_details: Stand | None = None,
+        watched: Callable[[], tuple[WatchedFacts, ...]] = tuple,
     ) -> None:
-        """Tell everybody; and the details, where `show_details` is given, to the operator alone."""
+        """Tell everybody; and the details, where `show_details` is given, to the operator alone.
+
+        `watched` tells of the validators of `validator-monitor`, on the thread of the chain.
+        """
         super().__init__("status")
         self._chain_part, self._peers, self._time, self._stand = chain, peers, time, stand
-        self._show_details = show_details
+        self._show_details, self._watched = show_details, watched
         self._chain: Chain | None = None
         self._slots = SlotRecord()
         self._is_behind = True
@@ -113,7 +121,7 @@ class StatusPart(Part):
         if self._is_behind:
             self._catch_up(self._chain)
         else:
-            self._slots.applied(self._chain, event.block, event.slot, now)
+            self._slots.applied(event, now)
         self.tell()
 
     def _catch_up(self, chain: Chain) -> None:
@@ -170,9 +178,9 @@ class StatusPart(Part):
 
     def _details(self, status: NodeStatus, driver: Driver | None) -> NodeDetails:
         now = self._now()
-        peers = () if driver is None else tuple(facts_of(peer, now) for peer in driver.network.core.peers())
         age = max(0, int(now) - status.head_time)
-        return NodeDetails(status, peers, problems_of(status, age, self._health), self._lines.lines)
+        problems = problems_of(status, age, self._health)
+        return NodeDetails(status, peers_of(driver, now), problems, self._lines.lines, self._watched())
 
 
 def is_other(status: NodeStatus, last: NodeStatus) -> bool:
@@ -198,8 +206,19 @@ def counts_of(driver: Driver | None, head: int) -> PeerCounts:
     )
 
 
-def facts_of(peer: Peer, now: float) -> PeerFacts:
-    """What the operator sees of a peer."""
+def peers_of(driver: Driver | None, now: float) -> tuple[PeerFacts, ...]:
+    """What the operator sees of the peers."""
+    if driver is None:
+        return ()
+    round_trips = dict(driver.round_trips())
+    return tuple(_facts_of(peer, now, round_trips.get(peer.id)) for peer in driver.network.core.peers())
+
+
+def _milliseconds(seconds: float | None) -> int:
+    return UNKNOWN if seconds is None else min(LONGEST_DELAY, max(0, round(1_000 * seconds)))
+
+
+def _facts_of(peer: Peer, now: float, round_trip: float | None) -> PeerFacts:
     return PeerFacts(
         address=str(peer.endpoint),
         state=peer.life.name.lower(),
@@ -208,6 +227,8 @@ def facts_of(peer: Peer, now: float) -> PeerFacts:
         irreversible=peer.lib_number,
         strikes=peer.strikes,
         silent_seconds=max(0, int(now - peer.heard_at)),
+        round_trip=_milliseconds(round_trip),
+        delay=_milliseconds(peer.pushed_late),
     )
 
 

@@ -5,22 +5,44 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 from ledgerd.node.testnet.ports import free_ports
-from tests.monitoring.tools import ALERTS, tool
+
+ALERTS = Path(__file__).resolve().parents[2] / "share" / "ledgerd" / "monitoring" / "alerts.yml"
 
 PATIENCE = 90.0
 LOOK_SECONDS = 0.2
 DURATION = re.compile(r"(?<=for: )(\d+)([smhd])|(?<=\[)(\d+)([smhd])(?=\])|(?<=offset )(\d+)([smhd])")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 EVALUATIONS = re.compile(r"^prometheus_rule_group_iterations_total\{.*\} (\S+)$", re.MULTILINE)
+
+
+class Series(NamedTuple):
+    """The values of a query over time, for one set of labels."""
+
+    labels: dict[str, str]
+    points: list[tuple[float, float]]
+    """Seconds since 1970, and the value then."""
+
+
+class PrometheusError(Exception):
+    """Prometheus is missing, does not answer, or refuses a query."""
+
+
+def tool(name: str) -> str:
+    """The path of a tool of Debian's package."""
+    found = shutil.which(name)
+    if found is None:
+        raise PrometheusError(f"{name} is not installed: scripts/install-tools does that, as root")
+    return found
 
 
 def faster(rules: str, times: int) -> str:
@@ -45,16 +67,27 @@ class Prometheus:
             connection.request("GET", path)
             answer = connection.getresponse()
             text = answer.read().decode()
-            assert answer.status == http.client.OK, f"{path}: {text}"
+            if answer.status != http.client.OK:
+                raise PrometheusError(f"{path}: {text}")
             return text
         finally:
             connection.close()
 
     def is_ready(self) -> bool:
+        """Whether it answers queries."""
         try:
             return bool(self._get("/-/ready"))
-        except (OSError, AssertionError):
+        except (OSError, PrometheusError):
             return False
+
+    def over_time(self, expression: str, begin: float, end: float, step: float) -> list[Series]:
+        """The values of an expression from one moment to another."""
+        words = {"query": expression, "start": begin, "end": end, "step": step}
+        found: Any = json.loads(self._get(f"/api/v1/query_range?{urlencode(words)}"))
+        return [
+            Series(each["metric"], [(float(at), float(value)) for at, value in each["values"]])
+            for each in found["data"]["result"]
+        ]
 
     def query(self, expression: str) -> list[float]:
         """The values of an expression now; those that are no numbers are left out."""
@@ -73,9 +106,11 @@ class Prometheus:
 
 
 def until(condition: Callable[[], object], what: Callable[[], str]) -> None:
+    """Wait for a condition; raises an error that says what is the case instead."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, what()
+        if time.monotonic() > deadline:
+            raise PrometheusError(what())
         time.sleep(LOOK_SECONDS)
 
 

@@ -1,0 +1,80 @@
+"""What systemd is told of a service of this program: its unit, and the drop-in files beside it (`systemctl edit`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDERS = (
+    "etc/systemd/system",
+    "run/systemd/system",
+    "usr/local/lib/systemd/system",
+    "usr/lib/systemd/system",
+    "lib/systemd/system",
+)
+"""Of two files of one name, systemd reads that of the earlier folder."""
+UNITS = "ledgerd*.service"
+LONGEST = 1 << 20
+"""Bytes of a file that are read."""
+_CONTINUED = re.compile(r"\\\n")
+
+
+class Unit(NamedTuple):
+    """A service: its file, and every value of its section `Service`, by names in lower case."""
+
+    path: Path
+    values: dict[str, list[str]]
+
+    def last(self, name: str) -> str:
+        """The value of a setting that has one."""
+        return (self.values.get(name) or [""])[-1]
+
+    def words(self, name: str) -> list[str]:
+        """All words of a setting that is a list."""
+        return " ".join(self.values.get(name, [])).split()
+
+
+def units(root: Path = Path("/")) -> Iterator[Unit]:
+    """The services of this program on a machine; `root` is where its files are read."""
+    for path in _first_of_each_name(path for folder in FOLDERS for path in sorted((root / folder).glob(UNITS))):
+        values: dict[str, list[str]] = {}
+        for each in (path, *drop_ins(path.name, root)):
+            for name, value in _service_lines(each):
+                if value:
+                    values.setdefault(name, []).append(value)
+                else:  # an empty value takes back those before it
+                    values[name] = []
+        yield Unit(path, values)
+
+
+def drop_ins(name: str, root: Path) -> list[Path]:
+    """The drop-in files of a unit, in the order in which they are read."""
+    found = _first_of_each_name(
+        path for folder in FOLDERS for path in sorted((root / folder / f"{name}.d").glob("*.conf"))
+    )
+    return sorted(found, key=lambda path: path.name)
+
+
+def _first_of_each_name(paths: Iterator[Path]) -> list[Path]:
+    found: dict[str, Path] = {}
+    for path in paths:
+        found.setdefault(path.name, path)
+    return list(found.values())
+
+
+def _service_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Names and values in the section `Service`."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(LONGEST)
+    except OSError:
+        return
+    section = ""
+    for line in map(str.strip, _CONTINUED.sub(" ", text).splitlines()):
+        if line.startswith("["):
+            section = line
+        elif section == "[Service]" and line and line[0] not in "#;":
+            name, _, value = line.partition("=")
+            yield name.strip().lower(), value.strip()

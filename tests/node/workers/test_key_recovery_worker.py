@@ -1,0 +1,33 @@
+"""The process that recovers keys: what it answers is shown in `test_key_recovery`; here, how it ends."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+
+from ledgerd.node.workers.key_recovery import COMMAND
+from ledgerd.node.workers.key_recovery_worker import COUNT, MOST_AT_ONCE
+
+PATIENCE = 30
+
+
+def end_of(form: str) -> str:
+    """What it writes to standard error when a request breaks it."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(COUNT.pack(MOST_AT_ONCE + 1))
+        ended = subprocess.run(  # noqa: S603 - our own program
+            (*COMMAND, form), stdin=theirs.fileno(), stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False
+        )
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+def test_the_error_that_ends_it_is_in_the_form_of_the_log() -> None:
+    (line,) = end_of("json").splitlines()
+    event = json.loads(line)
+
+    assert (event["level"], event["room"]) == ("error", "node")
+    assert event["exception"].endswith(f"ValueError: {MOST_AT_ONCE + 1} signatures at once")
+    assert end_of("text").endswith(f"ValueError: {MOST_AT_ONCE + 1} signatures at once\n")
