@@ -184,7 +184,7 @@ GROUPS = (
     Group(
         "the checks and the replay of a whole state: proven by what they find and make",
         ("chain/offline/test_invariants.py", "chain/test_kills.py", "history/test_rebuild.py", "cli"),
-        "chain/offline/audit chain/offline/replay",
+        "chain/offline/audit chain/offline/reapply chain/offline/replay",
     ),
     Group(
         "commands: proven as their users run them, several in one test",

@@ -13,8 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
-from ledgerd.chain.offline.replay import replay
+from ledgerd.chain.offline.reapply import reapply
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, follow
 from ledgerd.history.settings import HistorySettings
@@ -39,14 +38,20 @@ class ChainSource:
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         """The blocks of a range, packed."""
-        for number in range(first, last + 1):
-            block = self._chain.block_at(number)
-            if block is None:
+        following = first
+        for number, packed in self._chain.block_log.scan(first, min(last, self._chain.irreversible)):
+            if number != following:
+                break
+            yield number, packed
+            following += 1
+        for number in range(following, last + 1):
+            packed_block = self._chain.packed_at(number)
+            if packed_block is None:
                 raise OperatorError(
                     f"block {number} is not in the block log, so what happened before it cannot be told: "
                     "a chain that began with a snapshot has no older blocks"
                 )
-            yield number, block.packed
+            yield number, packed_block
 
 
 def rebuild(
@@ -71,7 +76,7 @@ def rebuild(
         while replayed.head_number and not chain.is_on_trunk(replayed.head_id):
             replayed.pop_block()  # the node has run in between, and has switched to another branch
         progress(replayed.head_number)
-        count = replay(replayed, ChainSource(chain), skip=VERIFIED_BEFORE, progress=progress)
+        count = reapply(replayed, ChainSource(chain), progress)
     (folder / WANTED).unlink()
     target = data_dir / HISTORY_FOLDER
     shutil.rmtree(target, ignore_errors=True)

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
-from ledgerd.chain.offline.replay import replay
+from ledgerd.chain.offline.reapply import reapply
 from ledgerd.history.rebuild import ChainSource
 from ledgerd.node.datadir.followers import follow_for_plugins
 from ledgerd.protocol.errors import OperatorError
@@ -49,7 +48,7 @@ def replay_beside(
         while replayed.head_number and not chain.is_on_trunk(replayed.head_id):
             replayed.pop_block()  # the node has run since, and has switched to another branch
         progress(replayed.head_number)
-        count = replay(replayed, ChainSource(chain), skip=VERIFIED_BEFORE, progress=progress)
+        count = reapply(replayed, ChainSource(chain), progress)
         if replayed.head_id != chain.head_id:
             raise OperatorError(f"the blocks lead to another block {replayed.head_number} than the head of this chain")
     return count
