@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ledgerd.cli import (
     check,
+    compare,
     debug,
     dev,
     doctor,
@@ -23,7 +24,7 @@ from ledgerd.cli import (
 )
 from ledgerd.protocol.errors import OperatorError
 
-COMMANDS = (doctor, replay, state, check, history, markets, validator, snapshot, key, dev, testnet, debug)
+COMMANDS = (doctor, compare, replay, state, check, history, markets, validator, snapshot, key, dev, testnet, debug)
 """A module for each command: `add_to` declares its arguments, `run` carries it out."""
 
 FAILED = 1
