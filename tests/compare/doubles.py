@@ -21,7 +21,7 @@ Reply = Callable[[bytes], tuple[int, bytes]]
 """The status and the body for the body of a request."""
 
 
-def unchanged(_method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401 - any JSON
+def unchanged(_method: str, _arguments: list[Any], result: Any) -> Any:
     """The result as it is."""
     return result
 

@@ -28,7 +28,7 @@ def altered(tmp_path: Path) -> Iterator[Callable[[Callable[[str, list[Any], Any]
     """A second node, whose answers pass through a function that a test gives."""
     changes: list[Callable[[str, list[Any], Any], Any]] = []
 
-    def change(method: str, arguments: list[Any], result: Any) -> Any:  # noqa: ANN401 - any JSON
+    def change(method: str, arguments: list[Any], result: Any) -> Any:
         return changes[0](method, arguments, result)
 
     def begin(given: Callable[[str, list[Any], Any], Any]) -> str:
@@ -64,7 +64,7 @@ def test_json_has_the_verdict(sound: str, capsys: pytest.CaptureFixture[str]) ->
     assert (verdict["verdict"], verdict["seed"], verdict["block"]) == ("equal", 7, HEIGHT)
 
 
-def _richer(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _richer(method: str, _arguments: list[Any], result: Any) -> Any:
     if method == "get_accounts":
         for account in result:
             if account["name"] == "alice":
@@ -72,29 +72,29 @@ def _richer(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: AN
     return result
 
 
-def _poorer_supply(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _poorer_supply(method: str, _arguments: list[Any], result: Any) -> Any:
     return {**result, "current_supply": "1.000 VIZ"} if method == "get_dynamic_global_properties" else result
 
 
-def _other_block(method: str, arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _other_block(method: str, arguments: list[Any], result: Any) -> Any:
     if method == "get_block_header" and arguments == [401]:
         return {**result, "previous": f"{400:08x}" + "ab" * 16}
     return result
 
 
-def _forgotten_account(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _forgotten_account(method: str, _arguments: list[Any], result: Any) -> Any:
     return result[:-1] if method == "lookup_accounts" else result
 
 
-def _other_schedule(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _other_schedule(method: str, _arguments: list[Any], result: Any) -> Any:
     return {**result, "majority_version": "9.9.9"} if method == "get_validator_schedule" else result
 
 
-def _without_field(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _without_field(method: str, _arguments: list[Any], result: Any) -> Any:
     return [{k: v for k, v in each.items() if k != "energy"} for each in result] if method == "get_accounts" else result
 
 
-def _other_raw_block(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _other_raw_block(method: str, _arguments: list[Any], result: Any) -> Any:
     return {**result, "raw_block": "AA=="} if method == "get_raw_block" else result
 
 
@@ -131,7 +131,7 @@ def test_fields_of_another_version_are_listed(
     altered: Callable[[Callable[[str, list[Any], Any], Any]], str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def older(method: str, arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+    def older(method: str, arguments: list[Any], result: Any) -> Any:
         if method == "get_config":
             return {**result, "CHAIN_VERSION": "3.2.0"}
         return _without_field(method, arguments, result)
@@ -143,25 +143,25 @@ def test_fields_of_another_version_are_listed(
     assert f"database_api.get_accounts: energy is answered by {sound} alone" in out
 
 
-def _higher(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _higher(method: str, _arguments: list[Any], result: Any) -> Any:
     if method == "get_dynamic_global_properties":
         return {**result, "head_block_number": 500, "head_block_id": f"{500:08x}" + "00" * 16}
     return result
 
 
-def _contradicting(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _contradicting(method: str, _arguments: list[Any], result: Any) -> Any:
     return {**result, "head_block_number": 464} if method == "get_dynamic_global_properties" else result
 
 
-def _irreversible_above(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _irreversible_above(method: str, _arguments: list[Any], result: Any) -> Any:
     return {**result, "last_irreversible_block_num": 999} if method == "get_dynamic_global_properties" else result
 
 
-def _foreign(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _foreign(method: str, _arguments: list[Any], result: Any) -> Any:
     return {**result, "CHAIN_ID": "00" * 32} if method == "get_config" else result
 
 
-def _another_head(method: str, _arguments: list[Any], result: Any) -> Any:  # noqa: ANN401
+def _another_head(method: str, _arguments: list[Any], result: Any) -> Any:
     if method == "get_dynamic_global_properties":
         return {**result, "head_block_id": f"{HEIGHT:08x}" + "cd" * 16, "last_irreversible_block_num": HEIGHT - 1}
     return result
@@ -226,7 +226,7 @@ def test_the_same_seed_asks_the_same(sound: str, tmp_path: Path) -> None:
     asked: list[list[object]] = [[], []]
     for index in range(2):
 
-        def change(method: str, arguments: list[Any], result: Any, index: int = index) -> Any:  # noqa: ANN401
+        def change(method: str, arguments: list[Any], result: Any, index: int = index) -> Any:
             asked[index].append((method, arguments))
             return result
 

@@ -26,6 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("rpc", "p2p", "producer", "history", "snapshot"),
     ("doctor", "compare"),
     ("node",),
+    ("adopt",),
     ("cli",),
 )
 LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}

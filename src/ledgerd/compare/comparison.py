@@ -12,8 +12,8 @@ from ledgerd.compare.blocks import compare_blocks, keeps_all
 from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.heads import head_of, require_block
 from ledgerd.compare.node import ComparedNode
-from ledgerd.compare.pool import Pool
 from ledgerd.compare.reads import Read, comparable, random_read
+from ledgerd.compare.seen import Seen
 from ledgerd.rpc.call.declarations import Api, Method
 
 NAMES_A_PAGE = 1_000
@@ -56,7 +56,7 @@ class Comparison:
         self._scope = scope
         self._random = Random(scope.seed)  # noqa: S311 - a seed that is printed, so that a run can be repeated
         self._say = say
-        self._pool = Pool(0)
+        self._seen = Seen(0)
         self.irreversible = 0
         """The highest block that is irreversible at both when the comparison begins."""
         self.id = ""
@@ -99,7 +99,7 @@ class Comparison:
         if compared.found is not None:
             return compared.found
         self.id = compared.id
-        self._pool = Pool(self.irreversible, compared.first)
+        self._seen = Seen(self.irreversible, compared.first)
         self._say(f"blocks {compared.first:,} to {self.irreversible:,}: the same ids")
         return None
 
@@ -127,7 +127,7 @@ class Comparison:
                 if accounts.found is not None:
                     return accounts.found
                 for account in accounts.value if isinstance(accounts.value, list) else []:
-                    self._pool.add_account(account)
+                    self._seen.add_account(account)
             count += len(names)
             if len(given) < NAMES_A_PAGE:
                 break
@@ -153,24 +153,24 @@ class Comparison:
 
     def _is_shared(self, method: Method) -> bool:
         """Whether both nodes have a method, asked with arguments that it takes."""
-        read = random_read(method, self._pool, self._random)
+        read = random_read(method, self._seen, self._random)
         return read is not None and self._pair.has(read)
 
     def _made(self, methods: Sequence[Method]) -> Iterator[Read]:
         for _ in range(self._scope.reads if methods else 0):
-            read = random_read(self._random.choice(methods), self._pool, self._random)
+            read = random_read(self._random.choice(methods), self._seen, self._random)
             if read is not None:
                 yield read
 
     def _find_transactions(self) -> None:
         """Ids of transactions, for the reads that take one; only the first node is asked."""
         for _ in range(BLOCKS_FOR_TRANSACTIONS):
-            number = self._pool.block(self._random)
+            number = self._seen.block(self._random)
             answer = self._pair.first.ask("operation_history", "get_ops_in_block", [number, False])
             if answer.is_missing:
                 return
             for operation in answer.value if isinstance(answer.value, list) else []:
-                self._pool.add_transaction(operation)
+                self._seen.add_transaction(operation)
 
 
 def _field(config: Json, name: str) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.compare.pool import Pool
+from ledgerd.compare.seen import Seen
 from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
 
 NOT_COMPARED = {
@@ -21,33 +21,33 @@ NOT_COMPARED = {
 }
 """Reads that two sound nodes may answer differently, and why."""
 
-Maker = Callable[[Pool, Random], object]
+Maker = Callable[[Seen, Random], object]
 
 
 def _one_of(*values: object) -> Maker:
-    return lambda _pool, random: random.choice(values)
+    return lambda _seen, random: random.choice(values)
 
 
-def _names(pool: Pool, random: Random) -> object:
-    return [pool.name(random) for _ in range(random.randint(0, 20))]
+def _names(seen: Seen, random: Random) -> object:
+    return [seen.name(random) for _ in range(random.randint(0, 20))]
 
 
-def _keys(pool: Pool, random: Random) -> object:
-    return [pool.key(random) for _ in range(random.randint(1, 3))] if pool.keys else None
+def _keys(seen: Seen, random: Random) -> object:
+    return [seen.key(random) for _ in range(random.randint(1, 3))] if seen.keys else None
 
 
-def _ids(pool: Pool, random: Random) -> object:
-    return [pool.id(random) for _ in range(random.randint(0, 10))]
+def _ids(seen: Seen, random: Random) -> object:
+    return [seen.id(random) for _ in range(random.randint(0, 10))]
 
 
-def _prefix(pool: Pool, random: Random) -> object:
-    return pool.name(random)[: random.randint(0, 2)]
+def _prefix(seen: Seen, random: Random) -> object:
+    return seen.name(random)[: random.randint(0, 2)]
 
 
-NAME: Maker = Pool.name
-KEY: Maker = Pool.key
-ID: Maker = Pool.id
-BLOCK: Maker = Pool.block
+NAME: Maker = Seen.name
+KEY: Maker = Seen.key
+ID: Maker = Seen.id
+BLOCK: Maker = Seen.block
 
 MAKERS: Mapping[str, Maker] = {
     "account": NAME,
@@ -85,7 +85,7 @@ MAKERS: Mapping[str, Maker] = {
     "start_block_num": BLOCK,
     "status": _one_of(0, 1, 2, 3, 4, 5),
     "subscriber": NAME,
-    "transaction_id": Pool.transaction,
+    "transaction_id": Seen.transaction,
     "votes_count": _one_of(-1, 0, 10),
 }
 """How an argument is chosen, by the name of the parameter."""
@@ -138,14 +138,14 @@ def maker_of(method: Method, parameter: Parameter) -> Maker | None:
     return BY_METHOD.get(f"{method.full_name}.{name}") or MAKERS.get(name)
 
 
-def random_read(method: Method, pool: Pool, random: Random) -> Read | None:
+def random_read(method: Method, seen: Seen, random: Random) -> Read | None:
     """A random read of a method; nothing where the chain has not shown any value for an argument."""
     arguments: list[object] = []
     for parameter in method.parameters:
         maker = maker_of(method, parameter)
         if maker is None:
             break
-        value = maker(pool, random)
+        value = maker(seen, random)
         if value is None:
             return None
         arguments.append(value)
