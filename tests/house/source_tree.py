@@ -24,8 +24,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("chain",),
     ("supervision", "metrics"),
     ("rpc", "p2p", "producer", "history", "snapshot"),
-    ("doctor",),
+    ("doctor", "compare"),
     ("node",),
+    ("adopt",),
     ("cli",),
 )
 LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}

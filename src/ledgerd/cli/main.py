@@ -7,7 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from ledgerd.cli import (
+    adopt,
     check,
+    compare,
     debug,
     dev,
     doctor,
@@ -23,7 +25,22 @@ from ledgerd.cli import (
 )
 from ledgerd.protocol.errors import OperatorError
 
-COMMANDS = (doctor, replay, state, check, history, markets, validator, snapshot, key, dev, testnet, debug)
+COMMANDS = (
+    doctor,
+    adopt,
+    compare,
+    replay,
+    state,
+    check,
+    history,
+    markets,
+    validator,
+    snapshot,
+    key,
+    dev,
+    testnet,
+    debug,
+)
 """A module for each command: `add_to` declares its arguments, `run` carries it out."""
 
 FAILED = 1

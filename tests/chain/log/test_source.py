@@ -8,7 +8,7 @@ import pytest
 
 from ledgerd.chain.log.source import LogSource
 from ledgerd.protocol.errors import OperatorError
-from tests.recorded import recorded_blocks, recorded_log
+from tests.recorded import FIRST_LATER, LAST_LATER, later_blocks, recorded_blocks, recorded_log
 
 BLOCKS = recorded_blocks("open-2")
 
@@ -79,3 +79,33 @@ def test_an_index_of_another_log_is_found_out(log: Path) -> None:
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="nowhere cannot be read"):
         LogSource(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("indexed", [0, 300, len(BLOCKS)])
+@pytest.mark.parametrize("cut", [1, 8, 9, 200])
+def test_a_torn_log_is_read_up_to_the_damage_where_that_is_asked(log: Path, indexed: int, cut: int) -> None:
+    write_index(log, indexed)
+    log.write_bytes(recorded_log("open-2")[:-cut])
+    whole = len(BLOCKS) - 1 if cut <= len(BLOCKS[-1]) + 8 else len(BLOCKS) - 2
+
+    with LogSource(log, up_to_damage=True) as source:
+        assert (source.first_number, source.head_number) == (1, whole)
+        assert source.torn == len(log.read_bytes()) - sum(len(packed) + 8 for packed in BLOCKS[:whole])
+        assert [packed for _, packed in source.scan(600, 9999)] == list(BLOCKS[599:whole])
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_rolling_log_is_read_from_its_first_block_on(tmp_path: Path, indexed: bool) -> None:
+    blocks, data, places = later_blocks(), b"", [FIRST_LATER]
+    for packed in blocks:
+        places.append(len(data))
+        data += packed + len(data).to_bytes(8, "little")
+    log = tmp_path / "dlt_block_log"
+    log.write_bytes(data)
+    if indexed:
+        index_of(log).write_bytes(b"".join(place.to_bytes(8, "little") for place in places))
+
+    with LogSource(log) as source:
+        assert (source.first_number, source.head_number) == (FIRST_LATER, LAST_LATER)
+        assert [number for number, _ in source.scan(3000, 3002)] == [3000, 3001, 3002]
+        assert [packed for _, packed in source.scan(1, 9999)] == list(blocks)

@@ -1,4 +1,4 @@
-"""A foreign block log, read in place and never changed; its index is used where there is one."""
+"""A foreign block log, whole or rolling, read in place and never changed; its index is used where there is one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from ledgerd.protocol.errors import OperatorError
 
 
 class LogSource:
-    """The blocks of a log file, from the first on."""
+    """The blocks of a log file, from the first on.
 
-    def __init__(self, path: Path) -> None:
+    With `up_to_damage`, a log whose end is torn ends before that; without, it is refused.
+    """
+
+    def __init__(self, path: Path, *, up_to_damage: bool = False) -> None:
         self._path = path
         try:
             with path.open("rb") as file:
@@ -27,20 +30,57 @@ class LogSource:
                 )
         except OSError as problem:
             raise OperatorError(f"{path} cannot be read: {problem.strerror}") from problem
-        self.head_number = self._last_number() if self._data else 0
+        self.first_number = 0
+        self.head_number = 0
+        self.torn = 0
+        """Bytes at the end that are no whole block."""
+        if self._data:
+            self._measure(up_to_damage)
+
+    def _measure(self, up_to_damage: bool) -> None:
+        """Find the first block and the last."""
+        try:
+            self.first_number = self._entry(0, "its first block")[0].number
+            self.head_number = self._last_number()
+        except OperatorError:
+            if not up_to_damage:
+                raise
+            self._find_last_whole()
 
     def _last_number(self) -> int:
         (start,) = OFFSET.unpack(self._data[-OFFSET.size :])
-        block, _ = self._entry(start, "its last block")
+        block, end = self._entry(start, "its last block")
+        if end + OFFSET.size != len(self._data):
+            raise OperatorError(f"{self._path}: its last block is torn: the file does not end behind it")
         return block.number
+
+    def _find_last_whole(self) -> None:
+        """Go on from the last block of the index that is whole, as far as blocks are."""
+        number, place = self.first_number, 0
+        for known in range(self._count_indexed(), 0, -1):
+            start = self._indexed(self.first_number + known - 1)
+            if start is not None and self._number_at(start) == self.first_number + known - 1:
+                number, place = self.first_number + known - 1, start
+                break
+        while self._number_at(place) == number:
+            place = self._entry(place, "")[1] + OFFSET.size
+            self.head_number, number = number, number + 1
+        self.torn = len(self._data) - place
+
+    def _number_at(self, start: int) -> int | None:
+        """The number of the whole block at a place; nothing where there is none."""
+        try:
+            return self._entry(start, "")[0].number
+        except OperatorError:
+            return None
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         """The blocks of a range, in order, each with its number."""
-        number, place = 1, 0
-        indexed = self._indexed(first)
+        number, place = self.first_number, 0
+        indexed = self._indexed(first) if first >= number else None
         if indexed is not None:
             number, place = first, indexed
-        while number <= min(last, self.head_number):
+        while 0 < number <= min(last, self.head_number):
             block, end = self._entry(place, f"block {number}")
             if block.number != number:
                 raise OperatorError(f"{self._path}: block {block.number} stands where block {number} should")
@@ -59,17 +99,39 @@ class LogSource:
             raise OperatorError(f"{self._path}: {what} is torn: its place is not written behind it")
         return block, start + size
 
+    def _count_indexed(self) -> int:
+        """How many blocks the index beside the file names."""
+        try:
+            size = self._index_path.stat().st_size
+        except OSError:
+            return 0
+        return max(0, size - self._index_header) // OFFSET.size
+
     def _indexed(self, number: int) -> int | None:
         """Where a block begins, by the index beside the file; nothing where that is missing or too short."""
-        try:
-            with self._path.with_name(self._path.name + ".index").open("rb") as index:
-                index.seek(OFFSET.size * (number - 1))
-                raw = index.read(OFFSET.size)
-        except OSError:
-            return None
+        raw = self._index_entry(self._index_header + OFFSET.size * (number - self.first_number))
         if len(raw) < OFFSET.size or OFFSET.unpack(raw)[0] >= len(self._data):
             return None
         return int(OFFSET.unpack(raw)[0])
+
+    @property
+    def _index_header(self) -> int:
+        """Bytes before the first place: only the index of a rolling log begins with the number of the first block (spec
+        03, section 25).
+        """
+        return OFFSET.size if self._index_entry(0) == OFFSET.pack(self.first_number) else 0
+
+    def _index_entry(self, place: int) -> bytes:
+        try:
+            with self._index_path.open("rb") as index:
+                index.seek(place)
+                return index.read(OFFSET.size)
+        except OSError:
+            return b""
+
+    @property
+    def _index_path(self) -> Path:
+        return self._path.with_name(self._path.name + ".index")
 
     def close(self) -> None:
         """Let the file go."""

@@ -1,0 +1,1 @@
+"""Moving in from `vizd`: its data directory is read, and never changed."""

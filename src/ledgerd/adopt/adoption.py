@@ -1,0 +1,174 @@
+"""A data directory of ours, made from what was found in the other; killed on the way, it goes on at the next run."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.adopt.history import Found
+from ledgerd.adopt.translation import Line, written
+from ledgerd.adopt.vizd_directory import AdoptionRefused
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
+from ledgerd.chain.log.source import LogSource
+from ledgerd.chain.offline.replay import replay
+from ledgerd.history.following import HISTORY_FOLDER, open_history
+from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.config.network import network_of
+from ledgerd.node.config.options.application import OPERATION_HISTORY
+from ledgerd.node.datadir.followers import follow_for_plugins, recording_blocks
+from ledgerd.node.datadir.opening import files_of, space_of
+from ledgerd.node.datadir.state_import import import_state
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.terms import Terms
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
+
+RECORD = "adoption.json"
+CONFIGURATION = "config.ini"
+
+FIRST_BLOCKS = 100
+"""Where a log of another network fails: with its first transactions, or with its schedule."""
+
+Advance = Callable[[int], None]
+
+
+class Record(msgspec.Struct):
+    """What an unfinished adoption was begun with: it goes on only with the same."""
+
+    source: str
+    chain: str
+    snapshot: str
+    log: str
+
+
+class Adoption:
+    """One adoption."""
+
+    def __init__(self, folder: Path, record: Record, found: Found) -> None:
+        self._folder = folder
+        self._record = record
+        self._found = found
+
+    def require_room(self) -> None:
+        """Refuse where the disk is too small, before anything is written.
+
+        Raises:
+            AdoptionRefused: There is too little.
+        """
+        existing = next(place for place in (self._folder, *self._folder.absolute().parents) if place.exists())
+        free = shutil.disk_usage(existing).free
+        if free < self._found.needed_bytes and not self.is_begun():
+            raise AdoptionRefused(
+                f"{existing} has {in_bytes(free)} free, and about {in_bytes(self._found.needed_bytes)} are needed"
+            )
+
+    def is_begun(self) -> bool:
+        """Whether this adoption was begun before, and goes on.
+
+        Raises:
+            AdoptionRefused: The directory holds something else.
+        """
+        if not self._folder.exists() or not any(self._folder.iterdir()):
+            return False
+        try:
+            known = msgspec.json.decode((self._folder / RECORD).read_bytes(), type=Record)
+        except (OSError, msgspec.MsgspecError):
+            raise AdoptionRefused(f"{self._folder} is not empty: name a directory that does not exist yet") from None
+        if known != self._record:
+            raise AdoptionRefused(
+                f"{self._folder} was begun with {known.snapshot or known.log} of {known.source} on {known.chain}: "
+                "give the same again, or another directory"
+            )
+        return True
+
+    def begin(self, lines: list[Line], chain: str) -> None:
+        """Write the record and the configuration, unless that was done before."""
+        if self.is_begun():
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / CONFIGURATION).write_text(written(lines, chain, self._record.source), encoding="utf-8")
+        # Last: a directory with a record has everything before it.
+        (self._folder / RECORD).write_bytes(msgspec.json.encode(self._record))
+
+    def import_snapshot(self) -> None:
+        """Make the state from the snapshot, if there is one and no state yet.
+
+        Raises:
+            SnapshotError: It is damaged.
+        """
+        configuration = self._configuration()
+        files = files_of(configuration)
+        if self._found.snapshot is None or files.exists:
+            return
+        files.make_folders()
+        options = configuration.snapshot
+        terms = Terms(options.pm_legacy_residual, options.knows_pm_meta)
+        import_state(files, self._found.snapshot, network_of(configuration), terms)
+
+    def apply_log(
+        self, progress: Callable[[int, int], AbstractContextManager[Advance]], *, is_trusted: bool
+    ) -> tuple[int, str]:
+        """Apply the blocks that the state does not have yet; returns the head."""
+        with self._opened() as chain:
+            if self._found.log is not None:
+                with (
+                    LogSource(self._found.log, up_to_damage=True) as source,
+                    progress(chain.head_number, source.head_number) as advance,
+                ):
+                    self._apply(chain, source, VERIFIED_BEFORE if is_trusted else Skip.NOTHING, advance)
+            return chain.head_number, chain.head_id.hex()
+
+    def _apply(self, chain: Chain, source: LogSource, skip: SkipFlags, advance: Advance) -> None:
+        try:
+            replay(chain, source, skip=skip, progress=advance)
+        except OperatorError as problem:
+            if chain.head_number >= FIRST_BLOCKS:
+                raise
+            raise AdoptionRefused(f"{problem}: is the log of another network than {self._record.chain}?") from problem
+
+    def end(self) -> None:
+        """From now on the directory is one like any other."""
+        (self._folder / RECORD).unlink()
+
+    def _configuration(self) -> Configuration:
+        given = {"data-dir": [str(self._folder)], "config-file": [str(self._folder / CONFIGURATION)]}
+        return read_configuration(given, Path.cwd())
+
+    @contextmanager
+    def _opened(self) -> Iterator[Chain]:
+        """The chain of our directory, with what its plugins keep."""
+        configuration = self._configuration()
+        chain = Chain.open(
+            self._folder,
+            network_of(configuration),
+            clock=time.monotonic,
+            genesis_time=int(time.time()),
+            checkpoints=dict(configuration.chain.checkpoints),
+            rolling_blocks=configuration.chain.dlt_block_log_max_blocks,
+            space=space_of(configuration),
+        )
+        with chain:
+            follow_for_plugins(chain, configuration)
+            with self._history(chain, configuration), recording_blocks(chain, configuration):
+                yield chain
+
+    @contextmanager
+    def _history(self, chain: Chain, configuration: Configuration) -> Iterator[None]:
+        if OPERATION_HISTORY not in configuration.application.plugins:
+            yield
+            return
+        with open_history(chain, self._folder / HISTORY_FOLDER, configuration.history):
+            yield
+
+
+def in_bytes(count: int) -> str:
+    """A number of bytes for people."""
+    return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{max(1, count >> 20)} MiB"

@@ -1,0 +1,126 @@
+"""The longest sound history in a directory: its block log, or else its newest snapshot and the blocks behind that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.adopt.vizd_directory import AdoptionRefused, VizdDirectory
+from ledgerd.chain.log.source import LogSource
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.build import read_snapshot
+from ledgerd.snapshot.errors import SnapshotError
+
+STATE_OF_EACH_BYTE = 0.5
+"""Bytes of state for a byte of a block log, at most, in the chains that were measured; never below `LEAST_STATE`."""
+
+STATE_OF_SNAPSHOT = 12
+"""The same for a byte of a compressed snapshot."""
+
+LEAST_STATE = 256 << 20
+
+BLOCKS_A_SECOND = 800
+"""Blocks that are checked and applied in a second, about, with a few transactions in each."""
+
+SNAPSHOT_BYTES_A_SECOND = 1 << 20
+"""Bytes of a compressed snapshot that are imported in a second, about."""
+
+
+class Found(NamedTuple):
+    """What a directory begins with here."""
+
+    snapshot: Path | None
+    """Nothing where the block log has everything."""
+    log: Path | None
+    """The blocks from 1 on, or those behind the snapshot."""
+    first: int
+    """The first block that is known whole: 1, or that of the snapshot."""
+    last: int
+    bytes: int
+    """What is read."""
+    torn: int
+    """Bytes at the end of the log that are no whole block, and are left out."""
+
+    @property
+    def needed_bytes(self) -> int:
+        """Room that it takes here, about."""
+        state = self.bytes * (STATE_OF_SNAPSHOT if self.snapshot else STATE_OF_EACH_BYTE)
+        return self.bytes + max(LEAST_STATE, int(state))
+
+    @property
+    def seconds(self) -> int:
+        """Time that it takes, about."""
+        blocks = self.last - self.first + 1
+        imported = self.bytes / SNAPSHOT_BYTES_A_SECOND if self.snapshot else 0
+        return int(blocks / BLOCKS_A_SECOND + imported) + 1
+
+
+def longest(directory: VizdDirectory, say: Callable[[str], None]) -> Found:
+    """Choose; what cannot be used is said.
+
+    Raises:
+        AdoptionRefused: Nothing can.
+    """
+    whole = _of_full_log(directory.full_log, say)
+    later = next(_of_snapshots(directory, say), None)
+    if whole is not None and (later is None or whole.last >= later.last or not whole.torn):
+        return whole
+    if later is None:
+        raise AdoptionRefused(f"{directory.folder} has neither a sound block log nor a sound snapshot: see above why")
+    if whole is not None:
+        say(
+            f"{directory.full_log} is sound up to block {whole.last} alone: the snapshot of block {later.first} is "
+            "taken, which reaches further"
+        )
+    return later
+
+
+def _of_full_log(path: Path | None, say: Callable[[str], None]) -> Found | None:
+    if path is None:
+        return None
+    try:
+        with LogSource(path, up_to_damage=True) as log:
+            if log.first_number == 1 and log.head_number:
+                return Found(None, path, 1, log.head_number, path.stat().st_size - log.torn, log.torn)
+            say(f"{path} has no whole block 1, and is left out")
+    except OperatorError as problem:
+        say(str(problem))
+    return None
+
+
+def _of_snapshots(directory: VizdDirectory, say: Callable[[str], None]) -> Iterator[Found]:
+    """Each sound snapshot, the newest first, with the rolling log where that goes on from it."""
+    for each in directory.snapshots:
+        try:
+            snapshot = read_snapshot(each.path)
+        except SnapshotError as problem:
+            say(f"{each.path} is left out: {problem}")
+            continue
+        number, size = snapshot.head_number, each.path.stat().st_size
+        log = _behind(directory.rolling_log, number, say) or _behind(directory.full_log, number, say)
+        if log is None:
+            yield Found(each.path, None, number, number, size, 0)
+        else:
+            yield Found(each.path, log.path, number, log.last, size + log.bytes, log.torn)
+
+
+class _Behind(NamedTuple):
+    path: Path
+    last: int
+    bytes: int
+    torn: int
+
+
+def _behind(path: Path | None, number: int, say: Callable[[str], None]) -> _Behind | None:
+    """A log that has the block after a snapshot's."""
+    if path is None:
+        return None
+    try:
+        with LogSource(path, up_to_damage=True) as log:
+            if 0 < log.first_number <= number + 1 <= log.head_number:
+                share = (log.head_number - number) / (log.head_number - log.first_number + 1)
+                return _Behind(path, log.head_number, int(path.stat().st_size * share), log.torn)
+    except OperatorError as problem:
+        say(str(problem))
+    return None

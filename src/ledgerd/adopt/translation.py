@@ -1,0 +1,224 @@
+"""The configuration of a `vizd` as one of ours: each line with what becomes of it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.config.given import LOGGING_SECTIONS, ConfigurationError
+from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
+from ledgerd.node.config.options import BY_NAME, SECTIONS
+from ledgerd.node.config.options.application import DEPENDENCIES
+from ledgerd.protocol.secrets import holds_key, without_keys
+
+NEW_PORT = 10
+"""Added to the ports of a running `vizd`, so that both can listen on one machine."""
+
+KEY_OPTIONS = {"private-key", "private-key-file", "emergency-private-key"}
+PRODUCING = {"validator", "enable-stale-production"}
+PLACES = {"snapshot-dir", "shared-file-dir", "block-archive-dir", "data-dir", "config"}
+LISTENING = {
+    "p2p-endpoint",
+    "webserver-http-endpoint",
+    "webserver-ws-endpoint",
+    "rpc-endpoint",
+    "snapshot-serve-endpoint",
+    "metrics-endpoint",
+}
+
+
+RENAMED_PLUGINS = {"witness": "validator", "witness_api": "validator_api", "witness_guard": "validator_guard"}
+
+
+class Fate(Enum):
+    """What becomes of an option."""
+
+    SAME = "same"
+    RENAMED = "named otherwise"
+    CHANGED = "changed"
+    NOT_NEEDED = "not needed here"
+    NOT_TAKEN = "not taken over"
+    UNKNOWN = "unknown"
+
+
+class Line(NamedTuple):
+    """An option of the old file, and the line for it in ours."""
+
+    number: int
+    """Where it stands in the old file."""
+    name: str
+    fate: Fate
+    reason: str
+    written: str = ""
+    """The line in our file; empty where there is none."""
+    section: str = ""
+    """The section of logging that it stands in."""
+
+
+def translate(text: str, port_offset: int) -> list[Line]:
+    """What becomes of each line of a configuration file, in its order."""
+    lines = [line for entry in _entries(text) for line in _lines_of(entry, port_offset)]
+    return sorted(lines, key=lambda line: line.number)
+
+
+def _entries(text: str) -> Iterator[IniEntry]:
+    """The options of a file; a line that is none does not hide the others."""
+    rest = text.split("\n")
+    while True:
+        try:
+            yield from parse_ini("\n".join(rest))
+        except InvalidLine as problem:
+            yield IniEntry(problem.number, "", "", "")
+            rest[problem.number - 1] = ""
+        else:
+            return
+
+
+def _lines_of(entry: IniEntry, port_offset: int) -> Iterator[Line]:
+    """One line, or for plugins one for each."""
+    if entry.key == "plugin" and not entry.section:
+        for name in entry.value.replace(",", " ").split():
+            yield _plugin_line(entry.line, name)
+        return
+    yield _line_of(entry, port_offset)
+
+
+def _plugin_line(number: int, name: str) -> Line:
+    present = RENAMED_PLUGINS.get(name, name)
+    if present not in DEPENDENCIES:
+        return Line(number, f"plugin {name}", Fate.UNKNOWN, "ours has no such plugin")
+    fate, reason = (Fate.SAME, "") if present == name else (Fate.RENAMED, f"{name} is an older name")
+    return Line(number, f"plugin {name}", fate, reason, f"plugin = {present}")
+
+
+def _line_of(entry: IniEntry, port_offset: int) -> Line:
+    number, name, value = entry.line, entry.key, entry.value
+    if not name:
+        return Line(number, f"line {number}", Fate.UNKNOWN, "it is no option, and no section")
+    if f"{entry.section}.".startswith(LOGGING_SECTIONS):
+        return Line(number, entry.full_key, Fate.SAME, "", f"{name} = {value}", entry.section)
+    option = BY_NAME.get(name)
+    if option is None:
+        # The value is not shown: options of old programs hold passwords too.
+        return Line(number, entry.full_key, Fate.UNKNOWN, "ours has no such option")
+    if option.without_meaning or option.command_line_only:
+        return Line(number, name, Fate.NOT_NEEDED, option.without_meaning or "it belongs on the command line")
+    if not value:
+        return Line(number, name, Fate.NOT_NEEDED, "it has no value, so the default holds")
+    present = PRESENT.get(name, name)
+    if reason := _refusal(present, value):
+        return Line(number, name, Fate.NOT_TAKEN, reason)
+    if present in LISTENING and port_offset and (moved := _moved(value, port_offset)):
+        reason = f"so that both listen on this machine; the other is at {value}"
+        return Line(number, name, Fate.CHANGED, reason, f"{present} = {moved}")
+    fate, reason = (Fate.SAME, "") if present == name else (Fate.RENAMED, f"{name} is an older name")
+    return Line(number, name, fate, reason, f"{present} = {value}")
+
+
+def _refusal(name: str, value: str) -> str:
+    """Why an option is not taken over, whatever its value; empty for most."""
+    if name in KEY_OPTIONS or holds_key(value):
+        return "keys are not copied: `ledgerd adopt --validator` says when to move one"
+    if name in PRODUCING:
+        return "only one node may sign for a validator: `ledgerd adopt --validator` says when this one may"
+    return "a place of the other program: ours keeps its files in its own directory" if name in PLACES else ""
+
+
+PRESENT = {
+    older: option.name for section in SECTIONS.values() for option in section.options for older in option.older_names
+}
+"""The present name of an option, by each of its older names."""
+
+
+def _moved(endpoint: str, offset: int) -> str:
+    """An endpoint with another port; empty where it has none."""
+    host, colon, port = endpoint.rpartition(":")
+    if not colon or not port.isdecimal():
+        return ""
+    moved = int(port) + offset
+    return f"{host}:{moved}" if 0 < moved < 1 << 16 else ""
+
+
+def accepted(lines: Sequence[Line], chain: str) -> list[Line]:
+    """The lines with those taken out whose values our program refuses, with its reason.
+
+    The configuration is read as the node will read it.
+
+    Raises:
+        ConfigurationError: The network cannot be read.
+    """
+    current = list(lines)
+    with TemporaryDirectory() as place:
+        trial = Path(place) / "config.ini"
+        while True:
+            text, places = _numbered(current, chain)
+            trial.write_text(text, encoding="utf-8")
+            try:
+                read_configuration({"data-dir": [place], "config-file": [str(trial)]}, Path(place))
+            except ConfigurationError as problem:
+                refused = _refused(problem.problems, trial, places)
+                if not refused:
+                    raise
+                for index, reason in refused.items():
+                    current[index] = current[index]._replace(fate=Fate.NOT_TAKEN, reason=reason, written="")
+            else:
+                return current
+
+
+def _refused(problems: Iterable[str], trial: Path, places: dict[int, int]) -> dict[int, str]:
+    """The lines that are refused, by their index, and why."""
+    found = {}
+    for text in problems:
+        place, _, reason = text.removeprefix(f"{trial}:").partition(": ")
+        if place.isdecimal() and int(place) in places:
+            found[places[int(place)]] = without_keys(reason)
+    return found
+
+
+def _numbered(lines: Sequence[Line], chain: str) -> tuple[str, dict[int, int]]:
+    """The text of our file, and for each line of it the index of what it was made from."""
+    text = written(lines, chain, "")
+    places, wanted = {}, [index for index, line in enumerate(lines) if line.written]
+    wanted.sort(key=lambda index: bool(lines[index].section))
+    for number, row in enumerate(text.split("\n"), start=1):
+        if wanted and row == lines[wanted[0]].written:
+            places[number] = wanted.pop(0)
+    return text, places
+
+
+def written(lines: Sequence[Line], chain: str, source: str) -> str:
+    """Our configuration file."""
+    head = [
+        f"# The configuration of a ledgerd node, made by `ledgerd adopt` from {source}." if source else "#",
+        "# Above each line stands what became of the line of that file, and why.",
+        "",
+        "# ours: the network",
+        f"chain = {chain}",
+        "",
+    ]
+    plain = [line for line in lines if not line.section]
+    for line in plain:
+        head += [_comment(line), *([line.written] if line.written else []), ""]
+    section = ""
+    for line in (line for line in lines if line.section):
+        if line.section != section:
+            section = line.section
+            head += [f"[{section}]"]
+        head += [_comment(line), line.written] if line.written else [_comment(line)]
+    return "\n".join(head) + "\n"
+
+
+def _comment(line: Line) -> str:
+    reason = f": {line.reason}" if line.reason else ""
+    return f"# line {line.number}, {line.name}: {line.fate.value}{reason}".replace("\n", " ")
+
+
+def summary(lines: Sequence[Line]) -> Iterator[str]:
+    """A line for people on each option that is not the same."""
+    same = sum(line.fate is Fate.SAME for line in lines)
+    yield f"{same} lines stay the same"
+    yield from (_comment(line).removeprefix("# ") for line in lines if line.fate is not Fate.SAME)

@@ -1,0 +1,124 @@
+"""`ledgerd adopt`: makes a data directory of ours from that of a `vizd`, which is only read."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ledgerd.cli.progress import Advance, progress
+
+if TYPE_CHECKING:
+    from ledgerd.adopt.adoption import Adoption
+    from ledgerd.adopt.history import Found
+    from ledgerd.adopt.translation import Line
+    from ledgerd.adopt.vizd_directory import VizdDirectory
+
+PORTS = 10
+MAINNET = "mainnet"
+
+
+def add_to(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command."""
+    arguments = commands.add_parser(
+        "adopt",
+        help="make a data directory from that of a vizd, which is not changed",
+        description="Reads the block log, or the newest snapshot and the blocks behind it, and the configuration of a "
+        "vizd, and makes a data directory for ledgerd elsewhere. Killed, it goes on when it is run again.",
+    )
+    arguments.add_argument("directory", type=Path, metavar="DIR", help="the data directory of a vizd that is stopped")
+    arguments.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the directory to make")
+    arguments.add_argument(
+        "--chain", default=MAINNET, metavar="mainnet|testnet|FILE", help=f"the network (default: {MAINNET})"
+    )
+    arguments.add_argument(
+        "--port-offset",
+        type=int,
+        default=PORTS,
+        metavar="N",
+        help=f"added to the ports, so that both programs can listen on this machine (default: {PORTS}; 0: the same)",
+    )
+    arguments.add_argument(
+        "--trust-log",
+        action="store_true",
+        help="omit checks of signatures, authorities and merkle roots, for a log that your own vizd has checked",
+    )
+    arguments.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    arguments.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Adopt a directory."""
+    from ledgerd.adopt.adoption import Adoption, Record  # noqa: PLC0415 - none is loaded for `--help`
+    from ledgerd.adopt.history import longest  # noqa: PLC0415
+    from ledgerd.adopt.vizd_directory import look, require_elsewhere, require_unused  # noqa: PLC0415
+
+    directory = look(chosen.directory)
+    require_elsewhere(chosen.directory, chosen.data_dir)
+    require_unused(chosen.directory)
+    chain = str(Path(chosen.chain).absolute()) if Path(chosen.chain).is_file() else chosen.chain
+    found = longest(directory, _say)
+    record = Record(str(chosen.directory.absolute()), chain, str(found.snapshot or ""), str(found.log or ""))
+    adoption = Adoption(chosen.data_dir, record, found)
+    goes_on = adoption.is_begun()
+    _tell(found)
+    if not goes_on:
+        adoption.require_room()
+    lines = _translated(directory, chosen, chain)
+    if chosen.dry_run:
+        return 0
+    adoption.begin(lines, chain)
+    _carry_out(adoption, found, is_trusted=chosen.trust_log)
+    require_unused(chosen.directory)
+    adoption.end()
+    _say(f"start it: ledgerd --data-dir {chosen.data_dir}")
+    return 0
+
+
+def _carry_out(adoption: Adoption, found: Found, *, is_trusted: bool) -> None:
+    if found.snapshot is not None:
+        _say(f"importing {found.snapshot}")
+        adoption.import_snapshot()
+
+    def shown(done: int, last: int) -> AbstractContextManager[Advance]:
+        return progress("applying", last, done=done)
+
+    number, name = adoption.apply_log(shown, is_trusted=is_trusted)
+    _say(f"adopted: head block {number} {name}")
+
+
+def _tell(found: Found) -> None:
+    """Say what is read, and what it takes, before it begins."""
+    from ledgerd.adopt.adoption import in_bytes  # noqa: PLC0415
+
+    if found.snapshot is not None:
+        behind = f", and blocks {found.first + 1:,} to {found.last:,} of {found.log}" if found.log else ""
+        _say(f"history: the snapshot of block {found.first:,}, {found.snapshot}{behind}")
+    else:
+        _say(f"history: blocks 1 to {found.last:,} of {found.log}")
+    if found.torn:
+        _say(f"the last {found.torn:,} bytes of {found.log} are no whole block: they are left out here, and stay there")
+    minutes = max(1, round(found.seconds / 60))
+    _say(f"it takes about {in_bytes(found.needed_bytes)} of disk, and about {minutes:,} minutes")
+
+
+def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str) -> list[Line]:
+    """The lines of the configuration; what is not the same is said."""
+    from ledgerd.adopt.translation import accepted, summary, translate  # noqa: PLC0415
+
+    if directory.configuration is None:
+        _say(f"there is no config.ini in {directory.folder}: ours has the defaults, and listens nowhere")
+        return []
+    text = directory.configuration.read_text(encoding="utf-8", errors="replace")
+    lines = accepted(translate(text, chosen.port_offset), chain)
+    _say(f"{directory.configuration}:")
+    for words in summary(lines):
+        _say(f"  {words}")
+    return lines
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""Comparing what two nodes say of the chain, over JSON-RPC."""

@@ -1,0 +1,133 @@
+"""One question to both nodes, until their answers are equal or differ at one head of both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ledgerd.codec.json_text import Json
+from ledgerd.compare.difference import ABSENT, Difference, differences
+from ledgerd.compare.errors import NotComparable
+from ledgerd.compare.heads import Head, head_of
+from ledgerd.compare.node import Answer, ComparedNode
+from ledgerd.compare.reads import Read
+
+ATTEMPTS = 8
+"""Times that a question is asked while the answers differ at one head: what differs by the mempool alone, which is in
+the answers too, is gone after a block."""
+
+PAUSE = 1.0
+"""Seconds between two attempts."""
+
+LONGEST_WAIT = 60.0
+"""Seconds until both nodes must have stood at one head."""
+
+
+PLACE_OF_ITS_OWN = {"database_api.get_dynamic_global_properties": {"earliest_available_block_num"}}
+"""Fields that tell of the node, not of the chain."""
+
+
+class Found(NamedTuple):
+    """A question that the nodes answer differently, at a head that both have."""
+
+    question: str
+    difference: Difference
+    head: Head
+
+
+class Compared(NamedTuple):
+    """The answer of both, or the difference between the two."""
+
+    value: Json
+    found: Found | None = None
+
+
+class Pair:
+    """Two nodes."""
+
+    def __init__(
+        self,
+        first: ComparedNode,
+        second: ComparedNode,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.first = first
+        self.second = second
+        self.one_sided: dict[str, str] = {}
+        """Fields that one node alone answers, where the versions differ: method and field, and the node."""
+        self.allows_one_sided = False
+        self._clock = clock
+        self._sleep = sleep
+
+    def common_head(self) -> Head:
+        """The head of both, once it is the same.
+
+        Raises:
+            NotComparable: They do not stand at the same block within a minute.
+        """
+        deadline = self._clock() + LONGEST_WAIT
+        while True:
+            one, other = head_of(self.first), head_of(self.second)
+            if one.id == other.id:
+                return one
+            if self._clock() >= deadline:
+                raise NotComparable(
+                    f"the nodes never stand at the same block: {self.first.url} is at block {one.number} {one.id}, "
+                    f"{self.second.url} at block {other.number} {other.id}; wait until both follow the network"
+                )
+            self._sleep(PAUSE / 4)
+
+    def compare(self, read: Read) -> Compared:
+        """Ask both, again and again while their answers differ, since their heads and mempools may."""
+        answers = self._asked(read)
+        if self._difference(read, *answers) is None:
+            return Compared(answers[0].value)
+        found = None
+        for attempt in range(ATTEMPTS):
+            before = self.common_head()
+            answers = self._asked(read)
+            after = head_of(self.first), head_of(self.second)
+            difference = self._difference(read, *answers)
+            if difference is None:
+                return Compared(answers[0].value)
+            if after[0].id == before.id == after[1].id:
+                found = Found(read.words, difference, before)
+            if attempt + 1 < ATTEMPTS:
+                self._sleep(PAUSE)
+        if found is None:
+            raise NotComparable(f"the heads of the nodes move faster than {read.words} is answered")
+        return Compared(None, found)
+
+    def has(self, read: Read) -> bool:
+        """Whether both nodes have the method of a question."""
+        return not any(answer.is_missing for answer in self._asked(read))
+
+    def _asked(self, read: Read) -> tuple[Answer, Answer]:
+        call = (read.api, read.method, read.arguments)
+        return self.first.ask(*call), self.second.ask(*call)
+
+    def _difference(self, read: Read, one: Answer, other: Answer) -> Difference | None:
+        if one.error or other.error:
+            if one.error == other.error:
+                return None
+            return Difference("the answer", _error_words(one), _error_words(other))
+        own = PLACE_OF_ITS_OWN.get(f"{read.api}.{read.method}", set())
+        for each in differences(one.value, other.value):
+            if each.place in own:
+                continue
+            if not self.allows_one_sided or ABSENT not in (each.first, each.second):
+                return each
+            node = self.first if each.second == ABSENT else self.second
+            self.one_sided[f"{read.api}.{read.method}: {_field_of(each.place)}"] = node.url
+        return None
+
+
+def _error_words(answer: Answer) -> str:
+    return f"the error {answer.error.splitlines()[-1][:200]!r}" if answer.error else "a result"
+
+
+def _field_of(place: str) -> str:
+    """The last field of a place, without the positions in lists."""
+    return place.rpartition(".")[2]

@@ -1,0 +1,75 @@
+"""The ids of the latest irreversible blocks of two nodes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ledgerd.codec.json_text import Json
+from ledgerd.compare.asking import Found, Pair
+from ledgerd.compare.difference import Difference, shown
+from ledgerd.compare.heads import BLOCK_ID, Head, head_of
+from ledgerd.compare.node import ComparedNode
+
+IDS = 1_000
+"""Ids that are compared, up to the last irreversible block."""
+
+
+class ComparedBlocks(NamedTuple):
+    """The blocks that were compared."""
+
+    first: int
+    id: str
+    """The id of the last one."""
+    found: Found | None = None
+
+
+def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
+    """Compare the ids of a thousand blocks, or of as many as both nodes keep.
+
+    Raises:
+        NotComparable: A node lacks blocks in the middle, or names ids that do not fit their numbers.
+    """
+    first = max(_first_kept(pair.first, last), _first_kept(pair.second, last))
+    name = ""
+    heads = head_of(pair.first), head_of(pair.second)
+    for number in range(last, first - 1, -1):
+        one, other = (id_of(node, number, head) for node, head in zip((pair.first, pair.second), heads, strict=True))
+        if one != other:
+            difference = Difference(f"the id of block {number}", shown(one), shown(other))
+            return ComparedBlocks(first, "", Found("the blocks", difference, Head(last, name, last)))
+        name = name or one
+    return ComparedBlocks(first, name)
+
+
+def id_of(node: ComparedNode, number: int, head: Head) -> str:
+    """The id of an irreversible block: what the block above it names, or the node as its head."""
+    header = _header(node, number + 1) if head.number > number else None
+    name: Json = header.get("previous") if isinstance(header, dict) else None
+    if head.number == number:
+        name = head.id
+    if not isinstance(name, str) or not BLOCK_ID.fullmatch(name) or int(name[:8], 16) != number:
+        raise node.fault(f"has no block {number}, or names {shown(name)} as its id")
+    return name
+
+
+def keeps_all(node: ComparedNode) -> bool:
+    """Whether a node has the first block of the chain."""
+    return _header(node, 1) is not None
+
+
+def _header(node: ComparedNode, number: int) -> Json:
+    return node.value("database_api", "get_block_header", number)
+
+
+def _first_kept(node: ComparedNode, last: int) -> int:
+    """The first of the latest thousand blocks that a node has; found by halving, as it keeps all from some one on."""
+    low, high = max(1, last - IDS + 1), last
+    if _header(node, high) is None and high:
+        raise node.fault(f"does not have block {high}, which it says is irreversible")
+    while low < high:
+        middle = (low + high) // 2
+        if _header(node, middle) is None:
+            low = middle + 1
+        else:
+            high = middle
+    return low

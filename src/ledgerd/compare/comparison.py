@@ -1,0 +1,182 @@
+"""The comparison of two nodes: blocks, supply, schedule, accounts and random reads, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+from typing import NamedTuple
+
+from ledgerd.codec.json_text import Json
+from ledgerd.compare.asking import Found, Pair
+from ledgerd.compare.blocks import compare_blocks, keeps_all
+from ledgerd.compare.errors import NotComparable
+from ledgerd.compare.heads import head_of, require_block
+from ledgerd.compare.node import ComparedNode
+from ledgerd.compare.reads import Read, comparable, random_read
+from ledgerd.compare.seen import Seen
+from ledgerd.rpc.call.declarations import Api, Method
+
+NAMES_A_PAGE = 1_000
+ACCOUNTS_A_PAGE = 100
+
+BLOCKS_FOR_TRANSACTIONS = 50
+"""Random blocks in which ids of transactions are looked for."""
+
+HISTORIES = frozenset({"account_history", "operation_history", "custom_protocol_api", "block_info", "account_by_key"})
+"""APIs that answer from what a node has seen since it began: compared where both have every block."""
+
+STATE = (
+    Read("database_api", "get_dynamic_global_properties", []),
+    Read("validator_api", "get_validator_schedule", []),
+    Read("validator_api", "get_active_validators", []),
+    Read("database_api", "get_chain_properties", []),
+    Read("database_api", "get_hardfork_version", []),
+    Read("database_api", "get_next_scheduled_hardfork", []),
+    Read("database_api", "get_account_count", []),
+)
+"""Questions about the whole chain: supply, schedule, properties, hardforks."""
+
+
+class Scope(NamedTuple):
+    """How much is compared."""
+
+    seed: int
+    reads: int
+    """Random reads of each API."""
+    skipped: frozenset[str] = frozenset()
+    """APIs that are left out."""
+
+
+class Comparison:
+    """One comparison, stage by stage; each says a line at its end."""
+
+    def __init__(self, pair: Pair, apis: Sequence[Api], scope: Scope, say: Callable[[str], None]) -> None:
+        self._pair = pair
+        self._methods = {name: each for name, each in comparable(apis).items() if name not in scope.skipped}
+        self._scope = scope
+        self._random = Random(scope.seed)  # noqa: S311 - a seed that is printed, so that a run can be repeated
+        self._say = say
+        self._seen = Seen(0)
+        self.irreversible = 0
+        """The highest block that is irreversible at both when the comparison begins."""
+        self.id = ""
+
+    def run(self) -> Found | None:
+        """The first difference; nothing where the nodes are equal.
+
+        Raises:
+            NotComparable: One of them does not answer, contradicts itself, or is of another chain.
+        """
+        self._compare_versions()
+        heads = []
+        for node in self._nodes:
+            head = head_of(node)
+            require_block(node, head)
+            heads.append(head)
+        self.irreversible = min(head.irreversible for head in heads)
+        stages = (self._blocks, self._state, self._accounts, self._reads)
+        return next((found for stage in stages if (found := stage()) is not None), None)
+
+    @property
+    def _nodes(self) -> tuple[ComparedNode, ComparedNode]:
+        return self._pair.first, self._pair.second
+
+    def _compare_versions(self) -> None:
+        first, second = (node.value("database_api", "get_config") for node in self._nodes)
+        for name in ("CHAIN_ID", "CHAIN_NAME"):
+            if _field(first, name) != _field(second, name):
+                raise NotComparable(
+                    f"the nodes are of different chains: {name} is {_field(first, name)} at {self._pair.first.url}, "
+                    f"{_field(second, name)} at {self._pair.second.url}"
+                )
+        one, other = _field(first, "CHAIN_VERSION"), _field(second, "CHAIN_VERSION")
+        self._pair.allows_one_sided = one != other
+        if one != other:
+            self._say(f"the versions differ, {one} and {other}: fields that one alone answers are listed at the end")
+
+    def _blocks(self) -> Found | None:
+        compared = compare_blocks(self._pair, self.irreversible)
+        if compared.found is not None:
+            return compared.found
+        self.id = compared.id
+        self._seen = Seen(self.irreversible, compared.first)
+        self._say(f"blocks {compared.first:,} to {self.irreversible:,}: the same ids")
+        return None
+
+    def _state(self) -> Found | None:
+        for read in STATE:
+            if read.api in self._scope.skipped or not self._pair.has(read):
+                continue
+            compared = self._pair.compare(read)
+            if compared.found is not None:
+                return compared.found
+        self._say("supply, schedule, properties, hardforks: equal")
+        return None
+
+    def _accounts(self) -> Found | None:
+        """Every account, by pages of names; `lookup_accounts` begins with the last name of the page before."""
+        after, count = "", 0
+        while True:
+            page = self._pair.compare(Read("database_api", "lookup_accounts", [after, NAMES_A_PAGE]))
+            if page.found is not None:
+                return page.found
+            given = page.value if isinstance(page.value, list) else []
+            names = [str(name) for name in given if name != after]
+            for names_ in _in_pages(names):
+                accounts = self._pair.compare(Read("database_api", "get_accounts", [names_]))
+                if accounts.found is not None:
+                    return accounts.found
+                for account in accounts.value if isinstance(accounts.value, list) else []:
+                    self._seen.add_account(account)
+            count += len(names)
+            if len(given) < NAMES_A_PAGE:
+                break
+            after = names[-1]
+        self._say(f"{count:,} accounts: equal")
+        return None
+
+    def _reads(self) -> Found | None:
+        self._find_transactions()
+        for api, methods in self._methods.items():
+            if api in HISTORIES and not all(map(keeps_all, self._nodes)):
+                self._say(f"{api}: not compared, since one of the nodes does not have every block")
+                continue
+            asked = 0
+            shared = [each for each in methods if self._is_shared(each)]
+            for read in self._made(shared):
+                found = self._pair.compare(read).found
+                if found is not None:
+                    return found
+                asked += 1
+            self._say(f"{api}: {asked:,} reads of {len(shared)} methods are equal" if shared else f"{api}: not at both")
+        return None
+
+    def _is_shared(self, method: Method) -> bool:
+        """Whether both nodes have a method, asked with arguments that it takes."""
+        read = random_read(method, self._seen, self._random)
+        return read is not None and self._pair.has(read)
+
+    def _made(self, methods: Sequence[Method]) -> Iterator[Read]:
+        for _ in range(self._scope.reads if methods else 0):
+            read = random_read(self._random.choice(methods), self._seen, self._random)
+            if read is not None:
+                yield read
+
+    def _find_transactions(self) -> None:
+        """Ids of transactions, for the reads that take one; only the first node is asked."""
+        for _ in range(BLOCKS_FOR_TRANSACTIONS):
+            number = self._seen.block(self._random)
+            answer = self._pair.first.ask("operation_history", "get_ops_in_block", [number, False])
+            if answer.is_missing:
+                return
+            for operation in answer.value if isinstance(answer.value, list) else []:
+                self._seen.add_transaction(operation)
+
+
+def _field(config: Json, name: str) -> Json:
+    return config.get(name) if isinstance(config, dict) else None
+
+
+def _in_pages(names: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(names), ACCOUNTS_A_PAGE):
+        yield names[start : start + ACCOUNTS_A_PAGE]

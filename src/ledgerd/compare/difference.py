@@ -1,0 +1,60 @@
+"""The first difference of two JSON values, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ledgerd.codec.json_text import Json
+
+LONGEST = 120
+"""Characters of a value that are printed."""
+
+
+class Difference(NamedTuple):
+    """A place in an answer, and the value of each node there."""
+
+    place: str
+    first: str
+    second: str
+
+    def words(self, first: str, second: str) -> str:
+        """The difference between two nodes, by their names."""
+        where = f"{self.place} is " if self.place else ""
+        return f"{where}{self.first} at {first}, {self.second} at {second}"
+
+
+ABSENT = "absent"
+
+
+def differences(first: Json, second: Json, place: str = "") -> Iterator[Difference]:
+    """Where two values differ, in the order of the first."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        yield from _of_records(first, second, place)
+    elif isinstance(first, list) and isinstance(second, list):
+        for index, (one, other) in enumerate(zip(first, second, strict=False)):
+            yield from differences(one, other, f"{place}[{index}]")
+        if len(first) != len(second):
+            yield Difference(f"the length of {place or 'the list'}", str(len(first)), str(len(second)))
+    elif type(first) is not type(second) or first != second:
+        yield Difference(place, shown(first), shown(second))
+
+
+def _of_records(first: dict[str, Json], second: dict[str, Json], place: str) -> Iterator[Difference]:
+    for name, one in first.items():
+        inner = f"{place}.{name}" if place else name
+        if name in second:
+            yield from differences(one, second[name], inner)
+        else:
+            yield Difference(inner, shown(one), ABSENT)
+    for name, other in second.items():
+        if name not in first:
+            yield Difference(f"{place}.{name}" if place else name, ABSENT, shown(other))
+
+
+def shown(value: Json) -> str:
+    """A value for people, cut, and without control characters."""
+    text = json.dumps(value, ensure_ascii=False)
+    text = "".join(each if each.isprintable() else "?" for each in text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -1,0 +1,137 @@
+"""One of the nodes that are compared: its JSON-RPC over HTTP, bounded in size, time and rate."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+from urllib.parse import urlsplit
+
+from ledgerd.codec.json_text import Json
+from ledgerd.compare.errors import NotComparable
+from ledgerd.compare.pace import Pace
+
+SECONDS = 30.0
+"""Timeout of one request."""
+
+LONGEST_ANSWER = 64 << 20
+"""Bytes of an answer. The largest page of accounts has a tenth of it."""
+
+MISSING = "Could not find "
+"""How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""
+
+SHOWN = 200
+"""Characters of a foreign text that are printed."""
+
+
+class Answer(NamedTuple):
+    """A result or an error."""
+
+    value: Json
+    """The result; nothing where there is an error."""
+    error: str = ""
+    """The message of the error."""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the node does not have the method."""
+        return MISSING in self.error
+
+
+class _Address(NamedTuple):
+    scheme: str
+    hostname: str
+    port: int | None
+    path: str
+
+
+class ComparedNode:
+    """A node at an address."""
+
+    def __init__(self, url: str, pace: Pace) -> None:
+        self.url = url
+        self._pace = pace
+        parts = _checked(url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
+        self._path = parts.path or "/"
+        self.requests = 0
+
+    def ask(self, api: str, method: str, arguments: Sequence[object]) -> Answer:
+        """The answer to one request.
+
+        Raises:
+            NotComparable: There is none, or it is no JSON-RPC.
+        """
+        self._pace.wait()
+        self.requests += 1
+        request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": 1}
+        # Texts of the chain need not be UTF-8: what is not stays as it is, so that it can be compared.
+        body = self._answered(json.dumps(request).encode()).decode("utf-8", "surrogateescape")
+        try:
+            envelope = json.loads(body)
+        except (ValueError, RecursionError) as problem:
+            raise self.fault(f"answers {api}.{method} with something that is not JSON") from problem
+        if isinstance(envelope, dict) and isinstance(failure := envelope.get("error"), dict):
+            return Answer(None, str(failure.get("message", "")).strip() or "an error without a message")
+        if not isinstance(envelope, dict) or "result" not in envelope:
+            raise self.fault(f"answers {api}.{method} with neither a result nor an error")
+        return Answer(envelope["result"])
+
+    def value(self, api: str, method: str, *arguments: object) -> Json:
+        """A result, parsed; an error is one of the node."""
+        answer = self.ask(api, method, arguments)
+        if answer.error:
+            raise self.fault(f"answers {api}.{method} with an error: {answer.error[:SHOWN]}")
+        return answer.value
+
+    def fault(self, what: str) -> NotComparable:
+        """What is wrong with this node."""
+        return NotComparable(f"{self.url} {what}")
+
+    def _answered(self, body: bytes) -> bytes:
+        """The body of the answer; a connection that was closed between two requests is opened again."""
+        is_new = self._connection.sock is None
+        try:
+            return self._posted(body)
+        except (OSError, http.client.HTTPException) as problem:
+            self._connection.close()
+            if is_new:
+                raise self.fault(f"gives no answer: {problem or type(problem).__name__}") from problem
+        try:
+            return self._posted(body)
+        except (OSError, http.client.HTTPException) as problem:
+            self._connection.close()
+            raise self.fault(f"gives no answer any more: {problem or type(problem).__name__}") from problem
+
+    def _posted(self, body: bytes) -> bytes:
+        self._connection.request("POST", self._path, body, {"Content-Type": "application/json"})
+        response = self._connection.getresponse()
+        answer = response.read(LONGEST_ANSWER + 1)
+        if len(answer) > LONGEST_ANSWER:
+            self._connection.close()
+            raise self.fault(f"sends an answer of more than {LONGEST_ANSWER:,} bytes")
+        if response.status != http.client.OK and not answer.startswith(b"{"):
+            raise self.fault(f"answers with HTTP status {response.status} {response.reason[:SHOWN]}")
+        return answer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+
+def _checked(url: str) -> _Address:
+    """The parts of an address of a node."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as problem:
+        raise NotComparable(f"{url} is no address of a node: {problem}") from problem
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise NotComparable(f"{url} is no address of a node: write http://HOST:PORT or https://HOST:PORT")
+    if parts.username or parts.password:
+        raise NotComparable("an address with a user name or a password is not taken, since it would be printed")
+    return _Address(parts.scheme, parts.hostname, port, parts.path)

@@ -1,0 +1,152 @@
+"""Random reads of every API, made from the declarations: a new method is there by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
+from typing import NamedTuple
+
+from ledgerd.compare.seen import Seen
+from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
+
+NOT_COMPARED = {
+    "database_api.get_config": "constants of the program, compared by version at the beginning",
+    "database_api.get_database_info": "the memory of the machine",
+    "database_api.get_dynamic_global_properties": "asked at every comparison of heads",
+    "prediction_market_api.get_market_kline": "kept since the start of the node that is asked",
+    "prediction_market_api.get_market_meta": "kept since the start of the node that is asked",
+    "prediction_market_api.get_market_categories": "counted since the start of the node that is asked",
+    "prediction_market_api.get_category_tag_counts": "counted since the start of the node that is asked",
+    "prediction_market_api.list_markets_by_category": "by metadata kept since the start of the node that is asked",
+}
+"""Reads that two sound nodes may answer differently, and why."""
+
+Maker = Callable[[Seen, Random], object]
+
+
+def _one_of(*values: object) -> Maker:
+    return lambda _seen, random: random.choice(values)
+
+
+def _names(seen: Seen, random: Random) -> object:
+    return [seen.name(random) for _ in range(random.randint(0, 20))]
+
+
+def _keys(seen: Seen, random: Random) -> object:
+    return [seen.key(random) for _ in range(random.randint(1, 3))] if seen.keys else None
+
+
+def _ids(seen: Seen, random: Random) -> object:
+    return [seen.id(random) for _ in range(random.randint(0, 10))]
+
+
+def _prefix(seen: Seen, random: Random) -> object:
+    return seen.name(random)[: random.randint(0, 2)]
+
+
+NAME: Maker = Seen.name
+KEY: Maker = Seen.key
+ID: Maker = Seen.id
+BLOCK: Maker = Seen.block
+
+MAKERS: Mapping[str, Maker] = {
+    "account": NAME,
+    "block_num": BLOCK,
+    "category": _one_of("", "sports", "crypto", "politics"),
+    "collateral": _one_of(1, 1_000, 1_000_000),
+    "count": _one_of(1, 2, 10),
+    "creator": NAME,
+    "custom_protocol_id": _one_of("V", "follow", "none"),
+    "escrow_id": ID,
+    "event": _one_of("", "e1"),
+    "from": _one_of(0, 0, 1, 10, 100),
+    "id": ID,
+    "ids": _ids,
+    "invite_key": KEY,
+    "key": KEY,
+    "keys": _keys,
+    "limit": _one_of(1, 2, 10, 50, 100),
+    "lower_bound_name": NAME,
+    "market": ID,
+    "name_prefix": _prefix,
+    "names": _names,
+    "offset": _one_of(0, 0, 1, 10),
+    "only_virtual": _one_of(False, True),
+    "open_only": _one_of(False, True),
+    "oracle": NAME,
+    "order": _one_of("newest", "oldest"),
+    "outcome_index": _one_of(0, 1, 2),
+    "owner": NAME,
+    "position": ID,
+    "request_id": ID,
+    "sender": NAME,
+    "show_risky": _one_of(False, True),
+    "signers": _keys,
+    "start_block_num": BLOCK,
+    "status": _one_of(0, 1, 2, 3, 4, 5),
+    "subscriber": NAME,
+    "transaction_id": Seen.transaction,
+    "votes_count": _one_of(-1, 0, 10),
+}
+"""How an argument is chosen, by the name of the parameter."""
+
+BY_METHOD: Mapping[str, Maker] = {
+    "account_history.get_account_history.from": _one_of(-1, -1, 10, 100),
+    "database_api.get_expiring_vesting_delegations.start": _one_of("1970-01-01T00:00:00", "2030-01-01T00:00:00"),
+    "database_api.get_key_history.start": _one_of(0, 1, 10),
+    "database_api.get_proposed_transactions.start": _one_of(0, 1),
+    "database_api.get_vesting_delegations.start": NAME,
+    "database_api.get_vesting_delegations.type": _one_of("delegated", "received"),
+    "database_api.get_withdraw_routes.type": _one_of("incoming", "outgoing", "all"),
+    "validator_api.get_validators_by_counted_vote.start": NAME,
+    "validator_api.get_validators_by_vote.start": NAME,
+}
+"""The same for parameters whose name says too little."""
+
+
+class Read(NamedTuple):
+    """A question for both nodes."""
+
+    api: str
+    method: str
+    arguments: list[object]
+
+    @property
+    def words(self) -> str:
+        """The call as people write it."""
+        return f"{self.api}.{self.method}({', '.join(map(repr, self.arguments))})"
+
+
+def comparable(apis: Iterable[Api]) -> dict[str, list[Method]]:
+    """The methods that only read, by API, whose answers both nodes should share."""
+    found: dict[str, list[Method]] = {}
+    for api in apis:
+        for method in api:
+            if method.answering is Answering.AT_ONCE and method.full_name not in NOT_COMPARED and is_made(method):
+                found.setdefault(api.name, []).append(method)
+    return found
+
+
+def is_made(method: Method) -> bool:
+    """Whether arguments can be made for a method; not where it takes a whole transaction."""
+    return not method.alias_of and all(maker_of(method, each) for each in method.parameters if each.is_required)
+
+
+def maker_of(method: Method, parameter: Parameter) -> Maker | None:
+    """How an argument is chosen."""
+    name = parameter.name.rstrip("_")
+    return BY_METHOD.get(f"{method.full_name}.{name}") or MAKERS.get(name)
+
+
+def random_read(method: Method, seen: Seen, random: Random) -> Read | None:
+    """A random read of a method; nothing where the chain has not shown any value for an argument."""
+    arguments: list[object] = []
+    for parameter in method.parameters:
+        maker = maker_of(method, parameter)
+        if maker is None:
+            break
+        value = maker(seen, random)
+        if value is None:
+            return None
+        arguments.append(value)
+    return Read(method.api, method.name, arguments)

@@ -1,0 +1,100 @@
+"""Each option of a `vizd` gets its line and its reason; no key and no password is copied or shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ledgerd.adopt.translation import Fate, accepted, summary, translate, written
+from ledgerd.node.config.configuration import read_configuration
+
+KEY = "5JdeC9P7Pbd1uGdFVEsJ41EkEnADbbHGq6p1BwFxm6txNBsQnsw"
+
+OLD = f"""\
+# a comment
+webserver-http-endpoint = 0.0.0.0:8090
+p2p-endpoint = 0.0.0.0:65530
+seed-node = 192.0.2.1:2001
+plugin = chain p2p,witness_api mongo_db
+private-key = {KEY}
+emergency-private-key = {KEY}
+checkpoint = {KEY}
+witness = "alice"
+enable-stale-production = true
+shared-file-dir = /var/lib/vizd/state
+shared-file-size = 2G
+public-api = login_api
+rpc-password = hunter2
+history-count-blocks = many
+a line without a sign
+read-wait-micro = 500000
+replay-blockchain = true
+snapshot-at-block =
+[log.console_appender.stderr]
+stream = std_error
+[logger.default]
+level = info
+appenders = stderr
+[log.file_appender.secret]
+filename = logs/x.log
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "fate", "line"),
+    [
+        ("webserver-http-endpoint", Fate.CHANGED, "webserver-http-endpoint = 0.0.0.0:8100"),
+        ("p2p-endpoint", Fate.SAME, "p2p-endpoint = 0.0.0.0:65530"),
+        ("seed-node", Fate.RENAMED, "p2p-seed-node = 192.0.2.1:2001"),
+        ("plugin chain", Fate.SAME, "plugin = chain"),
+        ("plugin witness_api", Fate.RENAMED, "plugin = validator_api"),
+        ("plugin mongo_db", Fate.UNKNOWN, ""),
+        ("private-key", Fate.NOT_TAKEN, ""),
+        ("emergency-private-key", Fate.NOT_TAKEN, ""),
+        ("checkpoint", Fate.NOT_TAKEN, ""),
+        ("witness", Fate.NOT_TAKEN, ""),
+        ("enable-stale-production", Fate.NOT_TAKEN, ""),
+        ("shared-file-dir", Fate.NOT_TAKEN, ""),
+        ("shared-file-size", Fate.SAME, "shared-file-size = 2G"),
+        ("public-api", Fate.UNKNOWN, ""),
+        ("rpc-password", Fate.UNKNOWN, ""),
+        ("history-count-blocks", Fate.NOT_TAKEN, ""),
+        ("line 16", Fate.UNKNOWN, ""),
+        ("read-wait-micro", Fate.NOT_NEEDED, ""),
+        ("replay-blockchain", Fate.NOT_NEEDED, ""),
+        ("snapshot-at-block", Fate.NOT_NEEDED, ""),
+        ("logger.default.level", Fate.SAME, "level = info"),
+    ],
+)
+def test_each_line_has_its_fate(name: str, fate: Fate, line: str) -> None:
+    lines = {each.name: each for each in accepted(translate(OLD, 10), "testnet")}
+
+    assert (lines[name].fate, lines[name].written) == (fate, line)
+    assert lines[name].reason or fate is Fate.SAME
+
+
+def test_our_node_reads_what_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "config.ini"
+    file.write_text(written(accepted(translate(OLD, 10), "testnet"), "testnet", "/var/lib/vizd"))
+
+    configuration = read_configuration({"data-dir": [str(tmp_path)]}, tmp_path)
+
+    assert configuration.application.chain == "testnet"
+    assert str(configuration.webserver.http_endpoint) == "0.0.0.0:8100"
+    assert not configuration.validator.names
+    assert configuration.logging is not None
+
+
+def test_no_secret_is_copied_or_shown() -> None:
+    lines = accepted(translate(OLD, 10), "testnet")
+
+    for text in (written(lines, "testnet", "x"), "\n".join(summary(lines))):
+        assert KEY not in text
+        assert "hunter2" not in text
+
+
+def test_without_an_offset_the_ports_stay() -> None:
+    lines = {each.name: each for each in translate(OLD, 0)}
+
+    assert lines["webserver-http-endpoint"].written == "webserver-http-endpoint = 0.0.0.0:8090"
