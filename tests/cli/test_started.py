@@ -14,9 +14,9 @@ from ledgerd.state.lock import lock_writer
 @pytest.mark.parametrize(
     "words",
     [
-        ("/opt/ledgerd/bin/python3", "-m", "ledgerd.cli"),
+        ("/usr/local/ledgerd/bin/python3", "-m", "ledgerd.cli"),
         ("/usr/bin/python3", "-X", "utf8", "-m", "ledgerd.cli"),
-        ("/opt/.venv/bin/python", "/opt/.venv/bin/ledgerd"),
+        ("/usr/local/venv/bin/python", "/usr/local/venv/bin/ledgerd"),
         ("/usr/local/bin/ledgerd",),
     ],
 )

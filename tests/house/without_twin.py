@@ -377,4 +377,17 @@ GROUPS = (
         ("node/metering/test_part.py", "metrics/test_layout.py"),
         "node/workers/known_methods node/workers/metrics_worker node/workers/worker_metrics",
     ),
+    Group(
+        "questions to two nodes: proven over nodes of recorded chains, one of which may lie",
+        ("compare/test_comparison.py",),
+        """
+        cli/compare compare/asking compare/blocks compare/difference compare/errors compare/heads compare/node
+        compare/pace compare/reads compare/seen
+        """,
+    ),
+    Group(
+        "moving in: proven by directories that are adopted as a whole",
+        ("adopt/test_adoption.py",),
+        "adopt/history adopt/vizd_directory cli/adopt",
+    ),
 )

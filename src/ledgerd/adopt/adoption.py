@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.adopt.history import Found
-from ledgerd.adopt.translation import Line, written
+from ledgerd.adopt.history import FoundHistory
+from ledgerd.adopt.translation import TranslatedLine, written
 from ledgerd.adopt.vizd_directory import AdoptionRefused
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
@@ -52,7 +52,7 @@ class Record(msgspec.Struct):
 class Adoption:
     """One adoption."""
 
-    def __init__(self, folder: Path, record: Record, found: Found) -> None:
+    def __init__(self, folder: Path, record: Record, found: FoundHistory) -> None:
         self._folder = folder
         self._record = record
         self._found = found
@@ -89,7 +89,7 @@ class Adoption:
             )
         return True
 
-    def begin(self, lines: list[Line], chain: str) -> None:
+    def begin(self, lines: list[TranslatedLine], chain: str) -> None:
         """Write the record and the configuration, unless that was done before."""
         if self.is_begun():
             return

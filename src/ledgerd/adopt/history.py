@@ -27,7 +27,7 @@ SNAPSHOT_BYTES_A_SECOND = 1 << 20
 """Bytes of a compressed snapshot that are imported in a second, about."""
 
 
-class Found(NamedTuple):
+class FoundHistory(NamedTuple):
     """What a directory begins with here."""
 
     snapshot: Path | None
@@ -56,7 +56,7 @@ class Found(NamedTuple):
         return int(blocks / BLOCKS_A_SECOND + imported) + 1
 
 
-def longest(directory: VizdDirectory, say: Callable[[str], None]) -> Found:
+def longest(directory: VizdDirectory, say: Callable[[str], None]) -> FoundHistory:
     """Choose; what cannot be used is said.
 
     Raises:
@@ -76,20 +76,20 @@ def longest(directory: VizdDirectory, say: Callable[[str], None]) -> Found:
     return later
 
 
-def _of_full_log(path: Path | None, say: Callable[[str], None]) -> Found | None:
+def _of_full_log(path: Path | None, say: Callable[[str], None]) -> FoundHistory | None:
     if path is None:
         return None
     try:
         with LogSource(path, up_to_damage=True) as log:
             if log.first_number == 1 and log.head_number:
-                return Found(None, path, 1, log.head_number, path.stat().st_size - log.torn, log.torn)
+                return FoundHistory(None, path, 1, log.head_number, path.stat().st_size - log.torn, log.torn)
             say(f"{path} has no whole block 1, and is left out")
     except OperatorError as problem:
         say(str(problem))
     return None
 
 
-def _of_snapshots(directory: VizdDirectory, say: Callable[[str], None]) -> Iterator[Found]:
+def _of_snapshots(directory: VizdDirectory, say: Callable[[str], None]) -> Iterator[FoundHistory]:
     """Each sound snapshot, the newest first, with the rolling log where that goes on from it."""
     for each in directory.snapshots:
         try:
@@ -100,9 +100,9 @@ def _of_snapshots(directory: VizdDirectory, say: Callable[[str], None]) -> Itera
         number, size = snapshot.head_number, each.path.stat().st_size
         log = _behind(directory.rolling_log, number, say) or _behind(directory.full_log, number, say)
         if log is None:
-            yield Found(each.path, None, number, number, size, 0)
+            yield FoundHistory(each.path, None, number, number, size, 0)
         else:
-            yield Found(each.path, log.path, number, log.last, size + log.bytes, log.torn)
+            yield FoundHistory(each.path, log.path, number, log.last, size + log.bytes, log.torn)
 
 
 class _Behind(NamedTuple):

@@ -15,9 +15,6 @@ from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.application import DEPENDENCIES
 from ledgerd.protocol.secrets import holds_key, without_keys
 
-NEW_PORT = 10
-"""Added to the ports of a running `vizd`, so that both can listen on one machine."""
-
 KEY_OPTIONS = {"private-key", "private-key-file", "emergency-private-key"}
 PRODUCING = {"validator", "enable-stale-production"}
 PLACES = {"snapshot-dir", "shared-file-dir", "block-archive-dir", "data-dir", "config"}
@@ -45,7 +42,7 @@ class Fate(Enum):
     UNKNOWN = "unknown"
 
 
-class Line(NamedTuple):
+class TranslatedLine(NamedTuple):
     """An option of the old file, and the line for it in ours."""
 
     number: int
@@ -59,7 +56,7 @@ class Line(NamedTuple):
     """The section of logging that it stands in."""
 
 
-def translate(text: str, port_offset: int) -> list[Line]:
+def translate(text: str, port_offset: int) -> list[TranslatedLine]:
     """What becomes of each line of a configuration file, in its order."""
     lines = [line for entry in _entries(text) for line in _lines_of(entry, port_offset)]
     return sorted(lines, key=lambda line: line.number)
@@ -78,7 +75,7 @@ def _entries(text: str) -> Iterator[IniEntry]:
             return
 
 
-def _lines_of(entry: IniEntry, port_offset: int) -> Iterator[Line]:
+def _lines_of(entry: IniEntry, port_offset: int) -> Iterator[TranslatedLine]:
     """One line, or for plugins one for each."""
     if entry.key == "plugin" and not entry.section:
         for name in entry.value.replace(",", " ").split():
@@ -87,44 +84,44 @@ def _lines_of(entry: IniEntry, port_offset: int) -> Iterator[Line]:
     yield _line_of(entry, port_offset)
 
 
-def _plugin_line(number: int, name: str) -> Line:
+def _plugin_line(number: int, name: str) -> TranslatedLine:
     present = RENAMED_PLUGINS.get(name, name)
     if present not in DEPENDENCIES:
-        return Line(number, f"plugin {name}", Fate.UNKNOWN, "ours has no such plugin")
+        return TranslatedLine(number, f"plugin {name}", Fate.UNKNOWN, "ours has no such plugin")
     fate, reason = (Fate.SAME, "") if present == name else (Fate.RENAMED, f"{name} is an older name")
-    return Line(number, f"plugin {name}", fate, reason, f"plugin = {present}")
+    return TranslatedLine(number, f"plugin {name}", fate, reason, f"plugin = {present}")
 
 
-def _line_of(entry: IniEntry, port_offset: int) -> Line:
+def _line_of(entry: IniEntry, port_offset: int) -> TranslatedLine:
     number, name, value = entry.line, entry.key, entry.value
     if not name:
-        return Line(number, f"line {number}", Fate.UNKNOWN, "it is no option, and no section")
+        return TranslatedLine(number, f"line {number}", Fate.UNKNOWN, "it is no option, and no section")
     if f"{entry.section}.".startswith(LOGGING_SECTIONS):
-        return Line(number, entry.full_key, Fate.SAME, "", f"{name} = {value}", entry.section)
+        return TranslatedLine(number, entry.full_key, Fate.SAME, "", f"{name} = {value}", entry.section)
     option = BY_NAME.get(name)
     if option is None:
         # The value is not shown: options of old programs hold passwords too.
-        return Line(number, entry.full_key, Fate.UNKNOWN, "ours has no such option")
+        return TranslatedLine(number, entry.full_key, Fate.UNKNOWN, "ours has no such option")
     if option.without_meaning or option.command_line_only:
-        return Line(number, name, Fate.NOT_NEEDED, option.without_meaning or "it belongs on the command line")
+        return TranslatedLine(number, name, Fate.NOT_NEEDED, option.without_meaning or "it belongs on the command line")
     if not value:
-        return Line(number, name, Fate.NOT_NEEDED, "it has no value, so the default holds")
+        return TranslatedLine(number, name, Fate.NOT_NEEDED, "it has no value, so the default holds")
     present = PRESENT.get(name, name)
     if reason := _refusal(present, value):
-        return Line(number, name, Fate.NOT_TAKEN, reason)
+        return TranslatedLine(number, name, Fate.NOT_TAKEN, reason)
     if present in LISTENING and port_offset and (moved := _moved(value, port_offset)):
         reason = f"so that both listen on this machine; the other is at {value}"
-        return Line(number, name, Fate.CHANGED, reason, f"{present} = {moved}")
+        return TranslatedLine(number, name, Fate.CHANGED, reason, f"{present} = {moved}")
     fate, reason = (Fate.SAME, "") if present == name else (Fate.RENAMED, f"{name} is an older name")
-    return Line(number, name, fate, reason, f"{present} = {value}")
+    return TranslatedLine(number, name, fate, reason, f"{present} = {value}")
 
 
 def _refusal(name: str, value: str) -> str:
     """Why an option is not taken over, whatever its value; empty for most."""
     if name in KEY_OPTIONS or holds_key(value):
-        return "keys are not copied: `ledgerd adopt --validator` says when to move one"
+        return "keys are not copied: docs/validators.md says how to move a validator"
     if name in PRODUCING:
-        return "only one node may sign for a validator: `ledgerd adopt --validator` says when this one may"
+        return "only one node may sign for a validator: docs/validators.md says how to move one"
     return "a place of the other program: ours keeps its files in its own directory" if name in PLACES else ""
 
 
@@ -143,7 +140,7 @@ def _moved(endpoint: str, offset: int) -> str:
     return f"{host}:{moved}" if 0 < moved < 1 << 16 else ""
 
 
-def accepted(lines: Sequence[Line], chain: str) -> list[Line]:
+def accepted(lines: Sequence[TranslatedLine], chain: str) -> list[TranslatedLine]:
     """The lines with those taken out whose values our program refuses, with its reason.
 
     The configuration is read as the node will read it.
@@ -179,7 +176,7 @@ def _refused(problems: Iterable[str], trial: Path, places: dict[int, int]) -> di
     return found
 
 
-def _numbered(lines: Sequence[Line], chain: str) -> tuple[str, dict[int, int]]:
+def _numbered(lines: Sequence[TranslatedLine], chain: str) -> tuple[str, dict[int, int]]:
     """The text of our file, and for each line of it the index of what it was made from."""
     text = written(lines, chain, "")
     places, wanted = {}, [index for index, line in enumerate(lines) if line.written]
@@ -190,7 +187,7 @@ def _numbered(lines: Sequence[Line], chain: str) -> tuple[str, dict[int, int]]:
     return text, places
 
 
-def written(lines: Sequence[Line], chain: str, source: str) -> str:
+def written(lines: Sequence[TranslatedLine], chain: str, source: str) -> str:
     """Our configuration file."""
     head = [
         f"# The configuration of a ledgerd node, made by `ledgerd adopt` from {source}." if source else "#",
@@ -212,12 +209,12 @@ def written(lines: Sequence[Line], chain: str, source: str) -> str:
     return "\n".join(head) + "\n"
 
 
-def _comment(line: Line) -> str:
+def _comment(line: TranslatedLine) -> str:
     reason = f": {line.reason}" if line.reason else ""
     return f"# line {line.number}, {line.name}: {line.fate.value}{reason}".replace("\n", " ")
 
 
-def summary(lines: Sequence[Line]) -> Iterator[str]:
+def summary(lines: Sequence[TranslatedLine]) -> Iterator[str]:
     """A line for people on each option that is not the same."""
     same = sum(line.fate is Fate.SAME for line in lines)
     yield f"{same} lines stay the same"

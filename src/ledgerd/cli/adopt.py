@@ -12,8 +12,8 @@ from ledgerd.cli.progress import Advance, progress
 
 if TYPE_CHECKING:
     from ledgerd.adopt.adoption import Adoption
-    from ledgerd.adopt.history import Found
-    from ledgerd.adopt.translation import Line
+    from ledgerd.adopt.history import FoundHistory
+    from ledgerd.adopt.translation import TranslatedLine
     from ledgerd.adopt.vizd_directory import VizdDirectory
 
 PORTS = 10
@@ -77,19 +77,19 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _carry_out(adoption: Adoption, found: Found, *, is_trusted: bool) -> None:
+def _carry_out(adoption: Adoption, found: FoundHistory, *, is_trusted: bool) -> None:
     if found.snapshot is not None:
         _say(f"importing {found.snapshot}")
         adoption.import_snapshot()
 
     def shown(done: int, last: int) -> AbstractContextManager[Advance]:
-        return progress("applying", last, done=done)
+        return progress("replaying", last, done=done)
 
     number, name = adoption.apply_log(shown, is_trusted=is_trusted)
     _say(f"adopted: head block {number} {name}")
 
 
-def _tell(found: Found) -> None:
+def _tell(found: FoundHistory) -> None:
     """Say what is read, and what it takes, before it begins."""
     from ledgerd.adopt.adoption import in_bytes  # noqa: PLC0415
 
@@ -104,7 +104,7 @@ def _tell(found: Found) -> None:
     _say(f"it takes about {in_bytes(found.needed_bytes)} of disk, and about {minutes:,} minutes")
 
 
-def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str) -> list[Line]:
+def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str) -> list[TranslatedLine]:
     """The lines of the configuration; what is not the same is said."""
     from ledgerd.adopt.translation import accepted, summary, translate  # noqa: PLC0415
 

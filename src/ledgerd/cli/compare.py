@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ledgerd.compare.asking import Found, Pair
+    from ledgerd.compare.asking import FoundDifference, Pair
     from ledgerd.compare.comparison import Comparison
 
 EQUAL = 0
@@ -97,7 +97,7 @@ def run(chosen: argparse.Namespace) -> int:
     return EQUAL if found is None else DIFFERENT
 
 
-def _verdict(pair: Pair, comparison: Comparison, found: Found | None) -> str:
+def _verdict(pair: Pair, comparison: Comparison, found: FoundDifference | None) -> str:
     if found is None:
         requests = pair.first.requests + pair.second.requests
         return f"equal at block {comparison.irreversible} {comparison.id} ({requests:,} requests)"

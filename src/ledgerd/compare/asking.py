@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ledgerd.codec.json_text import Json
 from ledgerd.compare.difference import ABSENT, Difference, differences
 from ledgerd.compare.errors import NotComparable
-from ledgerd.compare.heads import Head, head_of
-from ledgerd.compare.node import Answer, ComparedNode
+from ledgerd.compare.heads import NodeHead, head_of
+from ledgerd.compare.node import NodeAnswer, ComparedNode
 from ledgerd.compare.reads import Read
 
 ATTEMPTS = 8
@@ -28,19 +28,19 @@ PLACE_OF_ITS_OWN = {"database_api.get_dynamic_global_properties": {"earliest_ava
 """Fields that tell of the node, not of the chain."""
 
 
-class Found(NamedTuple):
+class FoundDifference(NamedTuple):
     """A question that the nodes answer differently, at a head that both have."""
 
     question: str
     difference: Difference
-    head: Head
+    head: NodeHead
 
 
 class Compared(NamedTuple):
     """The answer of both, or the difference between the two."""
 
     value: Json
-    found: Found | None = None
+    found: FoundDifference | None = None
 
 
 class Pair:
@@ -61,7 +61,7 @@ class Pair:
         self._clock = clock
         self._sleep = sleep
 
-    def common_head(self) -> Head:
+    def common_head(self) -> NodeHead:
         """The head of both, once it is the same.
 
         Raises:
@@ -93,7 +93,7 @@ class Pair:
             if difference is None:
                 return Compared(answers[0].value)
             if after[0].id == before.id == after[1].id:
-                found = Found(read.words, difference, before)
+                found = FoundDifference(read.words, difference, before)
             if attempt + 1 < ATTEMPTS:
                 self._sleep(PAUSE)
         if found is None:
@@ -104,11 +104,11 @@ class Pair:
         """Whether both nodes have the method of a question."""
         return not any(answer.is_missing for answer in self._asked(read))
 
-    def _asked(self, read: Read) -> tuple[Answer, Answer]:
+    def _asked(self, read: Read) -> tuple[NodeAnswer, NodeAnswer]:
         call = (read.api, read.method, read.arguments)
         return self.first.ask(*call), self.second.ask(*call)
 
-    def _difference(self, read: Read, one: Answer, other: Answer) -> Difference | None:
+    def _difference(self, read: Read, one: NodeAnswer, other: NodeAnswer) -> Difference | None:
         if one.error or other.error:
             if one.error == other.error:
                 return None
@@ -124,7 +124,7 @@ class Pair:
         return None
 
 
-def _error_words(answer: Answer) -> str:
+def _error_words(answer: NodeAnswer) -> str:
     return f"the error {answer.error.splitlines()[-1][:200]!r}" if answer.error else "a result"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.codec.json_text import Json
-from ledgerd.compare.asking import Found, Pair
+from ledgerd.compare.asking import FoundDifference, Pair
 from ledgerd.compare.difference import Difference, shown
-from ledgerd.compare.heads import BLOCK_ID, Head, head_of
+from ledgerd.compare.heads import BLOCK_ID, NodeHead, head_of
 from ledgerd.compare.node import ComparedNode
 
 IDS = 1_000
@@ -20,7 +20,7 @@ class ComparedBlocks(NamedTuple):
     first: int
     id: str
     """The id of the last one."""
-    found: Found | None = None
+    found: FoundDifference | None = None
 
 
 def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
@@ -36,12 +36,12 @@ def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
         one, other = (id_of(node, number, head) for node, head in zip((pair.first, pair.second), heads, strict=True))
         if one != other:
             difference = Difference(f"the id of block {number}", shown(one), shown(other))
-            return ComparedBlocks(first, "", Found("the blocks", difference, Head(last, name, last)))
+            return ComparedBlocks(first, "", FoundDifference("the blocks", difference, NodeHead(last, name, last)))
         name = name or one
     return ComparedBlocks(first, name)
 
 
-def id_of(node: ComparedNode, number: int, head: Head) -> str:
+def id_of(node: ComparedNode, number: int, head: NodeHead) -> str:
     """The id of an irreversible block: what the block above it names, or the node as its head."""
     header = _header(node, number + 1) if head.number > number else None
     name: Json = header.get("previous") if isinstance(header, dict) else None

@@ -7,13 +7,13 @@ from random import Random
 from typing import NamedTuple
 
 from ledgerd.codec.json_text import Json
-from ledgerd.compare.asking import Found, Pair
+from ledgerd.compare.asking import FoundDifference, Pair
 from ledgerd.compare.blocks import compare_blocks, keeps_all
 from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.heads import head_of, require_block
 from ledgerd.compare.node import ComparedNode
 from ledgerd.compare.reads import Read, comparable, random_read
-from ledgerd.compare.seen import Seen
+from ledgerd.compare.seen import SeenValues
 from ledgerd.rpc.call.declarations import Api, Method
 
 NAMES_A_PAGE = 1_000
@@ -56,12 +56,12 @@ class Comparison:
         self._scope = scope
         self._random = Random(scope.seed)  # noqa: S311 - a seed that is printed, so that a run can be repeated
         self._say = say
-        self._seen = Seen(0)
+        self._seen = SeenValues(0)
         self.irreversible = 0
         """The highest block that is irreversible at both when the comparison begins."""
         self.id = ""
 
-    def run(self) -> Found | None:
+    def run(self) -> FoundDifference | None:
         """The first difference; nothing where the nodes are equal.
 
         Raises:
@@ -94,16 +94,16 @@ class Comparison:
         if one != other:
             self._say(f"the versions differ, {one} and {other}: fields that one alone answers are listed at the end")
 
-    def _blocks(self) -> Found | None:
+    def _blocks(self) -> FoundDifference | None:
         compared = compare_blocks(self._pair, self.irreversible)
         if compared.found is not None:
             return compared.found
         self.id = compared.id
-        self._seen = Seen(self.irreversible, compared.first)
+        self._seen = SeenValues(self.irreversible, compared.first)
         self._say(f"blocks {compared.first:,} to {self.irreversible:,}: the same ids")
         return None
 
-    def _state(self) -> Found | None:
+    def _state(self) -> FoundDifference | None:
         for read in STATE:
             if read.api in self._scope.skipped or not self._pair.has(read):
                 continue
@@ -113,7 +113,7 @@ class Comparison:
         self._say("supply, schedule, properties, hardforks: equal")
         return None
 
-    def _accounts(self) -> Found | None:
+    def _accounts(self) -> FoundDifference | None:
         """Every account, by pages of names; `lookup_accounts` begins with the last name of the page before."""
         after, count = "", 0
         while True:
@@ -135,7 +135,7 @@ class Comparison:
         self._say(f"{count:,} accounts: equal")
         return None
 
-    def _reads(self) -> Found | None:
+    def _reads(self) -> FoundDifference | None:
         self._find_transactions()
         for api, methods in self._methods.items():
             if api in HISTORIES and not all(map(keeps_all, self._nodes)):

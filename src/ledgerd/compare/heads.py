@@ -11,7 +11,7 @@ from ledgerd.compare.node import SHOWN, ComparedNode
 BLOCK_ID = re.compile(r"[0-9a-f]{40}")
 
 
-class Head(NamedTuple):
+class NodeHead(NamedTuple):
     """The head of a node, and the last block that it cannot leave any more."""
 
     number: int
@@ -19,7 +19,7 @@ class Head(NamedTuple):
     irreversible: int
 
 
-def head_of(node: ComparedNode) -> Head:
+def head_of(node: ComparedNode) -> NodeHead:
     """The head that a node says.
 
     Raises:
@@ -35,10 +35,10 @@ def head_of(node: ComparedNode) -> Head:
         raise node.fault(f"says that its head is block {number}, but its id {name} is of block {int(name[:8], 16)}")
     if irreversible > number:
         raise node.fault(f"says that block {irreversible} is irreversible, above its head {number}")
-    return Head(number, name, irreversible)
+    return NodeHead(number, name, irreversible)
 
 
-def require_block(node: ComparedNode, head: Head) -> None:
+def require_block(node: ComparedNode, head: NodeHead) -> None:
     """Require that a node has the head block that it says.
 
     Raises:

@@ -25,7 +25,7 @@ SHOWN = 200
 """Characters of a foreign text that are printed."""
 
 
-class Answer(NamedTuple):
+class NodeAnswer(NamedTuple):
     """A result or an error."""
 
     value: Json
@@ -58,7 +58,7 @@ class ComparedNode:
         self._path = parts.path or "/"
         self.requests = 0
 
-    def ask(self, api: str, method: str, arguments: Sequence[object]) -> Answer:
+    def ask(self, api: str, method: str, arguments: Sequence[object]) -> NodeAnswer:
         """The answer to one request.
 
         Raises:
@@ -74,10 +74,10 @@ class ComparedNode:
         except (ValueError, RecursionError) as problem:
             raise self.fault(f"answers {api}.{method} with something that is not JSON") from problem
         if isinstance(envelope, dict) and isinstance(failure := envelope.get("error"), dict):
-            return Answer(None, str(failure.get("message", "")).strip() or "an error without a message")
+            return NodeAnswer(None, str(failure.get("message", "")).strip() or "an error without a message")
         if not isinstance(envelope, dict) or "result" not in envelope:
             raise self.fault(f"answers {api}.{method} with neither a result nor an error")
-        return Answer(envelope["result"])
+        return NodeAnswer(envelope["result"])
 
     def value(self, api: str, method: str, *arguments: object) -> Json:
         """A result, parsed; an error is one of the node."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.compare.seen import Seen
+from ledgerd.compare.seen import SeenValues
 from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
 
 NOT_COMPARED = {
@@ -21,33 +21,33 @@ NOT_COMPARED = {
 }
 """Reads that two sound nodes may answer differently, and why."""
 
-Maker = Callable[[Seen, Random], object]
+Maker = Callable[[SeenValues, Random], object]
 
 
 def _one_of(*values: object) -> Maker:
     return lambda _seen, random: random.choice(values)
 
 
-def _names(seen: Seen, random: Random) -> object:
+def _names(seen: SeenValues, random: Random) -> object:
     return [seen.name(random) for _ in range(random.randint(0, 20))]
 
 
-def _keys(seen: Seen, random: Random) -> object:
+def _keys(seen: SeenValues, random: Random) -> object:
     return [seen.key(random) for _ in range(random.randint(1, 3))] if seen.keys else None
 
 
-def _ids(seen: Seen, random: Random) -> object:
+def _ids(seen: SeenValues, random: Random) -> object:
     return [seen.id(random) for _ in range(random.randint(0, 10))]
 
 
-def _prefix(seen: Seen, random: Random) -> object:
+def _prefix(seen: SeenValues, random: Random) -> object:
     return seen.name(random)[: random.randint(0, 2)]
 
 
-NAME: Maker = Seen.name
-KEY: Maker = Seen.key
-ID: Maker = Seen.id
-BLOCK: Maker = Seen.block
+NAME: Maker = SeenValues.name
+KEY: Maker = SeenValues.key
+ID: Maker = SeenValues.id
+BLOCK: Maker = SeenValues.block
 
 MAKERS: Mapping[str, Maker] = {
     "account": NAME,
@@ -85,7 +85,7 @@ MAKERS: Mapping[str, Maker] = {
     "start_block_num": BLOCK,
     "status": _one_of(0, 1, 2, 3, 4, 5),
     "subscriber": NAME,
-    "transaction_id": Seen.transaction,
+    "transaction_id": SeenValues.transaction,
     "votes_count": _one_of(-1, 0, 10),
 }
 """How an argument is chosen, by the name of the parameter."""
@@ -138,7 +138,7 @@ def maker_of(method: Method, parameter: Parameter) -> Maker | None:
     return BY_METHOD.get(f"{method.full_name}.{name}") or MAKERS.get(name)
 
 
-def random_read(method: Method, seen: Seen, random: Random) -> Read | None:
+def random_read(method: Method, seen: SeenValues, random: Random) -> Read | None:
     """A random read of a method; nothing where the chain has not shown any value for an argument."""
     arguments: list[object] = []
     for parameter in method.parameters:

@@ -14,7 +14,7 @@ UNKNOWN = "nobody-has-this"
 """A name that no account has."""
 
 
-class Seen:
+class SeenValues:
     """Names, keys, and the numbers of blocks and transactions."""
 
     def __init__(self, last_block: int, first_block: int = 1) -> None:

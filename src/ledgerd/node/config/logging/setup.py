@@ -76,7 +76,7 @@ def set_up_child_logging(form: LogFormat) -> None:
 
 
 def _log_end(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
-    log.critical("process %(process)d ends: internal error", {"process": os.getpid()}, exc_info=(kind, problem, trace))
+    log.critical("process %(process)d stops: internal error", {"process": os.getpid()}, exc_info=(kind, problem, trace))
 
 
 @contextmanager
