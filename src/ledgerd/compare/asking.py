@@ -10,7 +10,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.compare.difference import ABSENT, Difference, differences
 from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.heads import NodeHead, head_of
-from ledgerd.compare.node import NodeAnswer, ComparedNode
+from ledgerd.compare.node import ComparedNode, NodeAnswer
 from ledgerd.compare.reads import Read
 
 ATTEMPTS = 8
