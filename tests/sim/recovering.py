@@ -110,9 +110,11 @@ class Recovering(Node):
             case RecoveryStep.FORGET:
                 self.chain.forget_branches()
                 self.network.ask_again(self.clock())
+                self.rule.ended()
             case RecoveryStep.GO_BACK:
                 self.chain.go_back()
                 self.network.ask_again(self.clock())
+                self.rule.ended()
             case RecoveryStep.FETCH:
                 self._fetch()
 
