@@ -25,7 +25,8 @@ class AmountOf(Share):
 
     def text(self, source: Source, value: str) -> str:
         """`"1.000 VIZ"`."""
-        return f"f'\"{{{source.bind(asset_text)}({value}, {self.symbol})}}\"'"
+        nothing = source.bind(f'"{asset_text(0, self.symbol)}"')  # what most accounts have of most
+        return f"({nothing} if {value} == 0 else f'\"{{{source.bind(asset_text)}({value}, {self.symbol})}}\"')"
 
     def parse(self, value: object) -> int:
         """The amount of an asset's text, which must have the field's symbol."""
