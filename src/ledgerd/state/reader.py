@@ -123,8 +123,7 @@ class CommitView(View):
         known = self._known(derive)
         if raw in known:
             return known[raw]
-        start = self._form(index.table).start
-        value = known[raw] = derive(raw[start:] if start else raw)
+        value = known[raw] = self._form(index.table).derived(derive, raw)
         return value
 
     def derived_all(self, derive: Callable[[E], T], index: Index[E], keys: Sequence[int]) -> list[T | None]:
