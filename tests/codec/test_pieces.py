@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hypothesis import example, given
 
-from ledgerd.codec import DecodeError, codec_of, record_kind, sorted_by
+from ledgerd.codec import DecodeError, array_of, codec_of, record_kind, sorted_by
 from ledgerd.codec.kinds import Reading
 from ledgerd.codec.numbers import Int64, ShareAmount, UInt8, UInt64
 from ledgerd.codec.pieces import pieces_of
@@ -28,9 +28,10 @@ class Shop(msgspec.Struct, frozen=True):
     is_closed: bool
     shares: Annotated[dict[UInt8, ShareAmount], sorted_by(lambda key: key)]
     rank: UInt8
+    prices: Annotated[tuple[ShareAmount, ...], array_of(3)]
 
 
-RUNS = (("owner", "size"), ("seller", "price", "is_closed", "shares"), ("number",))
+RUNS = (("owner", "size", "prices"), ("seller", "price", "is_closed", "shares"), ("number",))
 GROUP = ("price", "is_closed")
 pieces = pieces_of(record_kind(Shop), ("rank", "number"), [{name: name for name in run} for run in RUNS], GROUP)
 
@@ -49,8 +50,8 @@ def run_of(record: msgspec.Struct, names: tuple[str, ...]) -> str:
 
 
 @given(printable_values_of(Shop))
-@example(Shop(1, 2, "me", 0, "", False, {}, 3))
-@example(Shop(1, 2, "me", 0, "", True, {1: 1 << 40, 2: -1}, 3))
+@example(Shop(1, 2, "me", 0, "", False, {}, 3, (0, 0, 0)))
+@example(Shop(1, 2, "me", 0, "", True, {1: 1 << 40, 2: -1}, 3, (1, -1, 1 << 40)))
 def test_each_run_is_what_the_record_prints(shop: Shop) -> None:
     packed = codec_of(Shop).encode(shop)
     assert pieces(packed, 0, Reading()) == (shop.rank, shop.number, *[run_of(shop, run) for run in RUNS])
@@ -73,7 +74,7 @@ def test_an_account_is_what_its_row_prints(row: Account) -> None:
 
 
 def test_bytes_that_end_too_early_are_refused() -> None:
-    packed = codec_of(Shop).encode(Shop(1, 2, "me", 0, "", True, {1: 2}, 3))
+    packed = codec_of(Shop).encode(Shop(1, 2, "me", 0, "", True, {1: 2}, 3, (1, 2, 3)))
     for length in range(len(packed)):
         with pytest.raises(DecodeError):
             pieces(packed[:length], 0, Reading())

@@ -11,8 +11,11 @@ from typing import Any
 from ledgerd.codec.codec import Codec
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
+from ledgerd.codec.numbers import Share, Signed, Unsigned
 from ledgerd.codec.records import Field, RecordKind, closing, opening
 from ledgerd.codec.source import Source, count_parts, packing
+
+NUMBERS = (Unsigned, Signed, Share)
 
 Pieces = Callable[[bytes, int, Reading], tuple[Any, ...]]
 
@@ -52,7 +55,9 @@ def pieces_of(
         _take(source, group, shown, taken)
         source.indent -= 1
         _take(source, kind.fields[last + 1 :], shown, taken)
-    texts = ["f'" + ",".join(f'"{name}":{{{shown[attribute]}}}' for attribute, name in run.items()) + "'" for run in runs]
+    texts = [
+        "f'" + ",".join(f'"{name}":{{{shown[attribute]}}}' for attribute, name in run.items()) + "'" for run in runs
+    ]
     source.field = ""
     source.add(f"return {', '.join([*taken.values(), *texts])},")
     closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
@@ -98,7 +103,10 @@ def _take_fixed(source: Source, run: list[Field], shown: Mapping[str, str], take
         if field.attribute in taken:
             lines.append(f"{taken[field.attribute]} = {field.kind.build(own, source)}")
         if field.attribute in shown:
-            lines.append(f"{shown[field.attribute]} = {field.kind.text_of_parts(own, source)}")
+            text = field.kind.text_of_parts(own, source)
+            if type(field.kind) in NUMBERS:
+                text = text.replace(f"str({own[0]})", own[0])  # the format string makes the text
+            lines.append(f"{shown[field.attribute]} = {text}")
     source.add(f"{', '.join(names)}, = {source.bind(layout.unpack_from)}(buf, pos)")
     source.add(f"pos += {layout.size}")
     for line in lines:

@@ -65,9 +65,9 @@ def _short_text(number: int) -> str:
     number, i = divmod(number, _QUAD)
     number, j = divmod(number, _QUAD)
     number, k = divmod(number, _QUAD)
-    m, l = divmod(number, _QUAD)
+    top, m = divmod(number, _QUAD)
     return (
-        f"{pairs[m // pair]}{pairs[m % pair]}{pairs[l // pair]}{pairs[l % pair]}{pairs[k // pair]}{pairs[k % pair]}"
+        f"{pairs[top // pair]}{pairs[top % pair]}{pairs[m // pair]}{pairs[m % pair]}{pairs[k // pair]}{pairs[k % pair]}"
         f"{pairs[j // pair]}{pairs[j % pair]}{pairs[i // pair]}{pairs[i % pair]}{pairs[h // pair]}{pairs[h % pair]}"
         f"{pairs[g // pair]}{pairs[g % pair]}{pairs[f // pair]}{pairs[f % pair]}{pairs[e // pair]}{pairs[e % pair]}"
         f"{pairs[d // pair]}{pairs[d % pair]}{pairs[c // pair]}{pairs[c % pair]}{pairs[b // pair]}{pairs[b % pair]}"

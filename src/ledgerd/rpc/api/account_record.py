@@ -123,7 +123,6 @@ _AUTHORITY_FIELDS = {
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
 
-
 def _runs(names: Callable[[str], bool]) -> list[list[str]]:
     """Runs of neighbouring fields that satisfy a condition, in the order of the record."""
     runs: list[list[str]] = []
@@ -165,8 +164,8 @@ def _account_pieces() -> Pieces:
 
 @cache
 def _authority_pieces() -> Pieces:
-    runs = _runs(_AUTHORITY_FIELDS.__contains__)
-    return pieces_of(record_kind(AccountAuthority), (), [{_AUTHORITY_FIELDS[name]: name for name in run} for run in runs])
+    runs = [{_AUTHORITY_FIELDS[name]: name for name in run} for run in _runs(_AUTHORITY_FIELDS.__contains__)]
+    return pieces_of(record_kind(AccountAuthority), (), runs)
 
 
 @cache
@@ -208,7 +207,7 @@ def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_vo
     votes = _votes_of(state, printed.id) if with_votes and printed.votes else ""
     signers, master_update = authority
     return (
-        f'{{{printed.head},{signers},{printed.key},{metadata},{printed.relations},{master_update},{printed.activity},'
+        f"{{{printed.head},{signers},{printed.key},{metadata},{printed.relations},{master_update},{printed.activity},"
         f'"validator_votes":[{votes}],{printed.market}}}'
     )
 
