@@ -286,7 +286,11 @@ def _processes(wanted: Sequence[tuple[str, int]]) -> list[tuple[int, list[str]]]
 
 def _start(module: str, *words: str) -> Process:
     return subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-m", module, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", module, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Linux shares processors out by sessions: one of idle attackers gives way as a whole
     )
 
 
