@@ -222,7 +222,7 @@ class Play:
     def _end(self, process: Process) -> dict[str, Any]:
         """End a process of attackers; what it says it has done."""
         try:
-            output, _ = process.communicate(timeout=30)
+            output, _ = process.communicate(timeout=READY_SECONDS)  # at idle priority the end takes long too
             return dict(json.loads(output.splitlines()[-1]))
         except (subprocess.TimeoutExpired, ValueError, IndexError) as problem:
             self._faults.append(repr(problem))

@@ -54,8 +54,8 @@ MOST_WAITING, MOST_WAITING_BYTES = 1_000, 16 << 20
 """Broadcasts that wait for the chain; with more, the last one of whoever has most there is refused."""
 
 REFUSED_SECONDS = 1.0
-"""Whoever had its latest broadcast refused is heard after others who have cost so much more. Without that, one broadcast
-of each hostile address would be heard before any honest one.
+"""Whoever had its latest broadcast refused is heard after others who have cost so much more. Without that, one of each
+hostile address would be heard before any honest one.
 """
 
 Push = Callable[[Broadcast, Allowance], None]
