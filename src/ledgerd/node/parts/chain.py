@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
 from ledgerd.chain.chain import Chain
@@ -99,6 +100,10 @@ class ChainPart(Part):
     async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
         """Run a job on the chain's thread."""
         return await self._thread.run(job, rank)
+
+    def submit(self, job: Callable[[], T]) -> Future[T]:
+        """Have a job run on the chain's thread, without waiting for its end."""
+        return self._thread.submit(job)
 
     async def on_chain(self, job: Callable[[], T]) -> T:
         """Run a job on the chain's thread ahead of all others: for production."""
