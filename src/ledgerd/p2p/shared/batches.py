@@ -29,7 +29,7 @@ class Batch:
         self.count = len(blocks)
         self.size = sum(len(block.packed) for block in blocks)
         self.is_last = is_last
-        self.are_keys_recovered = True
+        self.is_precomputed = True
         """Whether the recovery of the keys that signed its blocks has ended, or was not begun."""
         self.applied = 0
         self.forked = 0

@@ -275,9 +275,9 @@ class Intake:
         number = reply.blocks[0].number
         return number in self.survey.numbers_of(peer) and number not in self.gaps.numbers
 
-    def keys_recovered(self, batch: Batch) -> None:
+    def precomputed(self, batch: Batch) -> None:
         """The recovery of the keys that signed a batch has ended."""
-        batch.are_keys_recovered = True
+        batch.is_precomputed = True
         self._next_ready()
 
     def enqueue(self, batch: Batch) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 
-from ledgerd.p2p.shared.actions import RecoverKeys
+from ledgerd.p2p.shared.actions import Precompute
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
@@ -239,9 +239,9 @@ class RangeSync:
             ranges.hole(first, last)
             return
         ranges.ready[first] = batch
-        if self._core.recovers_keys_ahead:
-            batch.are_keys_recovered = False
-            self._core.ask(RecoverKeys(batch))
+        if self._core.precomputes:
+            batch.is_precomputed = False
+            self._core.ask(Precompute(batch))
 
     def _pass(self, peer: Peer, start: int, end: int) -> None:
         """Make a range a hole: other peers are asked for it."""
@@ -261,7 +261,7 @@ class RangeSync:
         """The next batch, if it has arrived."""
         ready = self._ranges.ready
         first = min(ready, default=None)
-        if first is None or first > self._next_turn or not ready[first].are_keys_recovered:
+        if first is None or first > self._next_turn or not ready[first].is_precomputed:
             return None
         self._applying = batch = ready.pop(first)
         self._turn = batch.last + 1
