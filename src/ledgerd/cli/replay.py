@@ -45,7 +45,11 @@ def run(chosen: argparse.Namespace) -> int:
         opened_chain(chosen, must_exist=False) as chain,
         recorded(chosen, chain),
         recording_blocks(chain, configuration_of(chosen)),
-        LogReading(chain.network, 0 if chosen.trust_log else spare_processors()) as ahead,
+        LogReading(
+            chain.network,
+            0 if chosen.trust_log else spare_processors(),
+            0 if chain.assumption is None else chain.assumption.number,
+        ) as ahead,
     ):
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
         with progress("replaying", last, done=chain.head_number) as advance:

@@ -52,8 +52,10 @@ WAITS = "its messages wait"
 SYNC_SECONDS = 1
 PRECOMPUTE_SECONDS = 0.25
 
-Precomputer = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
-"""Recovers the keys that signed blocks, in other processes, and puts them into the cache that the rules use."""
+Precomputer = Callable[[Sequence["Block"], int], Coroutine[object, object, None]]
+"""Computes in other processes what the bytes of blocks decide, and stores it for the rules; who signed transactions
+only above the block of a number.
+"""
 
 
 NetworkSleep = Callable[[float], Awaitable[None]]
@@ -357,20 +359,27 @@ class Driver:
         return size + self.queued > ALL_QUEUED_BYTES
 
     def _precompute_batch(self, batch: Batch) -> None:
-        """Start the recovery of a batch's keys. After a timeout the batch is applied without them: the chain then
-        recovers them.
-        """
+        """Start to compute ahead for a batch. When the chain has waited in vain for a while, it computes all itself."""
         if self._precompute is None:
             self.network.precomputed(self._clock(), batch)
             return
-        patience = asyncio.get_running_loop().call_later(PRECOMPUTE_SECONDS, self._precomputed, batch)
+        waiting = self._tasks.begin(self._wait_for(batch))
 
         def end(task: asyncio.Task[None]) -> None:
-            patience.cancel()
+            waiting.cancel()
             if not task.cancelled() and task.exception() is None:
                 self._precomputed(batch)
 
-        self._tasks.begin(self._precompute(tuple(batch.blocks))).add_done_callback(end)
+        computing = self._precompute(tuple(batch.blocks), self.network.core.chain.signers_above)
+        self._tasks.begin(computing).add_done_callback(end)
+
+    async def _wait_for(self, batch: Batch) -> None:
+        has_waited = False
+        while not has_waited:
+            before = self.network.intake.waits_for(batch)
+            await asyncio.sleep(PRECOMPUTE_SECONDS)
+            has_waited = before and self.network.intake.waits_for(batch)
+        self._precomputed(batch)
 
     def _precomputed(self, batch: Batch) -> None:
         if not batch.is_precomputed:

@@ -302,7 +302,7 @@ class NetworkState:
         return is_more
 
     def precomputed(self, now: float, batch: Batch) -> None:
-        """The recovery requested by `Precompute` has ended; the rules recover any keys that it did not."""
+        """What `Precompute` asked for has ended; the rules compute what it did not."""
         self.core.now = now
         self.intake.precomputed(batch)
 

@@ -26,11 +26,14 @@ OF_TRANSACTION = struct.Struct("<32s?")
 """Digest, and whether it is well formed; then a key for each signature."""
 
 
-def precompute(block: Block, network: ChainParameters) -> bytes:
-    """All that can be said of a block without a state."""
+def precompute(block: Block, network: ChainParameters, *, with_signers: bool = True) -> bytes:
+    """All that can be said of a block without a state; on request without the keys that signed its transactions."""
     parts = [OF_BLOCK.pack(block.id, block.merkle_root, _key(block.validator_signature, block.header.digest))]
     for transaction in block.transactions:
         parts.append(OF_TRANSACTION.pack(transaction.digest, _is_well_formed(transaction, network)))
+        if not with_signers:
+            parts.append(bytes(KEY_SIZE * len(transaction.signatures)))
+            continue
         digest = transaction.signature_digest(network.chain_id)
         parts += [_key(signature, digest) for signature in transaction.signatures]
     return b"".join(parts)

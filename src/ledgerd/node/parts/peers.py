@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.datadir.verified_copy import take_banned
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.workers.precompute_pool import PrecomputePool, spare_processors
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.report import peer_report
+from ledgerd.p2p.shared.bans import BAN_SECONDS
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.sync.survey import NetworkSight
@@ -79,6 +81,8 @@ class PeersPart(Part):
             )
         state.core.meter = self.meter
         precompute = self._precompute.precompute if self._precompute is not None else None
+        for address in take_banned(self._chain.files.folder):
+            state.core.bans.ban(address, self._now(), BAN_SECONDS)
         driver = Driver(state, self._now, precompute, self._time.sleep)
         endpoint = self._settings.endpoint
         await driver.start(endpoint)
@@ -187,6 +191,11 @@ class PeersPart(Part):
     def is_confirmed(self) -> bool | None:
         """Whether they have shown that it is, or that it is not; nothing before."""
         return None if self._driver is None else self._driver.network.intake.survey.is_confirmed
+
+    @property
+    def banned(self) -> tuple[str, ...]:
+        """The addresses that are banned now."""
+        return () if self._driver is None else self._driver.network.core.bans.banned(self._now())
 
     def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
         """Send a client's transaction to the peers."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.precompute_pool import ENDING_SECONDS, SILENT_SECONDS, ProcessLost, start_process
-from ledgerd.node.workers.precompute_worker import SIZE, introduction, message
+from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.precomputed import take_precomputed
 
@@ -41,7 +41,8 @@ class _Batch:
 class _Helper:
     """One process, and what is on its way to it and from it."""
 
-    def __init__(self, network: ChainParameters) -> None:
+    def __init__(self, network: ChainParameters, signers_above: int) -> None:
+        self._signers_above = signers_above
         self.process, self.plug = start_process("text")
         self.plug.setblocking(False)
         self.asked: deque[_Batch] = deque()
@@ -50,7 +51,7 @@ class _Helper:
 
     def ask(self, batch: _Batch) -> None:
         self.asked.append(batch)
-        self._unsent += message(b"".join([packed for _, packed in batch.numbered]))
+        self._unsent += request([packed for _, packed in batch.numbered], self._signers_above)
 
     @property
     def events(self) -> int:
@@ -92,15 +93,16 @@ class _Read(NamedTuple):
 class LogReading:
     """The processes that compute ahead during one replay; without any, blocks are only decoded."""
 
-    def __init__(self, network: ChainParameters, processes: int) -> None:
+    def __init__(self, network: ChainParameters, processes: int, signers_above: int = 0) -> None:
         self._network = network
         self._count = processes
+        self._signers_above = signers_above
         self._helpers: list[_Helper] = []
 
     def __enter__(self) -> Self:
         try:
             for _ in range(self._count):
-                self._helpers.append(_Helper(self._network))
+                self._helpers.append(_Helper(self._network, self._signers_above))
         except OSError as problem:
             self._lose(problem)
         return self

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from ledgerd.node.workers.precompute_worker import SIZE, introduction, message
+from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
 from ledgerd.protocol.precomputed import take_precomputed
 from ledgerd.supervision.processes import NOTHING as NO_OUTPUT
 from ledgerd.supervision.processes import Child, module_command
@@ -115,8 +115,8 @@ class PrecomputeProcess(asyncio.Protocol):
         self._asked.clear()
         self.waiting = 0
 
-    async def precompute(self, packed: bytes) -> bytes:
-        """The results for blocks, packed one after the other.
+    async def precompute(self, packed: Sequence[bytes], signers_above: int) -> bytes:
+        """The results for packed blocks.
 
         Raises:
             ProcessLost: It will not answer any more.
@@ -124,9 +124,10 @@ class PrecomputeProcess(asyncio.Protocol):
         if self._transport is None or self._transport.is_closing():
             raise ProcessLost("a process that computes ahead has ended")
         future: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
-        self._asked.append((len(packed), future))
-        self.waiting += len(packed)
-        self._transport.write(message(packed))
+        size = sum(map(len, packed))
+        self._asked.append((size, future))
+        self.waiting += size
+        self._transport.write(request(packed, signers_above))
         while True:
             answers = self.answers
             if (await asyncio.wait([future], timeout=SILENT_SECONDS))[0]:
@@ -172,8 +173,10 @@ class PrecomputePool:
         """Ids of the running processes."""
         return [worker.process.pid for worker in self.workers]
 
-    async def precompute(self, blocks: Sequence[Block]) -> None:
-        """Compute what the bytes of these blocks decide, and store it for the rules."""
+    async def precompute(self, blocks: Sequence[Block], signers_above: int = 0) -> None:
+        """Compute what the bytes of these blocks decide, and store it for the rules; who signed the transactions only
+        above a block.
+        """
         if not blocks or not self._restarts.may_start:
             return
         workers = self.workers
@@ -183,7 +186,7 @@ class PrecomputePool:
             parts = [blocks[start : start + share] for start in range(0, len(blocks), share)]
             idlest = sorted(self.workers, key=lambda worker: worker.waiting)
             answers = await all_of(
-                worker.precompute(b"".join([block.packed for block in part]))
+                worker.precompute([block.packed for block in part], signers_above)
                 for worker, part in zip(idlest, parts, strict=False)
             )
         except (ProcessLost, OSError) as problem:

@@ -1,8 +1,8 @@
 """A process that precomputes what the bytes of blocks decide. It ends at EOF on its socket, so also when the node dies.
 
 `precompute_pool` and `log_reading` start it with one end of a socket pair as its standard input. Every message is a
-size and so many bytes: first the constants of the network, then requests, each some packed blocks one after the other;
-an answer has their results in the same order.
+size and so many bytes: first the constants of the network, then requests: the number of a block up to which the signers
+of transactions are not wanted, and some packed blocks one after the other. An answer has their results in that order.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Sequence
 from types import TracebackType
 from typing import BinaryIO
 
@@ -23,6 +24,7 @@ from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.precomputed import precompute
 
 SIZE = struct.Struct("<I")
+"""Of a message, and the number in a request."""
 MOST_BYTES = 8 << 20
 GARBAGE_THRESHOLD = 50_000
 
@@ -37,23 +39,29 @@ def introduction(network: ChainParameters) -> bytes:
     return message(msgspec.msgpack.encode(network))
 
 
+def request(packed: Sequence[bytes], signers_above: int = 0) -> bytes:
+    """A request, as it is sent."""
+    return message(SIZE.pack(signers_above) + b"".join(packed))
+
+
 def serve(plug: socket.socket) -> None:
     """Answer requests until EOF."""
     with plug, plug.makefile("rb") as requests:
         network = msgspec.msgpack.decode(_next(requests), type=ChainParameters)
-        while packed := _next(requests):
-            plug.sendall(message(results_for(packed, network)))
+        while asked := _next(requests):
+            plug.sendall(message(results_for(asked, network)))
 
 
-def results_for(packed: bytes, network: ChainParameters) -> bytes:
-    """The results for blocks one after the other; of those behind one that cannot be decoded there are none."""
-    read, place, results = codec_of(Block).decode_from, 0, []
-    while place < len(packed):
+def results_for(asked: bytes, network: ChainParameters) -> bytes:
+    """The results for a request; of blocks behind one that cannot be decoded there are none."""
+    (signers_above,), place = SIZE.unpack_from(asked), SIZE.size
+    read, results = codec_of(Block).decode_from, []
+    while place < len(asked):
         try:
-            block, place = read(packed, place)
+            block, place = read(asked, place)
         except DecodeError:
             break
-        results.append(precompute(block, network))
+        results.append(precompute(block, network, with_signers=block.number > signers_above))
     return b"".join(results)
 
 

@@ -31,7 +31,7 @@ class Close(NamedTuple):
 
 
 class Precompute(NamedTuple):
-    """Recover the keys that signed these blocks, in other processes; `precomputed` is called afterwards."""
+    """Compute ahead, in other processes, what the bytes of these blocks decide; `precomputed` is called afterwards."""
 
     batch: Batch
 

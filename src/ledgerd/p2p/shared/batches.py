@@ -30,7 +30,7 @@ class Batch:
         self.size = sum(len(block.packed) for block in blocks)
         self.is_last = is_last
         self.is_precomputed = True
-        """Whether the recovery of the keys that signed its blocks has ended, or was not begun."""
+        """Whether what can be computed ahead of its blocks is there, or was not asked for."""
         self.applied = 0
         self.forked = 0
         self.is_linked = False

@@ -57,7 +57,7 @@ class Core:
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
         self.precomputes = False
-        """Whether the driver carries out `Precompute`: other processes recover the keys of waiting blocks."""
+        """Whether the driver carries out `Precompute`: other processes compute ahead of waiting blocks."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []

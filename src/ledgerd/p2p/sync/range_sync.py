@@ -69,6 +69,10 @@ class RangeSync:
         """Whether the next batch has arrived."""
         return bool(self._ranges.ready) and min(self._ranges.ready) <= self._next_turn
 
+    def is_next(self, batch: Batch) -> bool:
+        """Whether a batch is the next to be applied."""
+        return self.has_more and self._ranges.ready[min(self._ranges.ready)] is batch
+
     def stop(self) -> None:
         """Stop requesting, and drop all batches but the next one."""
         for number in self._ranges.asked:
