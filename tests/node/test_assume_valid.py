@@ -1,4 +1,4 @@
-"""A process with `assume-valid`: provisional through a kill until the chain has the block, or gone back from another."""
+"""A process with `assume-valid`: provisional, through a kill, until the chain has the block; or it goes back."""
 
 from __future__ import annotations
 

@@ -72,8 +72,7 @@ class Runtime:
         self.peers = PeersPart(configuration, self.chain, self.time)
         self.production = production = ProductionPart(configuration, self.chain, self.time, self.peers)
         self.newer_state = asyncio.Event()
-        """Set when a newer state was built from a snapshot: every part stops, the new state is put in place, and the
-        node starts again."""
+        """Set when there is another state to use: every part stops, it is put in place, and the node starts again."""
         self.bootstrap = BootstrapPart(configuration, self.chain, self.newer_state)
         self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production, self.newer_state)
         self.guard = GuardPart(configuration, self.chain, self.peers, lambda: production.clock() // MICRO)

@@ -18,7 +18,7 @@ from tests.recorded import recorded_blocks
 from tests.supervision.limits import no_descriptor_left
 
 COUNT = BLOCKS_AT_ONCE * 3 + 7
-IS_LOST = "blocks are no longer read ahead"
+IS_LOST = "no longer read ahead"
 
 
 def numbered(count: int = COUNT) -> Iterator[tuple[int, bytes]]:

@@ -76,9 +76,7 @@ class PeersPart(Part):
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
-            self._precompute = PrecomputePool(
-                self._chain.network, processes, self.work, log_format=self._log_format
-            )
+            self._precompute = PrecomputePool(self._chain.network, processes, self.work, log_format=self._log_format)
         state.core.meter = self.meter
         precompute = self._precompute.precompute if self._precompute is not None else None
         for address in take_banned(self._chain.files.folder):

@@ -168,7 +168,7 @@ class LogReading:
             raise ProcessLost("a process that computes ahead hangs")
 
     def _lose(self, problem: Exception) -> None:
-        log.warning("blocks are no longer read ahead, the chain checks them alone: %(reason)s", {"reason": problem})
+        log.warning("the log is no longer read ahead, the chain does all itself: %(reason)s", {"reason": problem})
         for helper in self._helpers:
             helper.process.kill()
         self._stop()

@@ -51,7 +51,7 @@ class AssumptionPart(Part):
         reason = f"the state is provisional until the chain has block {assumption.number}, which is assumed to be valid"
         self._production.hold(HOLD, reason)
         self.work.set_down(HOLD, reason)
-        log.warning("%s: signatures of transactions up to it are not checked", reason)
+        log.warning("%(reason)s: signatures of transactions up to it are not checked", {"reason": reason})
         self.work.keep(HOLD, self._wait)
 
     async def stop(self) -> None:
