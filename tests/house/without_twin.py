@@ -233,6 +233,11 @@ GROUPS = (
         """,
     ),
     Group(
+        "the part that waits for the assumed block: proven by a node that is killed and goes back",
+        ("node/test_assume_valid.py",),
+        "node/parts/watching/recovery/assumption_part",
+    ),
+    Group(
         "the development node: proven as its users run it",
         ("node/dev/test_development.py", "clients/test_examples.py"),
         "node/dev/founding node/dev/snapshots",

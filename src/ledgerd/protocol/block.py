@@ -118,6 +118,14 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         """Store the recovered key that signed."""
         self.__dict__["signee"] = key
 
+    def remember_packed(self, packed: bytes) -> None:
+        """Store the canonical bytes, which are known from those of the block."""
+        self.__dict__["packed"] = packed
+
+    def remember_id(self, block_id: BlockId) -> None:
+        """Store the id, which was computed elsewhere."""
+        self.__dict__["id"] = block_id
+
 
 class Block(msgspec.Struct, frozen=True, dict=True):
     """A signed header and its transactions."""
@@ -142,7 +150,7 @@ class Block(msgspec.Struct, frozen=True, dict=True):
     @lazy
     def header(self) -> SignedHeader:
         """The block without its transactions."""
-        return SignedHeader(
+        header = SignedHeader(
             self.previous,
             self.timestamp,
             self.validator,
@@ -150,6 +158,9 @@ class Block(msgspec.Struct, frozen=True, dict=True):
             self.extensions,
             self.validator_signature,
         )
+        if not self.transactions:
+            header.remember_packed(self.packed[:-1])  # all but the count of transactions
+        return header
 
     @property
     def number(self) -> int:
@@ -170,6 +181,14 @@ class Block(msgspec.Struct, frozen=True, dict=True):
     def merkle_root(self) -> MerkleRoot:
         """The root that the transactions have; the header must say the same."""
         return merkle_root([transaction.merkle_digest for transaction in self.transactions])
+
+    def remember(self, block_id: BlockId, root: MerkleRoot, signee: PublicKey | None) -> None:
+        """Store what was computed elsewhere: the id, the root of the transactions, and the key that signed."""
+        header = self.header
+        header.remember_id(block_id)
+        if signee is not None:
+            header.remember_signee(signee)
+        self.__dict__["merkle_root"] = root
 
 
 def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:

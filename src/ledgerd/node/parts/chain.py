@@ -12,8 +12,9 @@ from ledgerd.chain.chain import Chain
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import MAINNET
 from ledgerd.node.datadir.followers import follow_for_plugins
-from ledgerd.node.datadir.opening import Opening, files_of
+from ledgerd.node.datadir.opening import Opening, assumption_in, files_of
 from ledgerd.node.datadir.origin import StateOrigin
+from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.unknown_hardforks import HardforkWarning
@@ -43,6 +44,8 @@ class ChainPart(Part):
         self._chain: Chain | None = None
         self.network = network
         self.files = files_of(configuration)
+        self.verified = VerifiedCopy(self.files)
+        """The last verified point, while the state is provisional."""
         self.folder = self.files.logs
         """The folder of the block logs, the history and `block_info`."""
         self.origin = StateOrigin.STANDING
@@ -144,6 +147,9 @@ class ChainPart(Part):
 
     def _open(self) -> Chain:
         options = self._configuration.chain
+        assumption = assumption_in(self._configuration)
+        if assumption is not None:
+            self.verified.keep(assumption.number)
         chain = Chain.open(
             self._configuration.invocation.data_dir,
             self.network,
@@ -153,6 +159,8 @@ class ChainPart(Part):
             space=self.files.space,
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
+        if assumption is not None:
+            chain.assume_valid(assumption)
         follow_for_plugins(chain, self._configuration)
         chain.try_in_pieces(self._go_on_trying)
         return chain
