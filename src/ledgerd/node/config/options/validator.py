@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.endpoints import NTP_SERVER
 from ledgerd.node.config.values.json_values import NAME
-from ledgerd.node.config.values.key_values import PRIVATE_KEY, read_private_key
-from ledgerd.node.config.values.kind import WrongValue
+from ledgerd.node.config.values.key_values import PRIVATE_KEY
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
+from ledgerd.producer.key_files import KeyFileFault, read_key_file
 from ledgerd.producer.settings import NtpSettings, ProducerSettings, keyring
 
 if TYPE_CHECKING:
@@ -27,24 +26,14 @@ KEY_FILE = "private-key-file"
 
 
 def _keys_of_file(path: Path, surroundings: Surroundings) -> list[PrivateKey]:
-    """A key from each line, comments and empty lines left out."""
+    """The keys of a file; that others may open it is remarked."""
     try:
-        mode = path.stat().st_mode
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise WrongTogether(KEY_FILE, f"{path} cannot be read: {reason}") from None
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        found = read_key_file(path)
+    except KeyFileFault as fault:
+        raise WrongTogether(KEY_FILE, str(fault)) from None
+    if found.is_open_to_others:
         surroundings.remark(f"{path} holds private keys, and others than its owner may open it: chmod 600 {path}")
-    keys = []
-    for number, line in enumerate(lines, start=1):
-        text = line.partition("#")[0].strip()
-        if text:
-            try:
-                keys.append(read_private_key(text))
-            except WrongValue as problem:
-                raise WrongTogether(KEY_FILE, f"{path}: line {number} {problem}") from None
-    return keys
+    return [*found.keys]
 
 
 def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
