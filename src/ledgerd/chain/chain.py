@@ -248,9 +248,7 @@ class Chain(ChainView):
         """Make the block of a slot of ours; it still has to be pushed."""
         return generate_block(self._ledger, self._pending, when, name, key, skip)
 
-    def draft_block(
-        self, when: int, name: AccountName, key: PublicKey, skip: SkipFlags = Skip.NOTHING
-    ) -> BlockDraft:
+    def draft_block(self, when: int, name: AccountName, key: PublicKey, skip: SkipFlags = Skip.NOTHING) -> BlockDraft:
         """Make the block of a slot of ours, which somebody else has to sign."""
         return draft_block(self._ledger, self._pending, when, name, key, skip)
 

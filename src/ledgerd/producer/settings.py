@@ -10,6 +10,7 @@ import msgspec
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ledgerd.producer.signer_place import SignerPlace, TlsFiles
     from ledgerd.protocol.endpoint import Endpoint
     from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.names import AccountName
@@ -38,6 +39,13 @@ class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
         return max(1, min(self.retry_interval, self.request_interval))
 
 
+class SignerAccess(msgspec.Struct, frozen=True):
+    """The signer that holds the keys in place of the node, and what the node shows to it."""
+
+    place: SignerPlace
+    files: TlsFiles | None = None
+
+
 class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Names, keys and guards; the keys never show in a text of this record."""
 
@@ -51,6 +59,8 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False
     checks_doppelganger: bool = False
+    signer: SignerAccess | None = None
+    """Where there is one, this node holds no key."""
 
     @property
     def is_emergency_master(self) -> bool:

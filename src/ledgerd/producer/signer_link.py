@@ -10,7 +10,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
 from ledgerd.producer.signing_frames import (
@@ -25,6 +25,7 @@ from ledgerd.producer.signing_frames import (
     read_answer,
     read_status,
 )
+from ledgerd.producer.signings import ATTEMPT_SECONDS, ATTEMPTS, Signing
 
 if TYPE_CHECKING:
     from ledgerd.protocol.block import BlockHeader
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS = 2
-ATTEMPT_SECONDS = 0.25
-"""A question is given up after so long; both attempts together fit into the time in which a slot's block is made."""
 CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 5.0
 """Between two looks at a signer that works, which also keep the connection open."""
@@ -45,13 +43,6 @@ AGAIN_SECONDS = 1.0
 
 class SignerGone(ConnectionError):
     """The signer has closed the connection, or says what no signer says."""
-
-
-class Signing(NamedTuple):
-    """What became of a question: an answer, or why there is none."""
-
-    answer: SignerAnswer | None
-    reason: str = ""
 
 
 class SignerConnection(asyncio.Protocol):
@@ -84,7 +75,8 @@ class SignerConnection(asyncio.Protocol):
     async def _answer_to(self, question: SigningQuestion | StatusQuestion) -> SignerAnswer:
         if self._transport is None or not self.is_open:
             raise SignerGone("the connection is closed")
-        future = self._waiting[question.number] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[SignerAnswer] = asyncio.get_running_loop().create_future()
+        self._waiting[question.number] = future
         try:
             self._transport.write(packed_question(question))
             return await future

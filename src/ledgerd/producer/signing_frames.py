@@ -178,18 +178,20 @@ class FrameBuffer:
         """
         if len(self._waiting) < _LENGTH.size:
             return False
-        (length,) = _LENGTH.unpack_from(self._waiting)
+        length = self._length()
         if length > MOST_FRAME:
             raise FrameFault(f"a frame of {length} bytes")
         return len(self._waiting) >= _LENGTH.size + length
 
     def next(self) -> bytes:
         """Take the next frame off; there must be one."""
-        (length,) = _LENGTH.unpack_from(self._waiting)
-        end = _LENGTH.size + length
+        end = _LENGTH.size + self._length()
         frame = bytes(self._waiting[_LENGTH.size : end])
         del self._waiting[:end]
         return frame
+
+    def _length(self) -> int:
+        return int(_LENGTH.unpack_from(self._waiting)[0])
 
 
 def _framed(body: bytes) -> bytes:

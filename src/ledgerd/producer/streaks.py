@@ -6,6 +6,7 @@ Spec 06, sections 10.4 and 10.6. It returns what is to be logged, and is handed 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ QUIET = {
     TickOutcome.MINORITY_FORK: (logging.ERROR, BLOCK_INTERVAL),
     TickOutcome.LOW_PARTICIPATION: (logging.ERROR, BLOCK_INTERVAL),
     TickOutcome.NO_PRIVATE_KEY: (logging.INFO, BLOCK_INTERVAL),
+    TickOutcome.SIGNED_BY_ANOTHER: (logging.INFO, 0),
 }
 """The level of a reason, and the seconds in which it is said once. The reference repeats most of them four times a
 second."""
@@ -44,6 +46,8 @@ LOUD = {
     TickOutcome.LAG: logging.ERROR,
     TickOutcome.EXCEPTION: logging.ERROR,
     TickOutcome.FORK_COLLISION: logging.WARNING,
+    TickOutcome.SIGNER_AWAY: logging.ERROR,
+    TickOutcome.SIGNER_REFUSED: logging.ERROR,
 }
 
 
@@ -66,6 +70,10 @@ class Streaks:
     """Seconds since 1970; 0 for never."""
     owed: Duty | None = None
     """A slot of ours that has begun and has no block yet."""
+    cause: TickOutcome = TickOutcome.PRODUCED
+    """Why it has none."""
+    lost: Counter[TickOutcome] = field(default_factory=Counter)
+    """Slots of ours that the head has passed without a block, by the reason."""
     _said: dict[str, int] = field(default_factory=dict)
 
     # -- after a decision
@@ -88,7 +96,7 @@ class Streaks:
         elif outcome is TickOutcome.MINORITY_FORK:
             self.left_minority = True
         if decision.duty is not None and outcome is not TickOutcome.PRODUCED:
-            self.owed = decision.duty
+            self.owed, self.cause = decision.duty, outcome
         return lines + self._reason(decision, second)
 
     def _count_behind_head(self, facts: Facts, now: int) -> list[LogLine]:
@@ -127,6 +135,7 @@ class Streaks:
         self.owed = None
         if owed.time in head_times:
             return []
+        self.lost[self.cause] += 1
         text = f"MISSED-SLOT-OUR-VALIDATOR: {owed.name} has no block at {time_text(owed.time)}"
         return [LogLine(logging.WARNING, f"{text}, the head is #{facts.head_number}")]
 

@@ -27,7 +27,7 @@ from ledgerd.signer.clients import Clients
 from ledgerd.signer.clock import CheckedClock
 from ledgerd.signer.desk import Desk
 from ledgerd.signer.folder import SignerFolder
-from ledgerd.signer.locks import lock_key_file, lock_key
+from ledgerd.signer.locks import lock_key, lock_key_file
 from ledgerd.signer.rule import SigningRule
 from ledgerd.signer.serving import TlsListener, listen_on_path
 from ledgerd.supervision.main_loop import on_a_loop
@@ -116,9 +116,7 @@ class SignerPart(Part):
         super().__init__("signer", Ending.ENDS_PROGRAM)
         self._settings = settings
         self._ntp = NtpClient(NtpSettings(servers=settings.time_servers), _wall) if settings.time_servers else None
-        rule = SigningRule(
-            keys, settings.validators, folder.record, has_stopped_cleanly=folder.has_stopped_cleanly
-        )
+        rule = SigningRule(keys, settings.validators, folder.record, has_stopped_cleanly=folder.has_stopped_cleanly)
         self._desk = Desk(rule, CheckedClock(_monotonic, _wall, self._offset()), settings.validators, keys)
         self._clients = Clients()
         self._listening: Listening | None = None

@@ -1,6 +1,6 @@
 """The rule by which headers are signed, whatever is asked for and however often: never two for one slot.
 
-It is pure but for the record that it is given, which is on the disk before a signature is returned; times are handed in.
+It is pure but for the record that it is given, which is on the disk before a signature leaves; times are handed in.
 """
 
 from __future__ import annotations
@@ -111,9 +111,8 @@ class SigningRule:
         if clock.doubt:
             return Judgement(Verdict.CLOCK, clock.doubt)
         if slot * SECOND > clock.now + MOST_AHEAD:
-            return Judgement(
-                Verdict.AHEAD, f"slot {time_text(slot)} is ahead of the signer's clock, {time_text(clock.now // SECOND)}"
-            )
+            now = time_text(clock.now // SECOND)
+            return Judgement(Verdict.AHEAD, f"slot {time_text(slot)} is ahead of the signer's clock, {now}")
         if self._nothing_up_to is None:
             self._nothing_up_to = clock.now // SECOND + ROUND_SECONDS
         if slot <= self._nothing_up_to:

@@ -70,7 +70,7 @@ class Connection(asyncio.Protocol):
         self._frames.take(data)
         self._read()
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - as asyncio calls it
         self._transport = None
         self._clients.leave(self)
         if self._timer is not None:
@@ -204,15 +204,13 @@ async def listen_on_path(
     path: Path, desk: Desk, clients: Clients, users: Collection[int]
 ) -> tuple[asyncio.AbstractServer, socket.socket]:
     """Listen on a Unix socket, whose file only we may open unless other users are named."""
-    plug = _bound(path)
-    if set(users) - {os.getuid(), 0}:
-        path.chmod(0o666)
+    plug = _bound(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600)
     identify = users_only(users)
     loop = asyncio.get_running_loop()
     return await loop.create_unix_server(lambda: Connection(desk, clients, identify), sock=plug, backlog=BACKLOG), plug
 
 
-def _bound(path: Path) -> socket.socket:
+def _bound(path: Path, mode: int) -> socket.socket:
     """A socket at a path; a file that a signer has left there goes."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
@@ -230,4 +228,5 @@ def _bound(path: Path) -> socket.socket:
         raise OperatorError(f"{path} cannot be listened on: {problem.strerror}") from problem
     finally:
         os.umask(before)
+    path.chmod(mode)
     return plug
