@@ -161,9 +161,7 @@ class SignedNode(Node):
         return pause
 
     def _note_outcome(self) -> None:
-        owed = self.producer.streaks.owed
-        if owed is not None:
-            self.outcomes[owed.time] = self.producer.streaks.cause
+        self.outcomes |= {slot: decision.outcome for slot, decision in self.producer.streaks.owed.items()}
 
     def _ask(self, draft: BlockDraft, run: int, attempt: int) -> None:
         """As `SignerLink.sign` asks, in virtual time."""

@@ -137,6 +137,8 @@ class Producer:
             self._start.step(self.chain)
         now, facts, decision = self._look()
         decision = self._released(self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND))
+        if decision.outcome is TickOutcome.LAG:
+            decision = self._decided(decision.duty) or decision
         if decision.duty is not None and decision.outcome is TickOutcome.PRODUCED:
             decision = self._produce(decision, decision.duty, facts)
         if decision.asks_for_resync:
@@ -282,9 +284,9 @@ class Producer:
 
     def _ask_signer(self, decision: Decision, duty: Duty, facts: Facts) -> Decision:
         """Make the block of a slot, to be signed between two ticks: once, as its signer signs one for a slot."""
-        last = self._drafted
-        if last is not None and last.duty == duty:
-            return last._replace(reason="")
+        last = self._decided(duty)
+        if last is not None:
+            return last
         try:
             self.draft = self.chain.draft_block(duty.time, duty.name, facts.keys[duty.name], self._skipped)
         except RuleViolation as problem:
@@ -292,6 +294,12 @@ class Producer:
             return Decision(TickOutcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
         self._drafted = decision._replace(outcome=TickOutcome.ASKED)
         return self._drafted
+
+    def _decided(self, duty: Duty | None) -> Decision | None:
+        """What came of a slot that the signer was asked for in time, told already; nothing of any other slot."""
+        last = self._drafted
+        is_over = last is not None and last.duty == duty and last.outcome is not TickOutcome.PRODUCED
+        return last._replace(reason="") if last is not None and is_over else None
 
     def settle(self, signing: Signing) -> int:
         """Apply and send the block that was signed, or note why none was; the microseconds until the next tick."""
