@@ -153,7 +153,9 @@ def test_where_there_is_no_signer_the_reason_is_given(tmp_path: Path) -> None:
     play(scene)
 
 
-@pytest.mark.parametrize("answer", [b"\0\3abc", b"\xff\xff", packed_answer(SignerAnswer(99, Verdict.SIGNED, bytes(65)))])
+@pytest.mark.parametrize(
+    "answer", [b"\0\3abc", b"\xff\xff", packed_answer(SignerAnswer(99, Verdict.SIGNED, bytes(65)))]
+)
 def test_what_is_no_answer_to_this_question_is_none(tmp_path: Path, answer: bytes) -> None:
     async def scene() -> None:
         async with Double(tmp_path / "socket", lambda _, __: answer) as place:

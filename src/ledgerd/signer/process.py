@@ -152,7 +152,7 @@ class SignerPart(Part):
             server, plug = await listen_on_path(place.path, self._desk, self._clients, users)
             return Listening(server, place.path, plug)
         if place.endpoint is None or settings.files is None:
-            raise OperatorError("tls:// needs --certificate, --certificate-key and --client-authority")
+            raise OperatorError("tls:// needs --certificate, --certificate-key and --authority")
         try:
             context = tls_context(settings.files, is_signer=True)
         except PlaceFault as fault:
