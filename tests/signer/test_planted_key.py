@@ -1,4 +1,4 @@
-"""A real node makes blocks with a signer, and nothing of it ever holds the key; the search first finds a planted one."""
+"""A real node makes blocks with a signer and holds no key anywhere; the same search first finds a planted one."""
 
 from __future__ import annotations
 
