@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PublicKey, public_key_text
@@ -20,12 +22,15 @@ LOCK_FILE = "signer.lock"
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Lock a signer's folder.
+    """Lock a signer's folder; the number of the process stands in the file.
 
     Raises:
         OperatorError: Another process has it.
     """
-    with _locked(folder / LOCK_FILE, "ab", f"{folder} is in use by another signer: stop that one"):
+    with _locked(folder / LOCK_FILE, "ab", f"{folder} is in use by another signer: stop that one") as file:
+        file.truncate(0)
+        file.write(b"%d" % os.getpid())
+        file.flush()
         yield
 
 
@@ -41,11 +46,11 @@ def lock_key_file(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(path: Path, mode: str, refusal: str) -> Iterator[None]:
+def _locked(path: Path, mode: str, refusal: str) -> Iterator[IO[bytes]]:
     if sys.platform == "win32":
         raise OperatorError("the signer runs on Linux and macOS")
     try:
-        file = path.open(mode)
+        file: IO[bytes] = path.open(mode)  # type: ignore[assignment]  # every mode here is one of bytes
     except OSError as problem:
         raise OperatorError(f"{path} cannot be opened: {problem.strerror}") from problem
     with file:
@@ -53,7 +58,7 @@ def _locked(path: Path, mode: str, refusal: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
             raise OperatorError(refusal) from problem
-        yield
+        yield file
 
 
 @contextmanager
