@@ -104,7 +104,7 @@ class Ward:
         async def answered(*_: object) -> tuple[SignerStatus | None, str]:
             return status, "" if status else "Connection refused"
 
-        self.monkeypatch.setattr("ledgerd.doctor.signer.status_of", answered)
+        self.monkeypatch.setattr("ledgerd.doctor.keys.status_of", answered)
 
     def set_memory(self, kilobytes: int) -> None:
         (self.root / "proc/meminfo").write_text(MEMORY.format(kilobytes))

@@ -25,7 +25,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets", "market_records")),
     "doctor": (
         ("finding", "patient"),
-        ("clock", "configuration", "disk", "keys", "ledger", "machine", "peers", "ports", "service", "signer"),
+        ("clock", "configuration", "disk", "keys", "ledger", "machine", "peers", "ports", "service"),
         ("examination",),
     ),
     "node": (

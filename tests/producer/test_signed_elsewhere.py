@@ -14,8 +14,8 @@ from ledgerd.producer.loop import run
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import SignerAccess
 from ledgerd.producer.signer_place import SignerPlace
-from ledgerd.producer.signing_frames import SignerAnswer, SigningQuestion, Verdict
-from ledgerd.producer.signings import Signing
+from ledgerd.producer.signing_frames import SignerAnswer, SigningQuestion, SigningVerdict
+from ledgerd.producer.signings import SignerReply
 from ledgerd.protocol.block import BlockHeader
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.signer.desk import Desk
@@ -38,11 +38,11 @@ class Remote(Station):
         self.asked: list[BlockHeader] = []
         self.answer: Callable[[SigningQuestion], SignerAnswer | None] = self.desk.answer
 
-    async def sign(self, key: PublicKey, header: BlockHeader) -> Signing:
+    async def sign(self, key: PublicKey, header: BlockHeader) -> SignerReply:
         self.asked.append(header)
         self.world.true += SECOND // 100
         answer = self.answer(SigningQuestion(1, key, header))
-        return Signing(answer, "" if answer else "it is away")
+        return SignerReply(answer, "" if answer else "it is away")
 
     def live(self, blocks: int) -> None:
         """Run its loop until its head is so many blocks higher, or nothing more comes of it."""
@@ -108,7 +108,9 @@ def test_a_signer_that_is_away_costs_its_slots_which_are_told_and_counted(
 def test_a_slot_that_the_signer_gave_to_another_node_is_no_fault(
     remote: Remote, caplog: pytest.LogCaptureFixture
 ) -> None:
-    remote.answer = lambda question: SignerAnswer(question.number, Verdict.SIGNED_ANOTHER, b"block 7 is on the way")
+    remote.answer = lambda question: SignerAnswer(
+        question.number, SigningVerdict.SIGNED_ANOTHER, b"block 7 is on the way"
+    )
     remote.live(1)
 
     assert len(remote.asked) > 1
@@ -117,7 +119,7 @@ def test_a_slot_that_the_signer_gave_to_another_node_is_no_fault(
 
 
 def test_a_signature_of_something_else_is_not_used(remote: Remote) -> None:
-    remote.answer = lambda question: SignerAnswer(question.number, Verdict.SIGNED, bytes(65))
+    remote.answer = lambda question: SignerAnswer(question.number, SigningVerdict.SIGNED, bytes(65))
     head = remote.chain.head_id
     remote.live(1)
 

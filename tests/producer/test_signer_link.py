@@ -15,8 +15,8 @@ from ledgerd.producer.signing_frames import (
     FrameBuffer,
     SignerAnswer,
     SigningQuestion,
+    SigningVerdict,
     StatusQuestion,
-    Verdict,
     packed_answer,
     read_question,
 )
@@ -154,7 +154,7 @@ def test_where_there_is_no_signer_the_reason_is_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [b"\0\3abc", b"\xff\xff", packed_answer(SignerAnswer(99, Verdict.SIGNED, bytes(65)))]
+    "answer", [b"\0\3abc", b"\xff\xff", packed_answer(SignerAnswer(99, SigningVerdict.SIGNED, bytes(65)))]
 )
 def test_what_is_no_answer_to_this_question_is_none(tmp_path: Path, answer: bytes) -> None:
     async def scene() -> None:

@@ -12,8 +12,8 @@ from ledgerd.producer.signing_frames import (
     FrameFault,
     SignerAnswer,
     SigningQuestion,
+    SigningVerdict,
     StatusQuestion,
-    Verdict,
     packed_answer,
     packed_question,
     read_answer,
@@ -59,9 +59,9 @@ def test_questions_are_read_as_they_were_asked_in_whatever_pieces_they_come(
     assert all(len(frame) <= MOST_FRAME for frame in frames_of(data))
 
 
-@given(NUMBERS, st.sampled_from(Verdict), st.binary(max_size=2 * MOST_FRAME))
+@given(NUMBERS, st.sampled_from(SigningVerdict), st.binary(max_size=2 * MOST_FRAME))
 def test_answers_are_read_as_they_were_given_and_cut_where_they_are_too_long(
-    number: int, verdict: Verdict, content: bytes
+    number: int, verdict: SigningVerdict, content: bytes
 ) -> None:
     (frame,) = frames_of(packed_answer(SignerAnswer(number, verdict, content)))
     answer = read_answer(frame)
@@ -87,15 +87,15 @@ def test_a_frame_that_is_too_large_is_a_fault_before_it_has_come() -> None:
 
 
 def test_an_answer_holds_a_signature_where_it_is_one() -> None:
-    assert SignerAnswer(1, Verdict.SIGNED, bytes(65)).signature == bytes(65)
-    assert SignerAnswer(1, Verdict.SIGNED, bytes(64)).signature is None
-    assert SignerAnswer(1, Verdict.OLDER, bytes(65)).signature is None
+    assert SignerAnswer(1, SigningVerdict.SIGNED, bytes(65)).signature == bytes(65)
+    assert SignerAnswer(1, SigningVerdict.SIGNED, bytes(64)).signature is None
+    assert SignerAnswer(1, SigningVerdict.OLDER, bytes(65)).signature is None
 
 
 def test_a_reason_from_outside_is_safe_to_be_logged() -> None:
-    assert SignerAnswer(1, Verdict.OLDER, b"a\n\x1b[31mb\xff").text == "a??[31mb\ufffd"
+    assert SignerAnswer(1, SigningVerdict.OLDER, b"a\n\x1b[31mb\xff").text == "a??[31mb\ufffd"
 
 
 def test_a_status_that_is_none_is_a_fault() -> None:
     with pytest.raises(FrameFault):
-        read_status(SignerAnswer(1, Verdict.STATUS, b"{}"))
+        read_status(SignerAnswer(1, SigningVerdict.STATUS, b"{}"))

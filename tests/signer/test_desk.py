@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from ledgerd.producer.signing_frames import StatusQuestion, Verdict, read_status
+from ledgerd.producer.signing_frames import SigningVerdict, StatusQuestion, read_status
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.signer.desk import Desk
 from tests.signer.headers import KEY, NAME, NOW, at, question_of, rule_of
@@ -22,7 +22,11 @@ def test_a_signature_is_told_once_and_a_refusal_with_its_reason(caplog: pytest.L
         answers = [desk.answer(question_of(NOW, variant, number)) for number, variant in enumerate((0, 0, 1))]
 
     assert [answer.number for answer in answers] == [0, 1, 2]
-    assert [answer.verdict for answer in answers] == [Verdict.SIGNED, Verdict.SIGNED, Verdict.SIGNED_ANOTHER]
+    assert [answer.verdict for answer in answers] == [
+        SigningVerdict.SIGNED,
+        SigningVerdict.SIGNED,
+        SigningVerdict.SIGNED_ANOTHER,
+    ]
     assert answers[0].signature == answers[1].signature
     assert answers[2].signature is None
     lines = [record.getMessage() for record in caplog.records]

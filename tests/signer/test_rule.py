@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.producer.signing_frames import Verdict
+from ledgerd.producer.signing_frames import SigningVerdict
 from ledgerd.protocol.block import BlockHeader, sign_block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PrivateKey
@@ -22,7 +22,7 @@ def test_a_header_of_now_is_signed_over_the_hash_that_the_signer_makes_itself() 
 
     judged = rule_of().judge(KEY.public, header, at(NOW))
 
-    assert judged.verdict is Verdict.SIGNED
+    assert judged.verdict is SigningVerdict.SIGNED
     assert judged.signature == sign_block(header, (), KEY).validator_signature
     assert recover(judged.signature, header.digest) == KEY.public
 
@@ -41,35 +41,35 @@ def test_another_header_of_the_same_slot_is_refused_and_told_which_block_has_it(
 
     judged = rule.judge(KEY.public, header_of(NOW, 1), at(NOW))
 
-    assert (first.verdict, judged.verdict) == (Verdict.SIGNED, Verdict.SIGNED_ANOTHER)
+    assert (first.verdict, judged.verdict) == (SigningVerdict.SIGNED, SigningVerdict.SIGNED_ANOTHER)
     assert sign_block(header_of(NOW), (), KEY).id.hex() in judged.reason
 
 
 def test_the_same_header_with_another_key_is_a_second_signature_and_refused() -> None:
     rule = rule_of()
     rule.judge(KEY.public, header_of(NOW), at(NOW))
-    assert rule.judge(OTHER_KEY.public, header_of(NOW), at(NOW)).verdict is Verdict.SIGNED_ANOTHER
+    assert rule.judge(OTHER_KEY.public, header_of(NOW), at(NOW)).verdict is SigningVerdict.SIGNED_ANOTHER
 
 
 def test_with_two_keys_a_validator_changes_from_one_to_the_other() -> None:
     rule = rule_of()
     rule.judge(KEY.public, header_of(NOW), at(NOW))
-    assert rule.judge(OTHER_KEY.public, header_of(NOW + 3), at(NOW + 3)).verdict is Verdict.SIGNED
+    assert rule.judge(OTHER_KEY.public, header_of(NOW + 3), at(NOW + 3)).verdict is SigningVerdict.SIGNED
 
 
 @pytest.mark.parametrize(
     ("header", "key", "verdict"),
     [
-        (header_of(NOW - 3), KEY, Verdict.OLDER),
-        (header_of(NOW + 1), KEY, Verdict.OUT_OF_STEP),
-        (header_of(NOW + 2), KEY, Verdict.OUT_OF_STEP),
-        (header_of(NOW + 3, name="mallory"), KEY, Verdict.NOT_NAMED),
-        (header_of(NOW + 3), STRANGE_KEY, Verdict.NO_KEY),
-        (header_of(NOW + 3), KEY, Verdict.SIGNED),
+        (header_of(NOW - 3), KEY, SigningVerdict.OLDER),
+        (header_of(NOW + 1), KEY, SigningVerdict.OUT_OF_STEP),
+        (header_of(NOW + 2), KEY, SigningVerdict.OUT_OF_STEP),
+        (header_of(NOW + 3, name="mallory"), KEY, SigningVerdict.NOT_NAMED),
+        (header_of(NOW + 3), STRANGE_KEY, SigningVerdict.NO_KEY),
+        (header_of(NOW + 3), KEY, SigningVerdict.SIGNED),
     ],
 )
 def test_what_is_refused_after_a_slot_and_what_is_signed(
-    header: BlockHeader, key: PrivateKey, verdict: Verdict
+    header: BlockHeader, key: PrivateKey, verdict: SigningVerdict
 ) -> None:
     rule = rule_of()
     rule.judge(KEY.public, header_of(NOW), at(NOW))
@@ -77,9 +77,10 @@ def test_what_is_refused_after_a_slot_and_what_is_signed(
 
 
 @pytest.mark.parametrize(
-    ("behind", "verdict"), [(0.0, Verdict.SIGNED), (1.0, Verdict.SIGNED), (1.000001, Verdict.AHEAD)]
+    ("behind", "verdict"),
+    [(0.0, SigningVerdict.SIGNED), (1.0, SigningVerdict.SIGNED), (1.000001, SigningVerdict.AHEAD)],
 )
-def test_a_slot_is_signed_up_to_a_second_ahead_of_the_clock(behind: float, verdict: Verdict) -> None:
+def test_a_slot_is_signed_up_to_a_second_ahead_of_the_clock(behind: float, verdict: SigningVerdict) -> None:
     assert rule_of().judge(KEY.public, header_of(NOW), at(NOW - behind)).verdict is verdict
 
 
@@ -88,9 +89,9 @@ def test_after_an_unclean_stop_nothing_is_signed_up_to_the_start_and_a_round() -
     assert "was not stopped cleanly" in rule.problem(at(NOW))
 
     last = NOW + ROUND_SECONDS
-    assert rule.judge(KEY.public, header_of(NOW), at(NOW + 1)).verdict is Verdict.WAITING
-    assert rule.judge(KEY.public, header_of(last), at(last)).verdict is Verdict.WAITING
-    assert rule.judge(KEY.public, header_of(last + 3), at(last + 3)).verdict is Verdict.SIGNED
+    assert rule.judge(KEY.public, header_of(NOW), at(NOW + 1)).verdict is SigningVerdict.WAITING
+    assert rule.judge(KEY.public, header_of(last), at(last)).verdict is SigningVerdict.WAITING
+    assert rule.judge(KEY.public, header_of(last + 3), at(last + 3)).verdict is SigningVerdict.SIGNED
     assert rule.problem(at(last + 4)) == ""
 
 
@@ -98,12 +99,15 @@ def test_the_wait_begins_when_the_clock_can_be_believed() -> None:
     rule = rule_of(is_ready=False)
     assert rule.problem(at(5, "no time server has answered")) == "no time server has answered"
     assert rule.problem(at(NOW)).startswith("the signer was not stopped")
-    assert rule.judge(KEY.public, header_of(NOW + ROUND_SECONDS), at(NOW + ROUND_SECONDS)).verdict is Verdict.WAITING
+    assert (
+        rule.judge(KEY.public, header_of(NOW + ROUND_SECONDS), at(NOW + ROUND_SECONDS)).verdict
+        is SigningVerdict.WAITING
+    )
 
 
 def test_while_the_clock_is_in_doubt_no_new_slot_is_signed() -> None:
     judged = rule_of().judge(KEY.public, header_of(NOW), at(NOW, "the clock was set"))
-    assert (judged.verdict, judged.reason) == (Verdict.CLOCK, "the clock was set")
+    assert (judged.verdict, judged.reason) == (SigningVerdict.CLOCK, "the clock was set")
 
 
 class FullDisk(Memory):
@@ -118,7 +122,7 @@ def test_what_cannot_be_put_on_the_disk_is_not_signed_and_the_slot_stays_free() 
     rule = rule_of(record)
     judged = rule.judge(KEY.public, header_of(NOW), at(NOW))
 
-    assert (judged.verdict, judged.signature) == (Verdict.FAILED, None)
+    assert (judged.verdict, judged.signature) == (SigningVerdict.FAILED, None)
     assert rule.last_slot == 0
 
 
@@ -129,7 +133,7 @@ def test_a_restart_with_its_record_changes_nothing() -> None:
     after = rule_of(record)
     assert after.last_slot == NOW
     assert after.judge(KEY.public, header_of(NOW), at(NOW)) == first
-    assert after.judge(KEY.public, header_of(NOW, 1), at(NOW)).verdict is Verdict.SIGNED_ANOTHER
+    assert after.judge(KEY.public, header_of(NOW, 1), at(NOW)).verdict is SigningVerdict.SIGNED_ANOTHER
 
 
 STEP = st.tuples(

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.producer.signing_frames import Verdict
+from ledgerd.producer.signing_frames import SigningVerdict
 from ledgerd.signer.rule import ROUND_SECONDS
 from tests.chain.networks import SEVEN
 from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds
@@ -262,7 +262,7 @@ class Watch:
         return PairEnding(signed, owed, missed, back_after, of.world.trace.hexdigest())
 
     def _is_owed(self, asked: Asked) -> bool:
-        is_signed = asked.verdict is Verdict.SIGNED
+        is_signed = asked.verdict is SigningVerdict.SIGNED
         return is_signed and self._in_touch[asked.slot] and self._of.is_settled(asked) and self._is_answered(asked)
 
     def _is_answered(self, asked: Asked) -> bool:
@@ -287,7 +287,7 @@ class Watch:
                 if isinstance(node, SignedNode) and slot in node.outcomes
             }
             return f"not asked: {'/'.join(sorted(outcomes))}" if outcomes else "of others, or both nodes were down"
-        if asked.verdict is not Verdict.SIGNED:
+        if asked.verdict is not SigningVerdict.SIGNED:
             return "the signer was down" if asked.verdict is None else f"the signer: {asked.verdict.name}"
         if not self._in_touch[slot]:
             return "asked first by a node of the minority, or behind"

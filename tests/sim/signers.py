@@ -17,13 +17,13 @@ from ledgerd.producer.signer_place import SignerPlace
 from ledgerd.producer.signing_frames import (
     SignerAnswer,
     SigningQuestion,
-    Verdict,
+    SigningVerdict,
     packed_answer,
     packed_question,
     read_answer,
     read_question,
 )
-from ledgerd.producer.signings import ATTEMPT_SECONDS, ATTEMPTS, Signing
+from ledgerd.producer.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
@@ -53,7 +53,7 @@ class Asked(NamedTuple):
     node: str
     digest: bytes
     parent: BlockId
-    verdict: Verdict | None
+    verdict: SigningVerdict | None
     """Nothing where the signer was down."""
 
 
@@ -126,7 +126,7 @@ class SignerHost:
                 self.look_on(asked)
             if answer is None:
                 return
-            if answer.verdict is Verdict.SIGNED:
+            if answer.verdict is SigningVerdict.SIGNED:
                 self.given.append(Given(header.timestamp, header.digest))
             if random.random() >= self.losses and node.name not in self.cut:
                 back = read_answer(packed_answer(answer)[LENGTH:])
@@ -167,7 +167,7 @@ class SignedNode(Node):
         """As `SignerLink.sign` asks, in virtual time."""
         is_open = True
 
-        def settle(signing: Signing) -> None:
+        def settle(signing: SignerReply) -> None:
             nonlocal is_open
             if is_open and self.is_up and self.runs == run:
                 is_open = False
@@ -183,8 +183,8 @@ class SignedNode(Node):
                 is_open = False
                 self._ask(draft, run, attempt + 1)
             else:
-                settle(Signing(None, "no answer"))
+                settle(SignerReply(None, "no answer"))
 
         question = SigningQuestion(attempt, draft.key, draft.header)
-        self.host.carry(self, packed_question(question), lambda answer: settle(Signing(answer)))
+        self.host.carry(self, packed_question(question), lambda answer: settle(SignerReply(answer)))
         self.world.after(ATTEMPT_SECONDS, give_up)

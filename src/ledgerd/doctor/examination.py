@@ -10,14 +10,13 @@ from msgspec.structs import replace
 from ledgerd.doctor.clock import clock
 from ledgerd.doctor.disk import disk
 from ledgerd.doctor.finding import Finding, error
-from ledgerd.doctor.keys import keys
+from ledgerd.doctor.keys import ask, keys, signer
 from ledgerd.doctor.ledger import ledger
 from ledgerd.doctor.machine import machine
 from ledgerd.doctor.patient import Patient
 from ledgerd.doctor.peers import peers
 from ledgerd.doctor.ports import ports
 from ledgerd.doctor.service import service
-from ledgerd.doctor.signer import ask, signer
 
 MICRO = 1_000_000
 

@@ -39,7 +39,7 @@ def is_doppelganger_checked(settings: ProducerSettings, network: ChainParameters
     """
     return (
         settings.checks_doppelganger
-        and settings.signer is None
+        and not settings.is_signed_elsewhere
         and bool(settings.keys)
         and not settings.allows_stale
         and network.max_validators > 1

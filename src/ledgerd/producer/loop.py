@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ledgerd.producer.doppelganger import Doppelganger
     from ledgerd.producer.double_sign import SigningRecord
     from ledgerd.producer.settings import ProducerSettings
-    from ledgerd.producer.signings import Signing
+    from ledgerd.producer.signings import SignerReply
     from ledgerd.protocol.block import Block, BlockHeader
     from ledgerd.protocol.keys import PublicKey
 
@@ -54,7 +54,7 @@ NetworkSleep = Callable[[float], Awaitable[None]]
 """Waits a number of seconds by the network's clock."""
 
 
-Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["Signing"]]
+Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["SignerReply"]]
 """Asks the signer for the signature of a header."""
 
 
@@ -240,7 +240,7 @@ class Producer:
         refusal = self._signed.refusal(duty.time, facts.head_time)
         if refusal:
             return Decision(TickOutcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
-        if self.settings.signer is not None:
+        if self.settings.is_signed_elsewhere:
             return self._ask_signer(decision, duty, facts)
         problem: RuleViolation | None = None
         for _ in range(ATTEMPTS):
@@ -301,7 +301,7 @@ class Producer:
         is_over = last is not None and last.duty == duty and last.outcome is not TickOutcome.PRODUCED
         return last._replace(reason="") if last is not None and is_over else None
 
-    def settle(self, signing: Signing) -> int:
+    def settle(self, signing: SignerReply) -> int:
         """Apply and send the block that was signed, or note why none was; the microseconds until the next tick."""
         draft, asked, self.draft = self.draft, self._drafted, None
         if draft is None or asked is None or asked.duty is None:
@@ -313,7 +313,7 @@ class Producer:
         self._follow_up(decision, self._facts(), self._clock())
         return self._pause(decision)
 
-    def _settled(self, draft: BlockDraft, asked: Decision, duty: Duty, signing: Signing) -> Decision:
+    def _settled(self, draft: BlockDraft, asked: Decision, duty: Duty, signing: SignerReply) -> Decision:
         outcome, reason = judged(draft, signing)
         signature = None if signing.answer is None else signing.answer.signature
         if outcome is not TickOutcome.PRODUCED or signature is None:
@@ -373,7 +373,7 @@ class Producer:
     def seconds_to_own_slot(self) -> int | None:
         """How long others may keep the chain to themselves; nothing where no slot of ours is near."""
         second = (self._clock() + SECOND // 4) // SECOND
-        held = None if self.settings.signer is not None else frozenset(self.settings.keys)
+        held = None if self.settings.is_signed_elsewhere else frozenset(self.settings.keys)
         slot = next_own_slot(self._facts(), second, held)
         return None if slot is None else slot.time - second
 

@@ -40,10 +40,21 @@ class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SignerAccess(msgspec.Struct, frozen=True):
-    """The signer that holds the keys in place of the node, and what the node shows to it."""
+    """The signer that holds the keys in place of the node, if there is one, and what the node shows to it."""
 
-    place: SignerPlace
-    files: TlsFiles | None = None
+    place: SignerPlace | None = None
+    certificate: Path | None = None
+    certificate_key: Path | None = None
+    authority: Path | None = None
+
+    @property
+    def files(self) -> TlsFiles | None:
+        """What a connection over TLS needs; nothing unless all of it is there."""
+        from ledgerd.producer.signer_place import TlsFiles  # noqa: PLC0415 - `ssl` is not loaded to read options
+
+        if self.certificate is None or self.certificate_key is None or self.authority is None:
+            return None
+        return TlsFiles(self.certificate, self.certificate_key, self.authority)
 
 
 class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,8 +70,12 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False
     checks_doppelganger: bool = False
-    signer: SignerAccess | None = None
-    """Where there is one, this node holds no key."""
+    signer: SignerAccess = SignerAccess()
+
+    @property
+    def is_signed_elsewhere(self) -> bool:
+        """Whether a signer holds the keys; then this node has none."""
+        return self.signer.place is not None
 
     @property
     def is_emergency_master(self) -> bool:

@@ -19,13 +19,13 @@ from ledgerd.producer.signing_frames import (
     SignerAnswer,
     SignerStatus,
     SigningQuestion,
+    SigningVerdict,
     StatusQuestion,
-    Verdict,
     packed_question,
     read_answer,
     read_status,
 )
-from ledgerd.producer.signings import ATTEMPT_SECONDS, ATTEMPTS, Signing
+from ledgerd.producer.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
 
 if TYPE_CHECKING:
     from ledgerd.protocol.block import BlockHeader
@@ -68,7 +68,7 @@ class SignerConnection(asyncio.Protocol):
         """Ask how the signer is."""
         self._asked += 1
         answer = await self._answer_to(StatusQuestion(self._asked))
-        if answer.verdict is not Verdict.STATUS:
+        if answer.verdict is not SigningVerdict.STATUS:
             raise SignerGone(answer.text)
         return read_status(answer)
 
@@ -128,7 +128,7 @@ class SignerLink:
         self._told: str | None = None
         self._connection: SignerConnection | None = None
 
-    async def sign(self, key: PublicKey, header: BlockHeader) -> Signing:
+    async def sign(self, key: PublicKey, header: BlockHeader) -> SignerReply:
         """Ask for a signature, twice at the most; the second time on a connection of its own, for the same header."""
         loop, reason = asyncio.get_running_loop(), ""
         for attempt in range(ATTEMPTS):
@@ -136,14 +136,14 @@ class SignerLink:
             try:
                 async with asyncio.timeout_at(ends):
                     connection = await self._connected()
-                    return Signing(await connection.sign(key, header))
+                    return SignerReply(await connection.sign(key, header))
             except (OSError, PlaceFault) as problem:
                 reason = _reason(problem)
             self._drop()
             if attempt + 1 < ATTEMPTS:
                 await asyncio.sleep(max(0.0, ends - loop.time()))
         self._say(reason)
-        return Signing(None, reason)
+        return SignerReply(None, reason)
 
     async def run(self, working: Working) -> None:
         """Keep a connection open, and know how the signer is, until cancelled."""

@@ -33,7 +33,7 @@ class FrameFault(Exception):
     """Bytes that are no frame of ours; the connection cannot go on."""
 
 
-class Verdict(IntEnum):
+class SigningVerdict(IntEnum):
     """What a signer answers."""
 
     SIGNED = 0
@@ -76,14 +76,14 @@ class SignerAnswer(NamedTuple):
     """What came of a question."""
 
     number: int
-    verdict: Verdict
+    verdict: SigningVerdict
     content: bytes
     """The signature, a reason as text, or the status as JSON."""
 
     @property
     def signature(self) -> Signature | None:
         """The signature, where there is one."""
-        is_signed = self.verdict is Verdict.SIGNED and len(self.content) == SIGNATURE_SIZE
+        is_signed = self.verdict is SigningVerdict.SIGNED and len(self.content) == SIGNATURE_SIZE
         return Signature(self.content) if is_signed else None
 
     @property
@@ -142,9 +142,9 @@ def read_answer(frame: bytes) -> SignerAnswer:
         FrameFault: It is none.
     """
     kind, number, rest = _opened(frame)
-    if kind not in set(Verdict):
+    if kind not in set(SigningVerdict):
         raise FrameFault(f"an answer of kind {kind}")
-    return SignerAnswer(number, Verdict(kind), rest)
+    return SignerAnswer(number, SigningVerdict(kind), rest)
 
 
 def read_status(answer: SignerAnswer) -> SignerStatus:

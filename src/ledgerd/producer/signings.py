@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.producer.outcome import TickOutcome
-from ledgerd.producer.signing_frames import SignerAnswer, Verdict
+from ledgerd.producer.signing_frames import SignerAnswer, SigningVerdict
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.signatures import Signature, recover
 
@@ -17,7 +17,7 @@ ATTEMPT_SECONDS = 0.25
 """A question is given up after so long; both attempts together fit into the time in which a slot's block is made."""
 
 
-class Signing(NamedTuple):
+class SignerReply(NamedTuple):
     """What became of a question: an answer, or why there is none."""
 
     answer: SignerAnswer | None
@@ -31,7 +31,7 @@ class Judged(NamedTuple):
     reason: str = ""
 
 
-def judged(draft: BlockDraft, signing: Signing) -> Judged:
+def judged(draft: BlockDraft, signing: SignerReply) -> Judged:
     """What an answer means for the slot that it was asked for. A signature is checked before it is used."""
     answer = signing.answer
     if answer is None:
@@ -41,7 +41,7 @@ def judged(draft: BlockDraft, signing: Signing) -> Judged:
         if _is_by(draft, signature):
             return Judged(TickOutcome.PRODUCED)
         return Judged(TickOutcome.SIGNER_REFUSED, "the signer has given a signature of something else")
-    if answer.verdict is Verdict.SIGNED_ANOTHER:
+    if answer.verdict is SigningVerdict.SIGNED_ANOTHER:
         return Judged(TickOutcome.SIGNED_BY_ANOTHER, f"another node has this slot from our signer ({answer.text})")
     return Judged(TickOutcome.SIGNER_REFUSED, f"the signer refuses: {answer.text}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.producer.signing_frames import SignerAnswer, SignerStatus, SigningQuestion, StatusQuestion, Verdict
+from ledgerd.producer.signing_frames import SignerAnswer, SignerStatus, SigningQuestion, SigningVerdict, StatusQuestion
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.time_text import time_text
 from ledgerd.signer.rule import ClockReading, Judgement, SigningRule
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REFUSALS = LineRate("questions that the signer refused", 20, 1 / 6)
-LOUD = frozenset({Verdict.FAILED, Verdict.CLOCK, Verdict.AHEAD, Verdict.NO_KEY, Verdict.NOT_NAMED})
+LOUD = frozenset(
+    {SigningVerdict.FAILED, SigningVerdict.CLOCK, SigningVerdict.AHEAD, SigningVerdict.NO_KEY, SigningVerdict.NOT_NAMED}
+)
 
 
 class Desk:
@@ -48,7 +50,7 @@ class Desk:
         """The answer to a question, whoever asks."""
         if isinstance(question, StatusQuestion):
             status = SignerStatus(self._validators, self._keys, self._rule.last_slot, self.problem)
-            return SignerAnswer(question.number, Verdict.STATUS, msgspec.json.encode(status))
+            return SignerAnswer(question.number, SigningVerdict.STATUS, msgspec.json.encode(status))
         before = self._rule.last_slot
         judged = self._rule.judge(question.key, question.header, self._clock())
         self._tell(question, judged, is_new=self._rule.last_slot != before)
@@ -56,7 +58,7 @@ class Desk:
 
     def _tell(self, question: SigningQuestion, judged: Judgement, *, is_new: bool) -> None:
         header = question.header
-        if judged.verdict is Verdict.SIGNED:
+        if judged.verdict is SigningVerdict.SIGNED:
             if is_new:
                 log.info(
                     "signed the slot %(slot)s of %(validator)s",

@@ -50,7 +50,7 @@ def _locked(path: Path, mode: str, refusal: str) -> Iterator[IO[bytes]]:
     if sys.platform == "win32":
         raise OperatorError("the signer runs on Linux and macOS")
     try:
-        file: IO[bytes] = path.open(mode)  # type: ignore[assignment]  # every mode here is one of bytes
+        file: IO[bytes] = path.open(mode)
     except OSError as problem:
         raise OperatorError(f"{path} cannot be opened: {problem.strerror}") from problem
     with file:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
-from ledgerd.producer.signing_frames import Verdict
+from ledgerd.producer.signing_frames import SigningVerdict
 from ledgerd.protocol.block import Block, BlockHeader, signed_block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
@@ -34,7 +34,7 @@ class ClockReading(NamedTuple):
 class Judgement(NamedTuple):
     """What came of a header."""
 
-    verdict: Verdict
+    verdict: SigningVerdict
     reason: str = ""
     signature: Signature | None = None
 
@@ -78,56 +78,57 @@ class SigningRule:
         """Sign a header with a key, or say why not."""
         private = self._keys.get(key)
         if private is None:
-            return Judgement(Verdict.NO_KEY, f"this signer does not hold the key {public_key_text(key)}")
+            return Judgement(SigningVerdict.NO_KEY, f"this signer does not hold the key {public_key_text(key)}")
         if header.validator not in self._validators:
-            return Judgement(Verdict.NOT_NAMED, f"this signer does not sign for {header.validator[:16]}")
+            return Judgement(SigningVerdict.NOT_NAMED, f"this signer does not sign for {header.validator[:16]}")
         refusal = self._out_of_order(header)
         if refusal is not None:
             return refusal
         if self._last is not None and header.timestamp == self._last.timestamp:
             return self._again(key, header, self._last)
         held = self._held(header.timestamp, clock)
-        return self._signed(private, header) if held.verdict is Verdict.SIGNED else held
+        return self._signed(private, header) if held.verdict is SigningVerdict.SIGNED else held
 
     def _out_of_order(self, header: BlockHeader) -> Judgement | None:
         slot = header.timestamp
         if slot % BLOCK_INTERVAL:
-            return Judgement(Verdict.OUT_OF_STEP, f"no slot begins at {time_text(slot)}")
+            return Judgement(SigningVerdict.OUT_OF_STEP, f"no slot begins at {time_text(slot)}")
         if slot < self.last_slot:
             last = time_text(self.last_slot)
-            return Judgement(Verdict.OLDER, f"slot {time_text(slot)} is before {last}, which was signed last")
+            return Judgement(SigningVerdict.OLDER, f"slot {time_text(slot)} is before {last}, which was signed last")
         return None
 
     def _again(self, key: PublicKey, header: BlockHeader, last: Block) -> Judgement:
         """The same header again gets the same signature, which has left already."""
         if header.digest == last.header.digest and last.signee == key:
-            return Judgement(Verdict.SIGNED, signature=last.validator_signature)
+            return Judgement(SigningVerdict.SIGNED, signature=last.validator_signature)
         return Judgement(
-            Verdict.SIGNED_ANOTHER, f"slot {time_text(header.timestamp)} is signed: block {last.id.hex()} is on the way"
+            SigningVerdict.SIGNED_ANOTHER,
+            f"slot {time_text(header.timestamp)} is signed: block {last.id.hex()} is on the way",
         )
 
     def _held(self, slot: int, clock: ClockReading) -> Judgement:
         """What the clock says of a new slot."""
         if clock.doubt:
-            return Judgement(Verdict.CLOCK, clock.doubt)
+            return Judgement(SigningVerdict.CLOCK, clock.doubt)
         if slot * SECOND > clock.now + MOST_AHEAD:
             now = time_text(clock.now // SECOND)
-            return Judgement(Verdict.AHEAD, f"slot {time_text(slot)} is ahead of the signer's clock, {now}")
+            return Judgement(SigningVerdict.AHEAD, f"slot {time_text(slot)} is ahead of the signer's clock, {now}")
         if self._nothing_up_to is None:
             self._nothing_up_to = clock.now // SECOND + ROUND_SECONDS
         if slot <= self._nothing_up_to:
             until = time_text(self._nothing_up_to)
             return Judgement(
-                Verdict.WAITING, f"the signer was not stopped cleanly, or is new: it signs slots after {until}"
+                SigningVerdict.WAITING, f"the signer was not stopped cleanly, or is new: it signs slots after {until}"
             )
-        return Judgement(Verdict.SIGNED)
+        return Judgement(SigningVerdict.SIGNED)
 
     def _signed(self, private: PrivateKey, header: BlockHeader) -> Judgement:
         block = signed_block(header, (), sign(private, header.digest))
         try:
             self._record.record(block)
         except OperatorError as problem:
-            return Judgement(Verdict.FAILED, str(problem))
+            return Judgement(SigningVerdict.FAILED, str(problem))
         block.header.remember_signee(private.public)
         self._last = block
-        return Judgement(Verdict.SIGNED, signature=block.validator_signature)
+        return Judgement(SigningVerdict.SIGNED, signature=block.validator_signature)

@@ -43,7 +43,7 @@ Identify = Callable[[asyncio.BaseTransport], str]
 """Says who is at the other end; an empty text for nobody that is served."""
 
 
-class Connection(asyncio.Protocol):
+class AskingConnection(asyncio.Protocol):
     """One connection of a client."""
 
     def __init__(self, desk: Desk, clients: Clients, identify: Identify) -> None:
@@ -150,7 +150,7 @@ class TlsListener:
         self._work.begin(self._shake_hands(address, transport))
 
     async def _shake_hands(self, address: str, transport: asyncio.Transport) -> None:
-        connection = Connection(self._desk, self._clients, certificate_of)
+        connection = AskingConnection(self._desk, self._clients, certificate_of)
         try:
             secured = await asyncio.get_running_loop().start_tls(
                 transport,
@@ -207,7 +207,9 @@ async def listen_on_path(
     plug = _bound(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600)
     identify = users_only(users)
     loop = asyncio.get_running_loop()
-    return await loop.create_unix_server(lambda: Connection(desk, clients, identify), sock=plug, backlog=BACKLOG), plug
+    return await loop.create_unix_server(
+        lambda: AskingConnection(desk, clients, identify), sock=plug, backlog=BACKLOG
+    ), plug
 
 
 def _bound(path: Path, mode: int) -> socket.socket:

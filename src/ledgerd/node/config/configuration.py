@@ -134,7 +134,7 @@ def _open_to_others(file: Path) -> Iterator[str]:
 
 def _require_one_holder(records: dict[str, Any]) -> None:
     """With a signer the node holds no signing key, not even that of the guard."""
-    if records["validator"].signer is not None and records["validator_guard"].watched:
+    if records["validator"].is_signed_elsewhere and records["validator_guard"].watched:
         problem = "validator-signer and validator-guard-validator: the guard needs the signing key, which is at the "
         raise ConfigurationError([f"{problem}signer: remove one of the two"])
 

@@ -55,7 +55,8 @@ class ProductionPart(Part):
         """Why nothing is signed, by who said so."""
         self._doppelganger: Doppelganger | None = None
         access = configuration.validator.signer
-        self._signer = None if access is None else SignerLink(access.place, access.files, self._tell_of_signer)
+        place = access.place
+        self._signer = None if place is None else SignerLink(place, access.files, self._tell_of_signer)
 
     def _offset(self) -> int:
         return 0 if self._ntp is None else self._ntp.offset

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.endpoints import NTP_SERVER
 from ledgerd.node.config.values.json_values import NAME
 from ledgerd.node.config.values.key_values import PRIVATE_KEY
-from ledgerd.node.config.values.signer_value import SIGNER
+from ledgerd.node.config.values.signer_value import SIGNER_PLACE
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
 from ledgerd.producer.key_files import KeyFileFault, read_key_file
 from ledgerd.producer.settings import NtpSettings, ProducerSettings, SignerAccess, keyring
-from ledgerd.producer.signer_place import TlsFiles
 
 if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey
@@ -25,9 +26,7 @@ ALL_PARTICIPATE = 10_000
 """Participation is counted in hundredths of a percent."""
 
 KEY_FILE = "private-key-file"
-SIGNER_OPTION = "validator-signer"
-SIGNER_FILES = ("signer_certificate", "signer_certificate_key", "signer_authority")
-"""Fields of the options for `tls://`, in the order in which `TlsFiles` has them."""
+SIGNER = "validator-signer"
 
 
 def _keys_of_file(path: Path, surroundings: Surroundings) -> list[PrivateKey]:
@@ -51,29 +50,27 @@ def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
     if emergency:
         names.add(EMERGENCY_VALIDATOR)
     values["names"] = tuple(sorted(names))
-    _join_signer(values, surroundings)
 
 
-def _join_signer(values: dict[str, Any], surroundings: Surroundings) -> None:
-    """The access to a signer, which holds every key in place of the node."""
-    place, given = values["signer"], [values.pop(field) for field in SIGNER_FILES]
-    if place is None:
-        if any(given):
-            raise WrongTogether(SIGNER_OPTION, "the certificates are for a signer, and none is named")
-        return
-    if values["keys"]:
-        raise WrongTogether(
-            SIGNER_OPTION, "a validator has its key at the signer or here, not both: remove every private key"
-        )
-    if place.endpoint is not None and None in given:
-        named = ", ".join(f"{SIGNER_OPTION}-{each}" for each in ("certificate", "certificate-key", "authority"))
-        raise WrongTogether(SIGNER_OPTION, f"tls:// needs {named}")
-    files = [surroundings.data_dir / path for path in given if path is not None]
-    values["signer"] = SignerAccess(place, TlsFiles(*files) if place.endpoint is not None else None)
+def _with_signer(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
+    """The record with the files of its signer where they are; a signer holds every key in place of the node."""
+    signer = record.signer
+    given = {name: getattr(signer, name) for name in ("certificate", "certificate_key", "authority")}
+    if signer.place is None:
+        if any(given.values()):
+            raise WrongTogether(SIGNER, "the certificates are for a signer, and none is named")
+        return record
+    if record.keys:
+        raise WrongTogether(SIGNER, "a validator has its key at the signer or here, not both: remove every private key")
+    if signer.place.endpoint is not None and None in given.values():
+        raise WrongTogether(SIGNER, f"tls:// needs {SIGNER}-certificate, {SIGNER}-certificate-key, {SIGNER}-authority")
+    files = {name: surroundings.data_dir / path for name, path in given.items() if path is not None}
+    return replace(record, signer=replace(signer, **files))
 
 
 def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
-    if record.checks_doppelganger and record.signer is not None:
+    record = _with_signer(record, surroundings)
+    if record.checks_doppelganger and record.is_signed_elsewhere:
         surroundings.remark("doppelganger-check does nothing with a signer, which several nodes may use")
     if record.checks_doppelganger and record.allows_stale:
         surroundings.remark("doppelganger-check does nothing where enable-stale-production is on")
@@ -131,36 +128,36 @@ VALIDATOR = OptionSection(
             field="key_files",
         ),
         Option(
-            SIGNER_OPTION,
             SIGNER,
+            SIGNER_PLACE,
             "A signer that holds the signing keys in place of this node (ledgerd signer): its Unix socket, or its "
             "address where both sides show a certificate. No private key may stand here then.",
             ours=True,
-            field="signer",
+            field="signer.place",
         ),
         Option(
-            f"{SIGNER_OPTION}-certificate",
+            f"{SIGNER}-certificate",
             PATH,
             "The certificate that this node shows to a signer at tls://, relative to the data directory.",
             ours=True,
             example="node.pem",
-            field="signer_certificate",
+            field="signer.certificate",
         ),
         Option(
-            f"{SIGNER_OPTION}-certificate-key",
+            f"{SIGNER}-certificate-key",
             PATH,
             "The key of that certificate, which signs no block. Only its owner should be able to read it.",
             ours=True,
             example="node.key",
-            field="signer_certificate_key",
+            field="signer.certificate_key",
         ),
         Option(
-            f"{SIGNER_OPTION}-authority",
+            f"{SIGNER}-authority",
             PATH,
             "The certificate that the signer must show, or that of the authority which has signed it.",
             ours=True,
             example="signer.pem",
-            field="signer_authority",
+            field="signer.authority",
         ),
         Option(
             "emergency-private-key",
@@ -243,7 +240,7 @@ VALIDATOR = OptionSection(
             field="is_verbose",
         ),
     ),
-    within={"ntp": NtpSettings},
+    within={"ntp": NtpSettings, "signer": SignerAccess},
     join=_join,
     complete=_complete,
 )

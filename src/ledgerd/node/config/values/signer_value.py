@@ -13,4 +13,4 @@ def _read(text: str) -> SignerPlace:
         raise WrongValue(str(fault)) from None
 
 
-SIGNER = OptionKind("PLACE", "unix:/PATH or tls://HOST:PORT", "unix:/run/ledgerd-signer/socket", _read)
+SIGNER_PLACE = OptionKind("PLACE", "unix:/PATH or tls://HOST:PORT", "unix:/run/ledgerd-signer/socket", _read)
