@@ -36,9 +36,11 @@ class Remote(Station):
         rule = SigningRule({VIZ_KEY.public: VIZ_KEY}, [VIZ], Memory(), has_stopped_cleanly=True)
         self.desk = Desk(rule, lambda: ClockReading(world.true), [VIZ], [VIZ_KEY.public])
         self.asked: list[BlockHeader] = []
+        self.is_on_chain = False
         self.answer: Callable[[SigningQuestion], SignerAnswer | None] = self.desk.answer
 
     async def sign(self, key: PublicKey, header: BlockHeader) -> SignerReply:
+        assert not self.is_on_chain, "the chain would wait for the signer"
         self.asked.append(header)
         self.world.true += SECOND // 100
         answer = self.answer(SigningQuestion(1, key, header))
@@ -49,7 +51,11 @@ class Remote(Station):
         end = self.chain.head_number + blocks
 
         async def on_chain(job: Callable[[], int]) -> int:
-            return job()
+            self.is_on_chain = True
+            try:
+                return job()
+            finally:
+                self.is_on_chain = False
 
         left = MOST
 
