@@ -187,6 +187,11 @@ GROUPS = (
         "chain/offline/audit chain/offline/reapply chain/offline/replay",
     ),
     Group(
+        "what a signer asks of its operator and of the system: proven with signers that run",
+        ("signer/test_process.py", "signer/test_planted_key.py", "docs/test_signer.py"),
+        "cli/signer supervision/undumpable",
+    ),
+    Group(
         "commands: proven as their users run them, several in one test",
         (
             "cli/test_chain_commands.py",

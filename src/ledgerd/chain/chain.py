@@ -33,7 +33,7 @@ from ledgerd.chain.log.opening import kept_of, open_log
 from ledgerd.chain.log.standing import LOG_KEPT, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.migrations.hardforks import apply_next_hardfork
-from ledgerd.chain.pending.generation import generate_block
+from ledgerd.chain.pending.generation import BlockDraft, draft_block, generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
 from ledgerd.chain.rules.validators.emergency import repair_schedule
 from ledgerd.chain.view import ChainParts, ChainView
@@ -257,6 +257,10 @@ class Chain(ChainView):
     def generate_block(self, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING) -> Block:
         """Make the block of a slot of ours; it still has to be pushed."""
         return generate_block(self._ledger, self._pending, when, name, key, skip)
+
+    def draft_block(self, when: int, name: AccountName, key: PublicKey, skip: SkipFlags = Skip.NOTHING) -> BlockDraft:
+        """Make the block of a slot of ours, which somebody else has to sign."""
+        return draft_block(self._ledger, self._pending, when, name, key, skip)
 
     def pop_block(self) -> None:
         """Take the head block off; its transactions wait again."""

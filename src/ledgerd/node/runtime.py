@@ -124,7 +124,7 @@ class Runtime:
             return None
         memory = SharedMemory.create(configuration.webserver.thread_pool_size)
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
-        metrics.look_at(self.peers, self.history, self.webserver, self.monitor)
+        metrics.look_at(self.peers, self.history, self.webserver, self.monitor, self.production)
         self.webserver.count_in(memory)
         return metrics
 

@@ -202,14 +202,19 @@ def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:
     return MerkleRoot(ripemd160(level[0]))
 
 
-def sign_block(header: BlockHeader, transactions: tuple[Transaction, ...], key: PrivateKey) -> Block:
-    """The block that a validator makes of a header and its transactions."""
+def signed_block(header: BlockHeader, transactions: tuple[Transaction, ...], signature: Signature) -> Block:
+    """The block of a header, its transactions and its validator's signature."""
     return Block(
         header.previous,
         header.timestamp,
         header.validator,
         header.transaction_merkle_root,
         header.extensions,
-        sign(key, header.digest),
+        signature,
         transactions,
     )
+
+
+def sign_block(header: BlockHeader, transactions: tuple[Transaction, ...], key: PrivateKey) -> Block:
+    """The block that a validator makes of a header and its transactions."""
+    return signed_block(header, transactions, sign(key, header.digest))

@@ -14,6 +14,7 @@ from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.peers import Nobody, Peers
+from ledgerd.producer.signer_link import SignerLink
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending
 
@@ -53,6 +54,9 @@ class ProductionPart(Part):
         self._holds: dict[str, str] = {}
         """Why nothing is signed, by who said so."""
         self._doppelganger: Doppelganger | None = None
+        access = configuration.validator.signer
+        place = access.place
+        self._signer = None if place is None else SignerLink(place, access.files, self._tell_of_signer)
 
     def _offset(self) -> int:
         return 0 if self._ntp is None else self._ntp.offset
@@ -78,7 +82,13 @@ class ProductionPart(Part):
         await self._chain.attach(self._begin)
         producer = self.producer
         if producer is not None and producer.settings.names:
-            self.work.keep("production", lambda _: run(producer, self._chain.on_chain, self.clock, self._time.sleep))
+            signer = self._signer
+            if signer is not None:
+                self.work.keep("signer", signer.run, Ending.COMES_BACK)
+            sign = None if signer is None else signer.sign
+            self.work.keep(
+                "production", lambda _: run(producer, self._chain.on_chain, self.clock, self._time.sleep, sign)
+            )
 
     def _begin(self, chain: Chain) -> None:
         signed = LastSigned(self._configuration.invocation.data_dir, chain.network.chain_id)
@@ -103,6 +113,9 @@ class ProductionPart(Part):
         if state.stopped:
             self.work.set_down("signing", state.stopped)
         self.work.warn("doppelganger", state.watching)
+
+    def _tell_of_signer(self, problem: str) -> None:
+        self.work.warn("signer", problem)
 
     def hold(self, name: str, reason: str) -> None:
         """Sign nothing from now on; from any thread, also before the start."""
