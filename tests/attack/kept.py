@@ -80,7 +80,7 @@ COLUMNS = (
 
 
 def rows(figures: Sequence[Figures], before: Mapping[str, Figures] | None = None) -> str:
-    """A table of Markdown with a row for each kind; in each cell the figure of before, where there is one, and now's."""
+    """A table of Markdown with a row for each kind; a cell shows the figure of before too, where that was another."""
     lines = [_line("kind", *(name for name, _ in COLUMNS)), "|---" * (1 + len(COLUMNS)) + "|"]
     for now in figures:
         then = (before or {}).get(now.kind)

@@ -113,10 +113,10 @@ def _await_agreement(world: World, grounds: Grounds) -> int:
 def _see_to_producers(world: World, grounds: Grounds) -> None:
     """An operator's part: where by the rules a producer has stopped for good, somebody must tell it to go on.
 
-    Where fewer than a third of the slots have blocks, that is the leave to be stale (spec 06, section 10.5, step 4), but
-    not where somebody is ahead on another branch: stale, the node would lengthen its own, which can be too heavy to be
-    left and too short to be looked at (see `_heal`), if those who made its first blocks were cut off since. Such a node
-    begins anew.
+    Where fewer than a third of the slots have blocks, that is the leave to be stale (spec 06, section 10.5, step 4),
+    but not where somebody is ahead on another branch: stale, the node would lengthen its own, which can be too heavy to
+    be left and too short to be looked at (see `_heal`), if those who made its first blocks were cut off since. Such a
+    node begins anew.
 
     Halves of a network that have each made a whole round of blocks alone all stop too (step 6), and go on only when
     blocks of others come; but no branch grows any more, so none wins against another (spec 03, section 8: only a higher
