@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.state import Entity, Table, ordered, unique
-from ledgerd.state.key_fields import fields_of, key_reader
+from ledgerd.state.key_fields import fields_of, key_reader, reader_of
 from ledgerd.state.keys import BOOL, OWN_ID, UINT32
 from ledgerd.state.objects import STORED_TABLES
 
@@ -73,3 +73,13 @@ def test_a_reader_reads_the_fields_of_all_keys_of_a_table() -> None:
 def test_the_keys_of_every_table_of_the_ledger_can_be_told(table: Table[Entity]) -> None:
     for index in table.indexes:
         assert fields_of(index.key, table.record) is not None, index.title
+
+
+def test_a_reader_of_one_index_is_its_key_where_fields_cannot_be_told() -> None:
+    table = Table(Thing, number=1)
+    told = ordered(table, "by_density", lambda thing: (thing.is_dense,), (BOOL,))
+    untold = ordered(table, "by_double", lambda thing: (_doubled(thing.size),), (UINT32,))
+    by_id = unique(table, "by_own_id", lambda thing: (thing.id,), (OWN_ID,))
+    assert reader_of(told)(Thing(size=2, weight=3)) == (2, 3)
+    assert reader_of(untold) is untold.key
+    assert reader_of(by_id) is by_id.key

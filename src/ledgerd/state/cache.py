@@ -110,10 +110,12 @@ class ObjectCache(Generic[E]):
             image = None if entity is None else entity.__copy__()
             self.committed[object_id] = (image, self.ranks.get(object_id, ()))
 
-    def add(self, object_id: int, entity: E) -> None:
+    def add(self, object_id: int, entity: E, ranks: Ranks) -> None:
         """An object of a new id."""
         self.committed.setdefault(object_id, (None, ()))
         self.objects[object_id] = entity
+        if ranks:
+            self.ranks[object_id] = ranks
 
     def put_back(self, object_id: int, entity: E) -> None:
         """An object that was removed exists again."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import FunctionType
 
-    from ledgerd.state.tables import E, Table
+    from ledgerd.state.tables import E, Index, Table
 
 
 def key_reader(table: Table[E]) -> Callable[[E], object] | None:
@@ -23,8 +23,17 @@ def key_reader(table: Table[E]) -> Callable[[E], object] | None:
         if found is None:
             return None
         fields |= found
-    fields.discard("id")  # never changes
-    return attrgetter(*sorted(fields)) if fields else None
+    return _reader(fields)
+
+
+def reader_of(index: Index[E]) -> Callable[[E], object]:
+    """The same of one index: while it is equal, the key has not changed. The key itself where nothing else is known."""
+    return _reader(fields_of(index.key, index.table.record) or set()) or index.key
+
+
+def _reader(fields: set[str]) -> Callable[[Any], object] | None:
+    names = sorted(fields - {"id"})  # which never changes
+    return attrgetter(*names) if names else None
 
 
 def fields_of(function: Any, record: type) -> set[str] | None:  # noqa: ANN401 - any function of one object

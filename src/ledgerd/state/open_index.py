@@ -124,13 +124,20 @@ class OpenIndex(Generic[E]):
             return
         removed: list[bytes] = []
         added: list[KeyValue] = []
+        cache, written, entry_of = self.cache, self._written, self.entry_of
         for object_id in self._pending:
-            entity = self.cache.objects[object_id]
-            before = self._written[object_id] if object_id in self._written else self._committed_entry(object_id)
-            after = None if entity is None else self.entry(entity)
+            entity = cache.objects[object_id]
+            if object_id in written:
+                before = written[object_id]
+            else:
+                image, ranks = cache.committed[object_id]
+                before = None if image is None else entry_of(image, ranks)
+            after = None
+            if entity is not None:
+                after = entry_of(cache.indexed_as.get(object_id, entity), cache.ranks.get(object_id, ()))
             if before == after:
                 continue
-            self._written[object_id] = after
+            written[object_id] = after
             if before is not None:
                 removed.append(before)
             if after is not None:

@@ -14,7 +14,7 @@ import msgspec
 from ledgerd.state.cache import ObjectCache
 from ledgerd.state.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.errors import NotUnique, StoreMisuse
-from ledgerd.state.key_fields import key_reader
+from ledgerd.state.key_fields import key_reader, reader_of
 from ledgerd.state.keys import integer_of
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.records import Row
@@ -40,8 +40,11 @@ class OpenTable(Generic[E]):
         opened = [OpenIndex(index, self.cache, disk, databases[index.title]) for index in table.indexes]
         self.indexes: dict[Index[E], OpenIndex[E]] = {each.index: each for each in opened}
         self._ordered = [each for each in opened if not each.index.is_unique]
-        self._keys = [(each, each.key) for each in sorted(opened, key=lambda each: each.index.is_unique)]
-        """The indexes, ordered ones first, with the functions that make their keys."""
+        self.has_ranks = bool(self._ordered)
+        self._keys = [
+            (each, reader_of(each.index), each.key) for each in sorted(opened, key=lambda each: each.index.is_unique)
+        ]
+        """The indexes, ordered ones first, with functions that read what their keys are made of, and make them."""
         self._colliding = [each for each in opened if each.index.can_collide]
         self.all_indexes = [self.by_id, *opened]
         self._marks = [each.mark for each in self.all_indexes]
@@ -108,9 +111,7 @@ class OpenTable(Generic[E]):
         if undo is not None:
             undo.created.add(object_id)
         self.next_id = object_id + 1
-        cache.add(object_id, entity)
-        if self._ordered:
-            cache.set_ranks(object_id, self._new_ranks())
+        cache.add(object_id, entity, self._new_ranks() if self._ordered else ())
         self._mark(object_id)
         return entity
 
@@ -139,8 +140,8 @@ class OpenTable(Generic[E]):
             return  # named twice in one edit
         if cache.objects[object_id] is entity:
             has_moved = False
-            for index, key in self._keys:
-                if key(indexed) != key(entity):
+            for index, read, key in self._keys:
+                if read(indexed) != read(entity) and key(indexed) != key(entity):
                     if not index.index.is_unique:
                         self._change_rank(index, entity, indexed)
                     elif index.index.can_collide:
@@ -319,7 +320,8 @@ class Edit(msgspec.Struct, Generic[E], gc=False):
         if object_id not in cache.committed:
             cache.committed[object_id] = (image, cache.ranks.get(object_id, ()))
         if table.indexes:
-            self.ranks = cache.ranks.get(object_id, ())
+            if table.has_ranks:
+                self.ranks = cache.ranks[object_id]
             outer = self.outer = cache.indexed_as.get(object_id)
             if outer is None:
                 cache.indexed_as[object_id] = image

@@ -125,6 +125,13 @@ class Store(View):
         entity = cache.objects.get(object_id)
         return cache.load(object_id) if entity is None else entity
 
+    def get(self, table: Table[E], object_id: int) -> E:
+        cache: ObjectCache[E] = self._tables[table].cache
+        entity = cache.objects.get(object_id) or cache.load(object_id)
+        if entity is None:
+            raise UnknownKey
+        return entity
+
     def objects(self, table: Table[E]) -> Mapping[int, E | None]:
         """The decoded objects of a table, by id, as they are in memory: for the few tables that are read all the time.
 

@@ -151,7 +151,7 @@ class Ledger:
 
     def hardfork(self, number: int) -> bool:
         """Whether a hardfork has happened; entry 0 of the list is genesis."""
-        return (self._hardforks.get(0) or self.hardforks).has(number)
+        return len((self._hardforks.get(0) or self.hardforks).processed_hardforks) > number
 
     # -- accounts and validators
 
