@@ -87,7 +87,7 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         """The canonical bytes."""
         return codec_of(SignedHeader).encode(self)
 
-    @property
+    @lazy
     def number(self) -> int:
         """One more than the number in the previous block's id, in 32 bits."""
         return (block_number_of(self.previous) + 1) & 0xFFFFFFFF
@@ -162,12 +162,12 @@ class Block(msgspec.Struct, frozen=True, dict=True):
             header.remember_packed(self.packed[:-1])  # all but the count of transactions
         return header
 
-    @property
+    @lazy
     def number(self) -> int:
         """One more than the number in the previous block's id."""
         return self.header.number
 
-    @property
+    @lazy
     def id(self) -> BlockId:
         """The id of the signed header."""
         return self.header.id

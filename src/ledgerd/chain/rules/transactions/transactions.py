@@ -90,7 +90,7 @@ def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     size = len(transaction.packed)
     surcharge, pieces = 0, 0
     if ledger.hardfork(6):
-        pieces = sum(isinstance(operation, DATA_OPERATIONS) for operation in transaction.operations)
+        pieces = len([each for each in transaction.operations if isinstance(each, DATA_OPERATIONS)])
         surcharge = size * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
     for name in in_word_order(names):
         account = ledger.account(name)
