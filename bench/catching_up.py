@@ -53,7 +53,7 @@ class Figures(NamedTuple):
     chain: float = 0.0
     """Processor time of the process that applies the blocks."""
     helpers: float = 0.0
-    """Of the processes that compute ahead."""
+    """Of the processes that compute ahead, from their start: they are far ahead when the measurement begins."""
     server: float = 0.0
 
 
@@ -188,7 +188,8 @@ def synced(source: Path, folder: Path, revision: Path | None, *more: str, with_b
             node.port()
             begun, ended = [watch(node, server, until) for until in (BEGUN, height)]
     count = ended[0] - begun[0]
-    return Figures(*((after - before) / count for before, after in zip(begun[1], ended[1], strict=True)))
+    since = Figures(*((after - before) / count for before, after in zip(begun[1], ended[1], strict=True)))
+    return since._replace(helpers=ended[1].helpers / ended[0])
 
 
 def watch(node: NodeProcess, server: NodeProcess, height: int) -> tuple[int, Figures]:
