@@ -9,6 +9,7 @@ import msgspec
 
 from ledgerd.codec import Void, codec_of, one_of, sorted_by
 from ledgerd.codec.lazy import lazy
+from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.hashing import ripemd160
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
@@ -158,8 +159,8 @@ class Block(msgspec.Struct, frozen=True, dict=True):
             self.extensions,
             self.validator_signature,
         )
-        if not self.transactions:
-            header.remember_packed(self.packed[:-1])  # all but the count of transactions
+        behind = len(pack_varint(len(self.transactions))) + sum([len(each.packed) for each in self.transactions])
+        header.remember_packed(self.packed[:-behind])
         return header
 
     @lazy
