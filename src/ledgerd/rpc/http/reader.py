@@ -225,7 +225,7 @@ class RequestReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head_bytes += len(name) + len(value) + SEPARATORS
         if self.place is not HEAD:
-            # Behind a body in chunks (RFC 9112, section 7.1.2): what a proxy or the gate has checked stays as it is.
+            # Behind a body in chunks: what a proxy or the gate has checked stays as it is.
             if self._head_bytes > self._max_header:
                 self._refuse(431)
             return
