@@ -236,3 +236,17 @@ def test_a_body_in_many_parts_is_in_memory_once() -> None:
 
     assert [each.body for each in arrived if isinstance(each, Request)] == [part * count]
     assert most < 1.5 * len(part) * count
+
+
+def test_what_follows_a_body_in_chunks_changes_no_header_and_has_the_bound_of_the_head() -> None:
+    proxied = b"X-Forwarded-For: 198.51.100.1\r\n"
+    head = b"POST / HTTP/1.1\r\n" + HOST + proxied + b"Transfer-Encoding: chunked\r\n\r\n"
+    behind = b"2\r\n{}\r\n0\r\nHost: other\r\nOrigin: https://page\r\nX-Forwarded-For: 203.0.113.1\r\n\r\n"
+    first, second = reader().feed(head + behind + post(b"{}"))
+    assert isinstance(first, Request)
+    assert isinstance(second, Request)
+    assert first.headers == {
+        b"host": b"node", b"x-forwarded-for": b"198.51.100.1", b"transfer-encoding": b"chunked"
+    }  # fmt: skip
+    assert second.headers == {b"host": b"node", b"content-length": b"2"}
+    assert read([head + b"0\r\n", *[b"a: b\r\n"] * MAX_HEADER])[-1] == Refusal(431)

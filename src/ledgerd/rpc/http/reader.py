@@ -224,6 +224,11 @@ class RequestReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head_bytes += len(name) + len(value) + SEPARATORS
+        if self.place is not HEAD:
+            # Behind a body in chunks: what a proxy or the gate has checked stays as it is.
+            if self._head_bytes > self._max_header:
+                self._refuse(431)
+            return
         name = name.lower()
         if name in JOINED and name in self._headers:
             self._headers[name] += b", " + value
