@@ -65,7 +65,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("driver", "report"),
     ),
     "signer": (
-        ("locks", "clients", "rule"),
+        ("locks", "clients", "record", "rule"),
         ("clock", "folder", "desk"),
         ("serving",),
         ("process",),

@@ -87,6 +87,7 @@ def test_the_record_of_a_node_goes_on_with_the_signer(tmp_path: Path) -> None:
     with SignerFolder(tmp_path) as opened:
         assert opened.record.block == BLOCK
         opened.record.record(sign_block(header_of(NOW + 3), (), KEY))
+        opened.mark_clean()
     assert LastSigned(tmp_path, b"\1" * 32).time == NOW + 3
 
 

@@ -20,6 +20,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer import serving
 from ledgerd.signer.clients import BURST, MOST_HANDSHAKES_OF_ADDRESS, MOST_OF_CLIENT, Clients
 from ledgerd.signer.serving import TlsListener, listen_on_path, user_of
+from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.work import Work
 from tests.signer.certificates import Certificates
 from tests.signer.headers import KEY, NOW, header_of
@@ -43,7 +44,7 @@ def play(scene: Scene) -> None:
 async def on_path(folder: Path, users: frozenset[int] | None = None) -> AsyncIterator[SignerPlace]:
     path, clients = folder / "socket", Clients()
     allowed = frozenset({os.getuid()}) if users is None else users
-    server, _ = await listen_on_path(path, desk_of(), clients, allowed)
+    server = await listen_on_path(path, desk_of(), clients, allowed)
     try:
         yield SignerPlace(path=path)
     finally:
@@ -55,14 +56,14 @@ async def on_path(folder: Path, users: frozenset[int] | None = None) -> AsyncIte
 async def on_tls(files: TlsFiles, clients: Clients | None = None) -> AsyncIterator[SignerPlace]:
     clients, work = clients or Clients(), Work("signer")
     listener = TlsListener(desk_of(), clients, tls_context(files, is_signer=True), work)
-    server = await listener.listen(Endpoint(HOST, 0))
-    port = server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+    plug = listener.listen(Endpoint(HOST, 0))
+    port = plug.getsockname()[1]
     try:
         yield SignerPlace(endpoint=Endpoint(HOST, port))
     finally:
-        server.close()
         clients.close_all()
         await work.stop()
+        plug.close()
 
 
 def test_a_header_is_signed_over_a_unix_socket_that_nobody_else_may_open(tmp_path: Path) -> None:
@@ -121,6 +122,19 @@ def test_over_tls_both_sides_show_the_certificates_that_the_other_expects(certif
                 assert reason in signing.reason
 
     play(scene)
+
+
+def test_of_many_connections_on_the_loop_of_the_program_each_is_heard(certificates: Certificates) -> None:
+    """What a client sends with its first packet must not be read by anybody before the handshake."""
+
+    async def scene() -> None:
+        async with asyncio.timeout(PATIENCE), on_tls(certificates.signer) as place:
+            link = SignerLink(place, certificates.node)
+            for _ in range(int(BURST) - 1):
+                assert (await link.status()).validators
+                link.close()
+
+    on_a_loop(scene)
 
 
 def test_whoever_shows_no_certificate_is_not_heard(certificates: Certificates) -> None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.block import Block, BlockHeader, signed_block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.time_text import time_text
 
@@ -66,8 +66,8 @@ class SigningRecord(Protocol):
 class LastSigned:
     """The record of one data directory; of a signer, which knows no chain, it is that of any."""
 
-    def __init__(self, folder: Path, chain_id: bytes | None) -> None:
-        self.path = folder / FILE
+    def __init__(self, folder: Path, chain_id: bytes | None, name: str = FILE) -> None:
+        self.path = folder / name
         self._chain = "" if chain_id is None else chain_id.hex()
         self._is_of_any_chain = chain_id is None
         self._last = self._read()
@@ -109,8 +109,7 @@ class LastSigned:
         Raises:
             OperatorError: The disk is full or cannot be written; the record is as it was, and the block must not leave.
         """
-        packed = block.packed.hex()
-        signed = SignedBlockRecord(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed).sealed()
+        signed = self._sealed(block)
         fresh = self.path.with_name(f"{FILE}.new")
         try:
             with fresh.open("wb") as file:
@@ -125,6 +124,18 @@ class LastSigned:
                 "space and the permissions, then start again; nothing is lost"
             ) from error
         self._last = signed
+
+    def encoded(self, block: Block) -> bytes:
+        """What the file holds for a block without its transactions; for a signer, which writes it by itself."""
+        header = block.header
+        plain = BlockHeader(
+            header.previous, header.timestamp, header.validator, header.transaction_merkle_root, header.extensions
+        )
+        return msgspec.json.encode(self._sealed(signed_block(plain, (), block.validator_signature)))
+
+    def _sealed(self, block: Block) -> SignedBlockRecord:
+        packed = block.packed.hex()
+        return SignedBlockRecord(FORMAT, self._chain, block.timestamp, block.number, block.id.hex(), packed).sealed()
 
     def unapplied(self, head_id: bytes, head_time: int) -> Block | None:
         """A block of ours that was signed and never applied, where it still continues the head."""

@@ -11,9 +11,10 @@ from typing import Self
 
 import msgspec
 
-from ledgerd.producer.double_sign import FILE, LastSigned, sync_folder
+from ledgerd.producer.double_sign import FILE, sync_folder
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer.locks import lock_folder
+from ledgerd.signer.record import SignerRecord
 
 MARK = "stopped_cleanly"
 
@@ -34,8 +35,8 @@ class SignerFolder:
         self._mark, self._path = folder / MARK, folder / FILE
         with ExitStack() as stack:
             stack.enter_context(lock_folder(folder))
-            self.record = LastSigned(folder, None)
             self.has_stopped_cleanly = self._take_mark()
+            self.record = SignerRecord(folder, has_stopped_cleanly=self.has_stopped_cleanly)
             self._close: Callable[[], None] = stack.pop_all().close
 
     def _take_mark(self) -> bool:
@@ -62,7 +63,8 @@ class SignerFolder:
 
     def mark_clean(self) -> None:
         """Note that the signer stops and signs nothing more; without a record there is nothing to note."""
-        mark = self._now()
+        self.record.close(is_last=True)
+        mark = None if self.record.block is None else self._now()
         if mark is None:
             return
         with self._mark.open("wb") as file:
@@ -73,6 +75,7 @@ class SignerFolder:
 
     def close(self) -> None:
         """Give the lock back."""
+        self.record.close(is_last=False)
         self._close()
 
     def __enter__(self) -> Self:

@@ -60,11 +60,10 @@ class SignerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listening(NamedTuple):
-    """A server, and the file of its socket."""
+    """What listens, and the file of its socket."""
 
-    server: asyncio.AbstractServer
+    listener: asyncio.AbstractServer | socket.socket
     path: Path | None
-    plug: socket.socket | None
 
 
 def run_signer(settings: SignerSettings) -> int:
@@ -149,8 +148,7 @@ class SignerPart(Part):
         place = settings.place
         if place.path is not None:
             users = {os.getuid(), 0, *map(_number_of, settings.users)}
-            server, plug = await listen_on_path(place.path, self._desk, self._clients, users)
-            return Listening(server, place.path, plug)
+            return Listening(await listen_on_path(place.path, self._desk, self._clients, users), place.path)
         if place.endpoint is None or settings.files is None:
             raise OperatorError("tls:// needs --certificate, --certificate-key and --authority")
         try:
@@ -158,16 +156,16 @@ class SignerPart(Part):
         except PlaceFault as fault:
             raise OperatorError(str(fault)) from fault
         listener = TlsListener(self._desk, self._clients, context, self.work)
-        return Listening(await listener.listen(place.endpoint), None, None)
+        return Listening(listener.listen(place.endpoint), None)
 
     async def stop(self) -> None:
         """Sign nothing more."""
+        await self.work.stop()
         if self._listening is not None:
-            self._listening.server.close()
+            self._listening.listener.close()
             if self._listening.path is not None:
                 self._listening.path.unlink(missing_ok=True)
         self._clients.close_all()
-        await self.work.stop()
 
 
 def _number_of(user: str) -> int:

@@ -34,6 +34,8 @@ HANDSHAKE_SECONDS = 3.0
 UNREAD_BYTES = 1 << 16
 """Answers that a client has not taken; with more, it is disconnected."""
 BACKLOG = 64
+PAUSE_SECONDS = 0.1
+"""After a connection that could not be accepted, as where files have run out."""
 STRANGERS = LineRate("connections that the signer refused", 5, 1 / 12)
 
 _CREDENTIALS = struct.Struct("3i")
@@ -114,49 +116,46 @@ class AskingConnection(asyncio.Protocol):
         self._timer = loop.call_later(wait, self._read) if wait else loop.call_later(SILENT_SECONDS, self.close)
 
 
-class Unproven(asyncio.Protocol):
-    """A connection that has shown no certificate yet."""
-
-    def __init__(self, listener: TlsListener) -> None:
-        self._listener = listener
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        plain = cast("asyncio.Transport", transport)
-        plain.pause_reading()
-        self._listener.take(plain)
-
-
 class TlsListener:
-    """Listens on an address."""
+    """Listens on an address, and accepts connections by itself, to count those that have shown no certificate yet."""
 
     def __init__(self, desk: Desk, clients: Clients, context: ssl.SSLContext, work: Work) -> None:
         self._desk, self._clients, self._context, self._work = desk, clients, context, work
 
-    async def listen(self, endpoint: Endpoint) -> asyncio.AbstractServer:
-        """Listen until the server is closed."""
+    def listen(self, endpoint: Endpoint) -> socket.socket:
+        """Listen until the socket is closed and the work is stopped."""
+        family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
         try:
-            return await asyncio.get_running_loop().create_server(
-                lambda: Unproven(self), endpoint.host, endpoint.port, backlog=BACKLOG
-            )
+            plug = socket.create_server(endpoint, family=family, backlog=BACKLOG)
         except OSError as problem:
             raise OperatorError(f"tls://{endpoint} cannot be listened on: {problem.strerror}") from problem
+        plug.setblocking(False)
+        self._work.keep("connections", lambda _: self._accept(plug))
+        return plug
 
-    def take(self, transport: asyncio.Transport) -> None:
-        """Have a new connection show its certificate, if there are not too many already."""
-        address = str((transport.get_extra_info("peername") or ("",))[0])
-        if not self._clients.begin_handshake(address):
-            transport.abort()
-            return
-        self._work.begin(self._shake_hands(address, transport))
+    async def _accept(self, plug: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, address = await loop.sock_accept(plug)
+            except OSError as problem:
+                log.warning(
+                    "no connection can be accepted: %(reason)s", {"reason": str(problem)}, extra=limited(STRANGERS)
+                )
+                await asyncio.sleep(PAUSE_SECONDS)
+                continue
+            if self._clients.begin_handshake(address[0]):
+                self._work.begin(self._shake_hands(address[0], accepted))
+            else:
+                accepted.close()
 
-    async def _shake_hands(self, address: str, transport: asyncio.Transport) -> None:
-        connection = AskingConnection(self._desk, self._clients, certificate_of)
+    async def _shake_hands(self, address: str, accepted: socket.socket) -> None:
+        """Have a connection show its certificate."""
         try:
-            secured = await asyncio.get_running_loop().start_tls(
-                transport,
-                connection,
-                self._context,
-                server_side=True,
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: AskingConnection(self._desk, self._clients, certificate_of),
+                accepted,
+                ssl=self._context,
                 ssl_handshake_timeout=HANDSHAKE_SECONDS,
             )
         except OSError as problem:
@@ -166,12 +165,9 @@ class TlsListener:
                 {"address": address, "reason": reason},
                 extra=limited(STRANGERS),
             )
-            transport.abort()
-            return
+            accepted.close()
         finally:
             self._clients.end_handshake(address)
-        if secured is not None:
-            connection.connection_made(secured)
 
 
 def certificate_of(transport: asyncio.BaseTransport) -> str:
@@ -200,16 +196,12 @@ def user_of(descriptor: int) -> int:
     return int(_CREDENTIALS.unpack(credentials)[1])
 
 
-async def listen_on_path(
-    path: Path, desk: Desk, clients: Clients, users: Collection[int]
-) -> tuple[asyncio.AbstractServer, socket.socket]:
+async def listen_on_path(path: Path, desk: Desk, clients: Clients, users: Collection[int]) -> asyncio.AbstractServer:
     """Listen on a Unix socket, whose file only we may open unless other users are named."""
     plug = _bound(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600)
     identify = users_only(users)
     loop = asyncio.get_running_loop()
-    return await loop.create_unix_server(
-        lambda: AskingConnection(desk, clients, identify), sock=plug, backlog=BACKLOG
-    ), plug
+    return await loop.create_unix_server(lambda: AskingConnection(desk, clients, identify), sock=plug, backlog=BACKLOG)
 
 
 def _bound(path: Path, mode: int) -> socket.socket:
