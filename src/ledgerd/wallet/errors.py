@@ -1,0 +1,33 @@
+"""What can go wrong with a wallet, each with its own text: nothing was changed and nothing was sent."""
+
+from __future__ import annotations
+
+from ledgerd.protocol.errors import OperatorError
+
+
+class WalletError(OperatorError):
+    """The wallet refuses; the text says what to do."""
+
+
+class WrongPassword(WalletError):
+    """The password does not open the file."""
+
+
+class DamagedWallet(WalletError):
+    """The file is a wallet, but was cut short or changed."""
+
+
+class ForeignWallet(WalletError):
+    """The file is no wallet of this program."""
+
+
+class ChangedPassword(WalletError):
+    """Another wallet has changed the password of the file since this one was unlocked."""
+
+
+class LockedWallet(WalletError):
+    """The wallet is locked."""
+
+
+class KeyNotFound(WalletError):
+    """The wallet does not have a key that is needed."""
