@@ -31,3 +31,7 @@ class LockedWallet(WalletError):
 
 class KeyNotFound(WalletError):
     """The wallet does not have a key that is needed."""
+
+
+class NotAsked(WalletError):
+    """A person would have to be asked, and there is no terminal."""

@@ -32,7 +32,7 @@ KEY = PrivateKey(bytes.fromhex("c0ffee" * 10 + "beef"))
 @pytest.fixture(autouse=True)
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A short path: the system allows a socket's no more than 107 characters."""
-    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as folder:  # noqa: S108 - short
+    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as folder:
         monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
         yield Path(folder)
 

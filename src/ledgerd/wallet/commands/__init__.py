@@ -1,0 +1,1 @@
+"""The commands of `ledgerd wallet`, without their arguments: those are declared in `cli.wallet`."""
