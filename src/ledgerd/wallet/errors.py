@@ -35,3 +35,19 @@ class KeyNotFound(WalletError):
 
 class NotAsked(WalletError):
     """A person would have to be asked, and there is no terminal."""
+
+
+class NodeUnreachable(WalletError):
+    """A node does not answer, or not as a node does. What was sent may have arrived or not."""
+
+
+class NodeRefused(WalletError):
+    """A node answers with an error."""
+
+    def __init__(self, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.data = data
+
+
+class UntrustedNode(WalletError):
+    """A node says what cannot be true: another chain, another time, a head that went back."""
