@@ -64,6 +64,15 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("network_state", "turns"),
         ("driver", "report"),
     ),
+    "wallet": (
+        ("errors",),
+        ("exit_codes", "keys", "operations"),
+        ("node",),
+        ("transactions",),
+        ("commands",),
+        ("arguments",),
+        ("command_line",),
+    ),
     "rpc": (
         ("shares",),
         ("call",),
@@ -77,7 +86,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """From the bottom: what stands in a room may import from the floors below its own there, and from itself."""
 
-ROOMS_WITH_ROOMS = ("chain", "doctor", "metrics", "node", "p2p", "rpc")
+ROOMS_WITH_ROOMS = ("chain", "doctor", "metrics", "node", "p2p", "rpc", "wallet")
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 

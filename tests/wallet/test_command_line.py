@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,11 +51,11 @@ class Hands:
             stdin=subprocess.DEVNULL,
         )
 
-    def json(self, *words: str) -> dict[str, object]:
+    def json(self, *words: str) -> dict[str, Any]:
         done = self.call(*words, "--json")
         answer = json.loads(done.stdout)
         assert answer["ok"], answer
-        result: dict[str, object] = answer["result"]
+        result: dict[str, Any] = answer["result"]
         return result
 
     def unlocked(self) -> Hands:
@@ -128,7 +129,7 @@ def test_a_backup_is_restored_and_the_password_changed(hands: Hands) -> None:
     (hands.folder / "ledgerd" / "wallet.json").unlink()
     assert hands.call("restore", "@backup.json").returncode == 0
     assert hands.call("unlock", "--password-file", "@password").returncode == 0
-    assert len(hands.json("key", "list")["keys"]) == 1  # type: ignore[arg-type]
+    assert len(hands.json("key", "list")["keys"]) == 1
 
 
 def test_a_key_as_an_argument_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ NAME = "wallet"
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """List the command."""
-    commands.add_parser(NAME, help="keep private keys under a password (ledgerd wallet --help)")
+    commands.add_parser(NAME, help="keep private keys, sign and send transactions (ledgerd wallet --help)")
 
 
 def run(words: Sequence[str]) -> int:

@@ -51,3 +51,55 @@ class NodeRefused(WalletError):
 
 class UntrustedNode(WalletError):
     """A node says what cannot be true: another chain, another time, a head that went back."""
+
+
+class OtherChain(UntrustedNode):
+    """A node is of another chain than the one that this wallet has used so far."""
+
+
+class WrongClock(UntrustedNode):
+    """The time of a node's head block is too far from the clock of this machine."""
+
+
+class HeadWentBack(UntrustedNode):
+    """A node's head block is below one that this wallet has seen."""
+
+
+class NodesDisagree(UntrustedNode):
+    """Two nodes have different irreversible blocks of one number."""
+
+
+class WrongAmount(WalletError):
+    """An amount has the wrong number of decimals, or a symbol that does not exist."""
+
+
+class NoSuchAccount(WalletError):
+    """An account that is named does not exist."""
+
+
+class RuleBroken(WalletError):
+    """The operation breaks a rule of the network; the text is the network's."""
+
+
+class NotConfirmed(WalletError):
+    """A person was asked, and did not say yes."""
+
+
+class NotSent(WalletError):
+    """The transaction is in no block, and cannot come into one any more."""
+
+
+class UnknownOutcome(WalletError):
+    """Whether the transaction is in a block could not be found out."""
+
+
+class ExpiredTransaction(WalletError):
+    """The transaction has expired before it was sent."""
+
+
+class FeeChanged(WalletError):
+    """A node names another fee than the one that was confirmed."""
+
+
+class ForeignFile(WalletError):
+    """A file is no transaction, or its parts contradict each other."""

@@ -15,8 +15,10 @@ NO_WALLET = 4
 """The wallet's file is damaged, or none."""
 NO_KEY = 5
 """The wallet does not have a key that is needed."""
+INTERRUPTED = 130
+"""By Ctrl-C, before anything was sent; the shell's usual code for it."""
 
-_CODES: dict[type[errors.WalletError], int] = {
+EXIT_CODES: dict[type[errors.WalletError], int] = {
     errors.NotAsked: NOT_ASKED,
     errors.WrongPassword: LOCKED,
     errors.LockedWallet: LOCKED,
@@ -24,9 +26,25 @@ _CODES: dict[type[errors.WalletError], int] = {
     errors.DamagedWallet: NO_WALLET,
     errors.ForeignWallet: NO_WALLET,
     errors.KeyNotFound: NO_KEY,
+    errors.NodeUnreachable: 6,
+    errors.NodeRefused: 7,
+    errors.OtherChain: 8,
+    errors.WrongClock: 9,
+    errors.HeadWentBack: 10,
+    errors.NodesDisagree: 11,
+    errors.WrongAmount: 12,
+    errors.NoSuchAccount: 13,
+    errors.RuleBroken: 14,
+    errors.NotConfirmed: 15,
+    errors.NotSent: 16,
+    errors.UnknownOutcome: 17,
+    errors.ForeignFile: 18,
+    errors.ExpiredTransaction: 19,
+    errors.FeeChanged: 20,
 }
+"""Errors with a code of their own."""
 
 
 def exit_code(error: errors.WalletError) -> int:
     """The exit code of an error."""
-    return _CODES.get(type(error), REFUSED)
+    return next((EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES), REFUSED)

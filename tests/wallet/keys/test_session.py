@@ -20,7 +20,7 @@ from ledgerd.protocol.signatures import recover
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.errors import KeyNotFound, LockedWallet, WalletError, WrongPassword
 from ledgerd.wallet.keys.sealing import Cost
-from ledgerd.wallet.keys.session import Session, session_of, unlock
+from ledgerd.wallet.keys.session import KeySession, session_of, unlock
 from ledgerd.wallet.keys.wallet_file import WalletFile
 
 PATIENCE = 30.0
@@ -50,7 +50,7 @@ def typed(*lines: str) -> Iterator[int]:
 
 
 @contextmanager
-def unlocked(folder: Path, idle_seconds: float = 60.0, owner: int | None = None) -> Iterator[Session]:
+def unlocked(folder: Path, idle_seconds: float = 60.0, owner: int | None = None) -> Iterator[KeySession]:
     path = folder / "wallet.json"
     if not path.exists():
         WalletFile.create(path, b"secret", Cost(n=2))
@@ -62,7 +62,7 @@ def unlocked(folder: Path, idle_seconds: float = 60.0, owner: int | None = None)
         session.lock()
 
 
-def wait_until_locked(session: Session) -> None:
+def wait_until_locked(session: KeySession) -> None:
     deadline = time.monotonic() + PATIENCE
     while session.is_unlocked:
         assert time.monotonic() < deadline, "the wallet was never locked"

@@ -1,1 +1,1 @@
-"""The commands of `ledgerd wallet`, without their arguments: those are declared in `cli.wallet`."""
+"""What the commands of `ledgerd wallet` do, without their arguments: those are declared in `wallet.arguments`."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.protocol.keys import InvalidKey, PublicKey, public_key_from_text
+from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.keys.entry import SecretSource, readable
 from ledgerd.wallet.keys.session import session_of, unlock
 from ledgerd.wallet.keys.wallet_file import WalletFile, copy_wallet
-
-Result = Mapping[str, object]
-"""What a command has found or done: printed in words, or as JSON."""
 
 FOLDER = "ledgerd"
 FILE = "wallet.json"
@@ -27,7 +25,7 @@ def usual_path() -> Path:
     return Path(home) / FOLDER / FILE
 
 
-def create(path: Path, password: SecretSource) -> Result:
+def create(path: Path, password: SecretSource) -> CommandResult:
     """A new wallet, still locked."""
     if path.exists():
         raise WalletError(f"{path} exists: choose another file with --wallet")
@@ -35,20 +33,20 @@ def create(path: Path, password: SecretSource) -> Result:
     return {"wallet": str(path)}
 
 
-def open_session(path: Path, password: SecretSource, minutes: float) -> Result:
+def open_session(path: Path, password: SecretSource, minutes: float) -> CommandResult:
     """Unlock until it is locked, or unused for so long."""
     with password.opened(f"Password of {path}: ") as descriptor:
         status = unlock(path, descriptor, idle_seconds=60 * minutes).status()
     return {"wallet": status.path, "locks_in_seconds": round(status.seconds_left)}
 
 
-def lock(path: Path) -> Result:
+def lock(path: Path) -> CommandResult:
     """Lock it, whether it was unlocked or not."""
     session_of(path).lock()
     return {"wallet": str(path)}
 
 
-def change_password(path: Path, password: SecretSource, fresh: SecretSource) -> Result:
+def change_password(path: Path, password: SecretSource, fresh: SecretSource) -> CommandResult:
     """Unlock with the old password, and encrypt anew."""
     with password.opened(f"Password of {path}: ") as descriptor:
         session = unlock(path, descriptor)
@@ -57,30 +55,30 @@ def change_password(path: Path, password: SecretSource, fresh: SecretSource) -> 
     return {"wallet": str(path)}
 
 
-def backup(path: Path, destination: Path) -> Result:
+def backup(path: Path, destination: Path) -> CommandResult:
     """Copy the file, encrypted as it is."""
     copy_wallet(path, destination)
     return {"wallet": str(path), "backup": str(destination)}
 
 
-def restore(path: Path, source: Path) -> Result:
+def restore(path: Path, source: Path) -> CommandResult:
     """Make a copy the wallet."""
     copy_wallet(source, path)
     return {"wallet": str(path), "backup": str(source)}
 
 
-def list_keys(path: Path) -> Result:
+def list_keys(path: Path) -> CommandResult:
     """Public keys with their labels, and watched accounts."""
     held = session_of(path).keys()
     return {"keys": [{"key": each.key, "label": each.label} for each in held.keys], "watched": list(held.watched)}
 
 
-def new_key(path: Path, label: str) -> Result:
+def new_key(path: Path, label: str) -> CommandResult:
     """Make a key."""
     return {"key": session_of(path).generate(label), "label": label}
 
 
-def import_key(path: Path, source: SecretSource, label: str) -> Result:
+def import_key(path: Path, source: SecretSource, label: str) -> CommandResult:
     """Take a key in WIF, which only the process that holds the keys reads."""
     session = session_of(path)
     session.status()
@@ -88,7 +86,7 @@ def import_key(path: Path, source: SecretSource, label: str) -> Result:
         return {"key": session.import_key(descriptor, label), "label": label}
 
 
-def derive_keys(path: Path, source: SecretSource, account: str, roles: Sequence[str]) -> Result:
+def derive_keys(path: Path, source: SecretSource, account: str, roles: Sequence[str]) -> CommandResult:
     """Make the keys of an account and its password, as the network's clients do."""
     session = session_of(path)
     session.status()
@@ -96,13 +94,13 @@ def derive_keys(path: Path, source: SecretSource, account: str, roles: Sequence[
         return {"account": account, "keys": list(session.derive_keys(account, roles, descriptor))}
 
 
-def remove_key(path: Path, key: str) -> Result:
+def remove_key(path: Path, key: str) -> CommandResult:
     """Forget a key."""
     session_of(path).remove_key(parsed_key(key))
     return {"key": key}
 
 
-def export_key(path: Path, key: str, destination: Path) -> Result:
+def export_key(path: Path, key: str, destination: Path) -> CommandResult:
     """Write a key in WIF to a new file that only its owner can read, such as the key file of a validator."""
     public, session = parsed_key(key), session_of(path)
     session.status()
@@ -120,7 +118,7 @@ def export_key(path: Path, key: str, destination: Path) -> Result:
     return {"key": key, "file": str(destination)}
 
 
-def watch(path: Path, name: str, *, is_watched: bool) -> Result:
+def watch(path: Path, name: str, *, is_watched: bool) -> CommandResult:
     """Show an account in lists without having its keys, or no longer."""
     session_of(path).watch(name, is_watched=is_watched)
     return {"account": name, "watched": is_watched}

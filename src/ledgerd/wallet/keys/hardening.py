@@ -8,6 +8,8 @@ import resource
 PR_SET_DUMPABLE = 4
 MLOCK_ALL = 3
 """What is in memory now, and what comes later."""
+LOCKED_BYTES = 512 << 20
+"""Less than this is not worth it: with memory locked, a limit that is reached ends the process."""
 
 
 def protect_memory() -> None:
@@ -20,4 +22,7 @@ def protect_memory() -> None:
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "this process could not be kept from being dumped")
-    library.mlockall(MLOCK_ALL)  # fails where the limit of locked memory is small: swap is then the owner's to encrypt
+    _, most = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if most == resource.RLIM_INFINITY or most >= LOCKED_BYTES:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (most, most))
+        library.mlockall(MLOCK_ALL)  # where it fails, swap is the owner's to encrypt

@@ -38,7 +38,7 @@ from ledgerd.wallet.keys.wallet_file import WalletFile
 
 READY = b"ready\n"
 IDLE_SECONDS = 15 * 60.0
-REQUEST_SECONDS = 5.0
+REQUEST_SECONDS = 30.0
 """A client that takes longer to send its request is left."""
 SECRET_SECONDS = 120.0
 """How long a person may take to type."""
@@ -60,14 +60,14 @@ class Keeper:
         try:
             return self._answer(request, descriptor, seconds_left)
         except WalletError as refused:
-            return messages.Refused(type(refused).__name__, str(refused))
+            return messages.RefusedRequest(type(refused).__name__, str(refused))
         except (InvalidKey, DecodeError, EncodeError, JsonError, RuleViolation) as refused:
-            return messages.Refused(WalletError.__name__, str(WalletError(str(refused))))
+            return messages.RefusedRequest(WalletError.__name__, str(WalletError(str(refused))))
 
     def _answer(self, request: messages.AnyRequest, descriptor: int | None, seconds_left: float) -> messages.AnyAnswer:
         match request:
             case messages.GetStatus():
-                return messages.Status(str(self._file.path), seconds_left)
+                return messages.KeeperStatus(str(self._file.path), seconds_left)
             case messages.GetKeys():
                 self._contents = self._file.read()
                 known = [
@@ -80,12 +80,12 @@ class Keeper:
             case messages.EncryptMemo(text, sender, recipient):
                 own = self._key(public_key_from_text(sender))
                 nonce = secrets.randbits(64)
-                return messages.Text(memo.encode(text, own, public_key_from_text(recipient), nonce))
+                return messages.MemoText(memo.encode(text, own, public_key_from_text(recipient), nonce))
             case messages.DecryptMemo(encrypted):
-                return messages.Text(self._decrypt(encrypted))
+                return messages.MemoText(self._decrypt(encrypted))
             case messages.Lock():
                 self.is_locked = True
-                return messages.Done()
+                return messages.WasDone()
             case _:
                 return self._change(request, descriptor)
 
@@ -114,7 +114,7 @@ class Keeper:
                 os.fsync(descriptor)
             case messages.ChangePassword():
                 self._file.change_password(_secret_from(descriptor))
-        return messages.Done()
+        return messages.WasDone()
 
     def _add(self, pairs: list[tuple[PrivateKey, str]]) -> messages.AnyAnswer:
         def add(held: Contents) -> Contents:
@@ -158,7 +158,7 @@ def _secret_from(descriptor: int | None) -> bytes:
 
 
 def serve(keeper: Keeper, listener: socket.socket, owner: int | None, idle_seconds: float) -> None:
-    """Answer one request a connection, until the wallet is locked, idle for too long, or its owner has ended.
+    """KeeperAnswer one request a connection, until the wallet is locked, idle for too long, or its owner has ended.
 
     `owner` is a pipe whose other end a shell holds: it becomes readable when the shell ends.
     """
@@ -180,7 +180,7 @@ def serve(keeper: Keeper, listener: socket.socket, owner: int | None, idle_secon
 
 
 def _serve_one(keeper: Keeper, connection: socket.socket, seconds_left: float) -> bool:
-    """Answer one request; whether it counts as a use of the wallet."""
+    """KeeperAnswer one request; whether it counts as a use of the wallet."""
     connection.settimeout(REQUEST_SECONDS)
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     if _CREDENTIALS.unpack(raw)[1] != os.getuid():
@@ -189,7 +189,7 @@ def _serve_one(keeper: Keeper, connection: socket.socket, seconds_left: float) -
     try:
         request = msgspec.json.decode(body, type=messages.AnyRequest)
     except msgspec.MsgspecError as problem:
-        messages.send_frame(connection, messages.Refused(WalletError.__name__, f"no such request: {problem}"))
+        messages.send_frame(connection, messages.RefusedRequest(WalletError.__name__, f"no such request: {problem}"))
         return False
     else:
         messages.send_frame(connection, keeper.answer(request, descriptor, seconds_left))
@@ -212,7 +212,7 @@ def main(words: list[str]) -> int:
         listener.listen(8)
     except (OSError, WalletError) as problem:
         kind = type(problem).__name__ if isinstance(problem, WalletError) else WalletError.__name__
-        os.write(1, msgspec.json.encode(messages.Refused(kind, str(problem))) + b"\n")
+        os.write(1, msgspec.json.encode(messages.RefusedRequest(kind, str(problem))) + b"\n")
         return 1
     os.write(1, READY)
     silent = os.open(os.devnull, os.O_RDWR)

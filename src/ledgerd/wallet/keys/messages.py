@@ -17,19 +17,19 @@ LARGEST_FRAME = 4 << 20
 _LENGTH = struct.Struct(">I")
 
 
-class Request(msgspec.Struct, tag=True, forbid_unknown_fields=True):
+class KeeperRequest(msgspec.Struct, tag=True, forbid_unknown_fields=True):
     """Something to do."""
 
 
-class GetStatus(Request):
+class GetStatus(KeeperRequest):
     """Which wallet is unlocked, and for how long."""
 
 
-class GetKeys(Request):
+class GetKeys(KeeperRequest):
     """The public keys and the watched accounts."""
 
 
-class SignTransaction(Request):
+class SignTransaction(KeeperRequest):
     """Sign the unsigned bytes of a transaction for a chain, with the keys of these public ones."""
 
     chain_id: bytes
@@ -37,7 +37,7 @@ class SignTransaction(Request):
     keys: tuple[str, ...]
 
 
-class EncryptMemo(Request):
+class EncryptMemo(KeeperRequest):
     """Encrypt a memo from a key of this wallet to another key."""
 
     text: str
@@ -45,55 +45,55 @@ class EncryptMemo(Request):
     recipient: str
 
 
-class DecryptMemo(Request):
+class DecryptMemo(KeeperRequest):
     """Read an encrypted memo with whichever key of this wallet can."""
 
     memo: str
 
 
-class GenerateKey(Request):
+class GenerateKey(KeeperRequest):
     """Make a new key."""
 
     label: str = ""
 
 
-class ImportKey(Request):
+class ImportKey(KeeperRequest):
     """Take a key in WIF from the descriptor that comes along."""
 
     label: str = ""
 
 
-class DeriveKeys(Request):
+class DeriveKeys(KeeperRequest):
     """Take the password of an account from the descriptor, and keep the keys of these roles."""
 
     account: str
     roles: tuple[str, ...]
 
 
-class RemoveKey(Request):
+class RemoveKey(KeeperRequest):
     """Forget a key."""
 
     key: str
 
 
-class WatchAccount(Request):
+class WatchAccount(KeeperRequest):
     """Watch an account, or no longer."""
 
     name: str
     is_watched: bool = True
 
 
-class ExportKey(Request):
+class ExportKey(KeeperRequest):
     """Write a key in WIF, for the key file of a validator, to the descriptor that comes along."""
 
     key: str
 
 
-class ChangePassword(Request):
+class ChangePassword(KeeperRequest):
     """Take a new password from the descriptor."""
 
 
-class Lock(Request):
+class Lock(KeeperRequest):
     """End the process."""
 
 
@@ -113,26 +113,23 @@ AnyRequest = (
     | Lock
 )
 
-TAKES_SECRET = (ImportKey, DeriveKeys, ExportKey, ChangePassword)
-"""Requests that come with a descriptor."""
 
-
-class Answer(msgspec.Struct, tag=True, forbid_unknown_fields=True):
+class KeeperAnswer(msgspec.Struct, tag=True, forbid_unknown_fields=True):
     """What became of a request."""
 
 
-class Done(Answer):
+class WasDone(KeeperAnswer):
     """It was done."""
 
 
-class Refused(Answer):
+class RefusedRequest(KeeperAnswer):
     """It was not done."""
 
     kind: str
     text: str
 
 
-class Status(Answer):
+class KeeperStatus(KeeperAnswer):
     """What is unlocked."""
 
     path: str
@@ -146,35 +143,35 @@ class KnownKey(msgspec.Struct, frozen=True):
     label: str
 
 
-class Keys(Answer):
+class Keys(KeeperAnswer):
     """What the wallet holds, without secrets."""
 
     keys: tuple[KnownKey, ...]
     watched: tuple[str, ...]
 
 
-class Signatures(Answer):
+class Signatures(KeeperAnswer):
     """In the order of the keys that were named."""
 
     signatures: tuple[bytes, ...]
 
 
-class Text(Answer):
+class MemoText(KeeperAnswer):
     """A memo."""
 
     text: str
 
 
-class PublicKeys(Answer):
+class PublicKeys(KeeperAnswer):
     """The public keys of what was added."""
 
     keys: tuple[str, ...]
 
 
-AnyAnswer = Done | Refused | Status | Keys | Signatures | Text | PublicKeys
+AnyAnswer = WasDone | RefusedRequest | KeeperStatus | Keys | Signatures | MemoText | PublicKeys
 
 
-def send_frame(connection: socket.socket, message: Request | Answer, descriptor: int | None = None) -> None:
+def send_frame(connection: socket.socket, message: KeeperRequest | KeeperAnswer, descriptor: int | None = None) -> None:
     """Send a message, and a descriptor along with its first byte."""
     body = msgspec.json.encode(message)
     frame = _LENGTH.pack(len(body)) + body

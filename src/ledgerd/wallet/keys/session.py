@@ -26,10 +26,10 @@ LONGEST_REFUSAL = 4096
 LONGEST_SOCKET_PATH = 107
 """Bytes that the system allows."""
 
-A = TypeVar("A", bound=messages.Answer)
+A = TypeVar("A", bound=messages.KeeperAnswer)
 
 
-class Session:
+class KeySession:
     """A wallet that is unlocked, or was: each call is a request of its own."""
 
     def __init__(self, place: Path) -> None:
@@ -41,14 +41,14 @@ class Session:
     def is_unlocked(self) -> bool:
         """Whether a keeper answers."""
         try:
-            self._ask(messages.GetStatus(), messages.Status)
+            self._ask(messages.GetStatus(), messages.KeeperStatus)
         except LockedWallet:
             return False
         return True
 
-    def status(self) -> messages.Status:
+    def status(self) -> messages.KeeperStatus:
         """Which wallet it is, and for how long."""
-        return self._ask(messages.GetStatus(), messages.Status)
+        return self._ask(messages.GetStatus(), messages.KeeperStatus)
 
     def keys(self) -> messages.Keys:
         """The public keys, and the accounts that are watched."""
@@ -65,11 +65,11 @@ class Session:
     def encrypt_memo(self, text: str, sender: PublicKey, recipient: PublicKey) -> str:
         """Encrypt a memo."""
         request = messages.EncryptMemo(text, public_key_text(sender), public_key_text(recipient))
-        return self._ask(request, messages.Text).text
+        return self._ask(request, messages.MemoText).text
 
     def decrypt_memo(self, memo: str) -> str:
         """Read a memo that was encrypted to or from a key of the wallet."""
-        return self._ask(messages.DecryptMemo(memo), messages.Text).text
+        return self._ask(messages.DecryptMemo(memo), messages.MemoText).text
 
     # -- changes
 
@@ -87,45 +87,47 @@ class Session:
 
     def export_key(self, key: PublicKey, descriptor: int) -> None:
         """Write a key in WIF to a descriptor."""
-        self._ask(messages.ExportKey(public_key_text(key)), messages.Done, descriptor)
+        self._ask(messages.ExportKey(public_key_text(key)), messages.WasDone, descriptor)
 
     def remove_key(self, key: PublicKey) -> None:
         """Forget a key."""
-        self._ask(messages.RemoveKey(public_key_text(key)), messages.Done)
+        self._ask(messages.RemoveKey(public_key_text(key)), messages.WasDone)
 
     def watch(self, name: str, *, is_watched: bool = True) -> None:
         """Watch an account, or no longer."""
-        self._ask(messages.WatchAccount(name, is_watched), messages.Done)
+        self._ask(messages.WatchAccount(name, is_watched), messages.WasDone)
 
     def change_password(self, descriptor: int) -> None:
         """Take a new password from a descriptor."""
-        self._ask(messages.ChangePassword(), messages.Done, descriptor)
+        self._ask(messages.ChangePassword(), messages.WasDone, descriptor)
 
     def lock(self) -> None:
         """End the keeper; nothing happens if there is none."""
         try:
-            self._ask(messages.Lock(), messages.Done)
+            self._ask(messages.Lock(), messages.WasDone)
         except LockedWallet:
             return
 
-    def _ask(self, request: messages.Request, kind: type[A], descriptor: int | None = None) -> A:
+    def _ask(self, request: messages.KeeperRequest, kind: type[A], descriptor: int | None = None) -> A:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(ANSWER_SECONDS)
             try:
                 connection.connect(os.fspath(self._place))
                 messages.send_frame(connection, request, descriptor)
                 body, _ = messages.receive_frame(connection)
-            except OSError:
+            except (ConnectionError, FileNotFoundError):
                 raise LockedWallet("the wallet is locked: unlock it with `ledgerd wallet unlock`") from None
+            except OSError as problem:
+                raise WalletError(f"the process that holds the keys does not answer: {problem}") from None
         answer = msgspec.json.decode(body, type=messages.AnyAnswer)
-        if isinstance(answer, messages.Refused):
+        if isinstance(answer, messages.RefusedRequest):
             raise _refusal(answer)
         if not isinstance(answer, kind):
             raise WalletError(f"the process that holds the keys answers {type(answer).__name__}")
         return answer
 
 
-def unlock(path: Path, password: int, *, idle_seconds: float = IDLE_SECONDS, owner: int | None = None) -> Session:
+def unlock(path: Path, password: int, *, idle_seconds: float = IDLE_SECONDS, owner: int | None = None) -> KeySession:
     """Start a keeper for a wallet, or return the one that runs. The keeper reads the password from a descriptor.
 
     With `owner`, the reading end of a pipe, the keeper ends when the other end is closed.
@@ -165,9 +167,9 @@ def unlock(path: Path, password: int, *, idle_seconds: float = IDLE_SECONDS, own
     return session
 
 
-def session_of(path: Path) -> Session:
+def session_of(path: Path) -> KeySession:
     """The session of a wallet, unlocked or not."""
-    return Session(socket_of(path))
+    return KeySession(socket_of(path))
 
 
 def socket_of(path: Path) -> Path:
@@ -186,14 +188,14 @@ def socket_of(path: Path) -> Path:
     return place
 
 
-def _refused(line: bytes) -> messages.Refused:
+def _refused(line: bytes) -> messages.RefusedRequest:
     try:
-        return msgspec.json.decode(line, type=messages.Refused)
+        return msgspec.json.decode(line, type=messages.RefusedRequest)
     except msgspec.MsgspecError:
-        return messages.Refused(WalletError.__name__, "the process that holds the keys has ended")
+        return messages.RefusedRequest(WalletError.__name__, "the process that holds the keys has ended")
 
 
-def _refusal(answer: messages.Refused) -> WalletError:
+def _refusal(answer: messages.RefusedRequest) -> WalletError:
     """The error that the keeper has met."""
     kinds: dict[str, type[WalletError]] = {kind.__name__: kind for kind in WalletError.__subclasses__()}
     return kinds.get(answer.kind, WalletError)(answer.text)

@@ -6,7 +6,7 @@ import http.client
 import ipaddress
 import itertools
 import ssl
-from typing import Any
+from typing import Any, Self
 from urllib.parse import SplitResult, urlsplit
 
 import orjson
@@ -37,6 +37,12 @@ class NodeClient:
         """Whether what is asked travels unencrypted beyond this machine."""
         return self._parts.scheme not in SECURE and not _is_loopback(self._parts.hostname or "")
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def call(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
         """The result of a request.
 
@@ -52,6 +58,9 @@ class NodeClient:
         except (OSError, http.client.HTTPException, WebSocketException, ssl.SSLError) as problem:
             self.close()
             raise NodeUnreachable(f"{self.url} does not answer: {problem}") from problem
+        except NodeUnreachable:
+            self.close()  # what is left of the answer must not be taken for the next one
+            raise
         return _result_of(raw, number, self.url)
 
     def close(self) -> None:
