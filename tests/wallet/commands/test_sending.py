@@ -110,9 +110,9 @@ def test_what_was_shown_is_sent(node: FakeNode, keys: Keys, tmp_path: Path) -> N
 def test_a_fee_that_changes_while_a_person_is_asked_stops_it(
     node: FakeNode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert send(choices(node, tmp_path), made(DECLARATION))["fees"] == [
-        "10.000 VIZ (the first time): validator_declaration_fee"
-    ]
+    assert send(choices(node, tmp_path), made(DECLARATION))["fees"] == (
+        "10.000 VIZ (the first time): validator_declaration_fee",
+    )
 
     def say_yes(_question: str) -> bool:
         node.answers["get_chain_properties"] = {"validator_declaration_fee": "9999.000 VIZ"}

@@ -178,7 +178,8 @@ def send_frame(connection: socket.socket, message: KeeperRequest | KeeperAnswer,
     if descriptor is not None:
         sent = socket.send_fds(connection, [frame], [descriptor])
         frame = frame[sent:]
-    connection.sendall(frame)
+    if frame:  # an empty one fails where the other end has answered and closed the socket already
+        connection.sendall(frame)
 
 
 def receive_frame(connection: socket.socket) -> tuple[bytes, int | None]:
