@@ -19,16 +19,19 @@ from tests.node.processes import NodeProcess
 from tests.wallet.test_on_a_chain import Person
 
 OLD = PrivateKey.from_wif(PUBLISHED_ACCOUNTS_KEY)
-NEW, NEWER, INVITE = PrivateKey(b"\x31" * 32), PrivateKey(b"\x32" * 32), PrivateKey(b"\x33" * 32)
-OLD_KEY, NEW_KEY, NEWER_KEY, INVITE_KEY = (public_key_text(each.public) for each in (OLD, NEW, NEWER, INVITE))
+NEW, NEWER, INVITE, OTHER_INVITE = (PrivateKey(bytes([each]) * 32) for each in (0x31, 0x32, 0x33, 0x34))
+OLD_KEY, NEW_KEY, NEWER_KEY, INVITE_KEY, OTHER_INVITE_KEY = (
+    public_key_text(each.public) for each in (OLD, NEW, NEWER, INVITE, OTHER_INVITE)
+)
 SECRET = ("--invite-secret-file", "@invite")
 ESCROW = ("--escrow-id", "1")
 
 TERMS = (
-    *("0", "https://example.org/rain", "100", "0.000 VIZ", "100", "200.000 VIZ", "+30d", "+33d"),
+    *("0", "https://example.org/rain", "100", "0.000 VIZ", "100", "200.000 VIZ", "+1h", "+3d"),
     *("--outcomes", "Yes,No", "--allow-early-resolution", "--dispute-penalty-percent", "2000"),
 )
-"""Of a market of two outcomes."""
+"""Of a market of two outcomes, in which can be bet for an hour."""
+HOUR_PASSES = ("time-passes", "3700")
 
 STORY: tuple[tuple[str, ...], ...] = (
     ("transfer", "alice", "bob", "1.000", "VIZ"),
@@ -62,6 +65,7 @@ STORY: tuple[tuple[str, ...], ...] = (
     ("paid-subscribe", "bob", "alice", "1", "1.000 VIZ", "30", "--no-auto-renewal"),
     ("set-subaccount-price", "alice", "alice", "5.000 VIZ", "--subaccount-on-sale"),
     ("target-account-sale", "alice", "alice", "bob", "50.000 VIZ", "--account-on-sale"),
+    ("transfer", "alice", "newcomer", "20.000 VIZ"),
     ("set-account-price", "newcomer", "viz", "5.000 VIZ", "--account-on-sale"),
     ("set-agent-permission", "alice", "bot", NEW_KEY, "--operations", "award,transfer", "--expiration", "+1d"),
     ("pm-oracle-register", "frank", "5000.000 VIZ", "100", "0.000 VIZ", "https://example.org"),
@@ -71,7 +75,8 @@ STORY: tuple[tuple[str, ...], ...] = (
     ("pm-place-bet", "dan", "0", "10.000 VIZ", "--side", "0"),
     ("pm-cancel-bet", "dan", "1"),
     ("pm-transfer-position", "bob", "0", "charlie", "0"),
-    ("pm-add-liquidity", "bob", "0", "20.000 VIZ"),
+    ("pm-add-liquidity", "bob", "0", "100.000 VIZ"),
+    HOUR_PASSES,
     ("pm-resolve-market", "frank", "0", "--winning-outcome", "1", "--decision-reason", "no rain"),
     ("pm-dispute-create", "charlie", "0", "three stations measured rain", "--proposed-outcome", "0"),
     ("pm-dispute-oracle-respond", "frank", "0", "measured twice"),
@@ -79,6 +84,7 @@ STORY: tuple[tuple[str, ...], ...] = (
     ("pm-create-market", "alice", "oracle", *TERMS, "--dispute-mode", "1", "--dispute-resolver", "chuck"),
     ("pm-oracle-accept-market", "oracle", "1", "100", "0.000 VIZ"),
     ("pm-place-bet", "bob", "1", "20.000 VIZ", "--side", "1"),
+    HOUR_PASSES,
     ("pm-resolve-market", "oracle", "1", "--winning-outcome", "0"),
     ("pm-dispute-create", "dan", "1", "it was not so", "--proposed-outcome", "1"),
     (
@@ -105,6 +111,11 @@ STORY: tuple[tuple[str, ...], ...] = (
 """One after the other, as the state needs it."""
 
 
+def time_passes(person: Person, seconds: int) -> None:
+    with NodeClient(person.url) as node:
+        node.call("dev_api", "move_time", seconds)
+
+
 @pytest.fixture(scope="module")
 def person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
     folder = tmp_path_factory.mktemp("every")
@@ -125,6 +136,9 @@ def person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
 
 @pytest.mark.parametrize("words", STORY, ids=lambda words: "-".join(words[:3]))
 def test_an_operation_goes_through_the_wallet_into_a_block(person: Person, words: tuple[str, ...]) -> None:
+    if words[0] == HOUR_PASSES[0]:
+        time_passes(person, int(words[1]))
+        return
     operation = operation_named(words[0])
     assert operation is not None
     sent = person.sends(*words)
@@ -146,7 +160,8 @@ def test_a_stolen_account_is_recovered(person: Person) -> None:
 
 
 def test_invites_make_accounts_and_shares(person: Person) -> None:
-    person.sends("create-invite", "alice", "10.000 VIZ", INVITE_KEY)
+    person.write("invite", OTHER_INVITE.wif)
+    person.sends("create-invite", "alice", "10.000 VIZ", OTHER_INVITE_KEY)
     assert in_block(person.sends("invite-registration", "bob", "invited", NEW_KEY, *SECRET))
     person.write("second", NEWER.wif)
     person.sends("create-invite", "alice", "10.000 VIZ", NEWER_KEY)
@@ -154,14 +169,12 @@ def test_invites_make_accounts_and_shares(person: Person) -> None:
 
 
 def test_an_account_is_bought(person: Person) -> None:
-    with NodeClient(person.url) as node:
-        node.call("dev_api", "move_time", 700)  # an offer becomes valid after ten minutes
+    time_passes(person, 700)  # an offer becomes valid after ten minutes
     assert in_block(person.sends("buy-account", "bob", "newcomer", "5.000 VIZ", NEW_KEY, "1.000 VIZ"))
 
 
 def test_tokens_leave_the_pool(person: Person) -> None:
-    with NodeClient(person.url) as node:
-        node.call("dev_api", "move_time", 120)
+    time_passes(person, 120)
     assert in_block(person.sends("pm-lazy-withdraw", "bob", "0"))
 
 
