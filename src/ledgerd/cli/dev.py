@@ -166,6 +166,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
             "webserver-ws-endpoint": [chosen.ws],
             "metrics-endpoint": [chosen.metrics],
             "webserver-thread-pool-size": [chosen.workers],
+            "webserver-simulate-transactions": ["true"],
             "webserver-allowed-origins": chosen.allow_origin,
             "validator": [f'"{name}"'],
             "private-key": [key],

@@ -17,10 +17,19 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.signatures import recover
 from ledgerd.wallet.commands.asking import ask, require_yes
 from ledgerd.wallet.commands.result import CommandResult
-from ledgerd.wallet.errors import ExpiredTransaction, FeeChanged, KeyNotFound, LockedWallet, NoSuchAccount, WalletError
+from ledgerd.wallet.errors import (
+    ExpiredTransaction,
+    FeeChanged,
+    KeyNotFound,
+    LockedWallet,
+    NodeRefused,
+    NoSuchAccount,
+    WalletError,
+)
 from ledgerd.wallet.keys.session import KeySession, session_of
 from ledgerd.wallet.node.checks import CLOCK_SECONDS, NodeHead, Trust, checked_standing
 from ledgerd.wallet.node.client import NodeClient
+from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
 from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
@@ -97,15 +106,18 @@ def _send_through(
     draft = draft_of(standing, choices.seconds, operations, time.time())
     signers = signers_online(draft, ledger)
     fees = tuple(fees_of(draft.transaction.operations, ledger.chain_properties))
+    tried = dry_run(node, draft.transaction)
     if choices.file is not None:
         save(choices.file, draft, signers.known, signers.agents_told)
-        review = review_of(draft, (), signers.missing(()), fees, warnings)
+        review = review_of(draft, (), signers.missing(()), fees, warnings, tried)
         choices.say("\n".join(lines_of(review)))
         return {**result_of(review), "state": "unsigned", "file": str(choices.file)}
     choice = signers.choose(own_keys(session))
     if choice.missing:
         raise KeyNotFound(f"the keys of the wallet do not suffice: {choice.missing}; with --save others can sign too")
-    review = review_of(draft, choice.keys, "", fees, warnings)
+    if tried.broken_rule:
+        raise NodeRefused(f"the node has tried it out: {tried.broken_rule}. Nothing was signed or sent")
+    review = review_of(draft, choice.keys, "", fees, warnings, tried)
     asked_at, valid = choices.elapsed(), draft.transaction.expiration - max(standing.head_time, time.time())
     signed = confirmed_and_signed(draft, choice.keys, session, choices, review, "Sign and send this?")
     if choices.elapsed() - asked_at > valid:

@@ -12,6 +12,7 @@ from ledgerd.protocol.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.transaction import Transaction
+from ledgerd.wallet.node.dry_run import DryRun
 from ledgerd.wallet.operations.words import shown_text, words_of
 from ledgerd.wallet.transactions.draft import Draft
 
@@ -39,6 +40,8 @@ class Review(msgspec.Struct, frozen=True):
     fees: tuple[str, ...] = ()
     """A node's word."""
     warnings: tuple[str, ...] = ()
+    dry_run: DryRun | None = None
+    """A node's word too; none where no node was asked."""
 
 
 def review_of(
@@ -47,6 +50,7 @@ def review_of(
     missing: str = "",
     fees: Sequence[str] = (),
     warnings: Sequence[str] = (),
+    tried: DryRun | None = None,
 ) -> Review:
     """The transaction that its bytes say, whatever it was made from."""
     raw = draft.unsigned
@@ -64,6 +68,7 @@ def review_of(
         missing,
         tuple(fees),
         tuple(warnings),
+        tried,
     )
 
 
@@ -82,7 +87,27 @@ def lines_of(review: Review) -> Iterator[str]:
     if review.missing:
         yield f"Not enough yet: {shown_text(review.missing)}"
     yield from (f"Fee, as the node says: {each}" for each in review.fees)
+    if review.dry_run is not None:
+        yield from _dry_run_lines(review.dry_run)
     yield from (f"WARNING: {each}" for each in review.warnings)
+
+
+def _dry_run_lines(tried: DryRun) -> Iterator[str]:
+    if tried.not_told:
+        yield f"The node did not try it out: {shown_text(tried.not_told)}"
+        return
+    if tried.broken_rule:
+        yield f"Tried out by the node, it says: this breaks the rule {shown_text(tried.broken_rule)}"
+        return
+    yield "Tried out by the node, it says:"
+    for step in tried.balances:
+        yield f"  {shown_text(step.account)}: {step.before} becomes {step.after}"
+    for each in tried.virtual_operations:
+        first, *others = words_of(codec_of(Operation).from_json(each))
+        yield f"  then {first}"
+        yield from (f"  {line}" for line in others)
+    if not (tried.balances or tried.virtual_operations):
+        yield "  no balance changes"
 
 
 def _required(transaction: Transaction) -> Iterator[str]:
