@@ -144,6 +144,10 @@ class Runtime:
     def _second(self) -> int:
         return self.time.wall() // MICRO
 
+    async def read_keys_again(self) -> None:
+        """Read the files of signing keys again."""
+        await self.production.read_keys_again()
+
     @property
     def stop_takes(self) -> float:
         """Seconds that the guard may wait at a stop until peers have its updates."""

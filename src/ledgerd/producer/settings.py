@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.names import AccountName
 
+LOADED_KEYS = "loaded_keys"
+"""A file in the data directory with the public keys of the signing keys that a node has loaded."""
+
 DEFAULT_PARTICIPATION = 3300
 DEFAULT_COLLISION_TIMEOUT = 21
 
@@ -47,10 +50,16 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     keys: Mapping[PublicKey, PrivateKey]
     key_files: tuple[Path, ...] = ()
     """Where some of the keys were read from."""
+    options_keys: Mapping[PublicKey, PrivateKey] = {}
+    """The others, which stand in options."""
     ntp: NtpSettings = NtpSettings()
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False
     checks_doppelganger: bool = False
+
+    def with_keys_of_files(self, keys: Iterable[PrivateKey]) -> ProducerSettings:
+        """The same, after the files were read again."""
+        return msgspec.structs.replace(self, keys={**self.options_keys, **keyring(keys)})
 
     @property
     def is_emergency_master(self) -> bool:

@@ -17,6 +17,7 @@ from ledgerd.wallet.arguments.transactions import (
     add_show_commands,
     add_transaction_commands,
 )
+from ledgerd.wallet.arguments.validators import add_validator_commands
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.exit_codes import DONE, INTERRUPTED, exit_code
 from ledgerd.wallet.operations.reading import joined_amounts
@@ -24,6 +25,7 @@ from ledgerd.wallet.operations.reading import joined_amounts
 GROUPS = {
     "key": ("make, import, list, export and remove keys", add_key_commands),
     "proposal": ("operations that wait for the approvals of others", add_proposal_commands),
+    "validator": ("declare a validator, vote, look at it, change its signing key", add_validator_commands),
     "agent": ("keys that may sign some operations for an account", add_agent_commands),
     "memo": ("encrypted memos", add_memo_commands),
     "show": ("what a node says, in tables", add_show_commands),

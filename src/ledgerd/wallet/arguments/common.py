@@ -12,11 +12,13 @@ from ledgerd.protocol.secrets import without_keys
 from ledgerd.wallet.commands import keys
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import USUAL_LIFETIME, USUAL_NODE, Choices
+from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.keys.entry import SecretSource
 from ledgerd.wallet.node.checks import CLOCK_SECONDS
 from ledgerd.wallet.transactions.sending import Until
 
 NODE_VARIABLE = "LEDGERD_NODE"
+CLOCK_VARIABLE = "LEDGERD_CLOCK_DIFFERENCE"
 
 Command = Callable[[argparse.Namespace], CommandResult]
 Show = Callable[[CommandResult], str]
@@ -72,9 +74,9 @@ def add_node_options(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--clock-difference",
         type=float,
-        default=CLOCK_SECONDS,
         metavar="SECONDS",
-        help=f"how far the time of the head block may be from the clock (default: {CLOCK_SECONDS})",
+        help=f"how far the time of the head block may be from the clock; {CLOCK_VARIABLE} if absent, else "
+        f"{CLOCK_SECONDS}",
     )
 
 
@@ -122,6 +124,16 @@ def secret_of(chosen: argparse.Namespace, name: str = "password") -> SecretSourc
     return SecretSource(getattr(chosen, f"{field}_fd"), getattr(chosen, f"{field}_file"), name)
 
 
+def _clock_seconds(given: float | None) -> float:
+    if given is not None:
+        return given
+    text = os.environ.get(CLOCK_VARIABLE) or str(CLOCK_SECONDS)
+    try:
+        return float(text)
+    except ValueError:
+        raise WalletError(f"{CLOCK_VARIABLE} is {text}, which is no number of seconds") from None
+
+
 def choices_of(chosen: argparse.Namespace) -> Choices:
     """How a transaction is made and sent."""
     return Choices(
@@ -131,6 +143,6 @@ def choices_of(chosen: argparse.Namespace) -> Choices:
         until=getattr(chosen, "wait", Until.IN_BLOCK),
         file=getattr(chosen, "save", None),
         lifetime=getattr(chosen, "expires_in", None),
-        clock_seconds=getattr(chosen, "clock_difference", CLOCK_SECONDS),
+        clock_seconds=_clock_seconds(getattr(chosen, "clock_difference", None)),
         is_json=chosen.is_json,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,12 @@ ALL_PARTICIPATE = 10_000
 KEY_FILE = "private-key-file"
 
 
-def _keys_of_file(path: Path, surroundings: Surroundings) -> list[PrivateKey]:
-    """A key from each line, comments and empty lines left out."""
+def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
+    """A key from each line, comments and empty lines left out.
+
+    Raises:
+        WrongTogether: It cannot be read, or a line is no key.
+    """
     try:
         mode = path.stat().st_mode
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -35,7 +40,7 @@ def _keys_of_file(path: Path, surroundings: Surroundings) -> list[PrivateKey]:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise WrongTogether(KEY_FILE, f"{path} cannot be read: {reason}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        surroundings.remark(f"{path} holds private keys, and others than its owner may open it: chmod 600 {path}")
+        remark(f"{path} holds private keys, and others than its owner may open it: chmod 600 {path}")
     keys = []
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()
@@ -50,9 +55,10 @@ def _keys_of_file(path: Path, surroundings: Surroundings) -> list[PrivateKey]:
 def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
     """The keys of all options, without doubles."""
     values["key_files"] = tuple(surroundings.data_dir / path for path in values["key_files"])
-    in_files = (key for path in values["key_files"] for key in _keys_of_file(path, surroundings))
+    in_files = (key for path in values["key_files"] for key in keys_of_file(path, surroundings.remark))
     emergency = values.pop("emergency_keys")
-    values["keys"] = keyring([*values["keys"], *in_files, *emergency])
+    values["options_keys"] = keyring([*values["keys"], *emergency])
+    values["keys"] = {**values["options_keys"], **keyring(in_files)}
     names = set(values["names"])
     if emergency:
         names.add(EMERGENCY_VALIDATOR)
