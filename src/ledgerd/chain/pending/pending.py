@@ -15,8 +15,10 @@ from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
+from ledgerd.state.objects.validators import VALIDATORS, Validator
 from ledgerd.state.records import Row
 from ledgerd.state.sessions import Session
 
@@ -96,6 +98,16 @@ class Pending:
             "trx_size <= (get_dynamic_global_properties().maximum_block_size - 256): ",
         )
         require_new(transaction.id not in self._unapplied)
+
+    def find_validator(self, name: AccountName) -> Validator | None:
+        """A validator as the head block has left it.
+
+        A new signing key that waits is not the one that the next block is signed with.
+        """
+        found, store = self._ledger.find_validator(name), self._ledger.store
+        if found is None or self._session is None:
+            return found
+        return store.find_at(VALIDATORS, found.id, self._session.revision - 1)
 
     def give_back(self, transactions: Iterable[Transaction]) -> None:
         """Take back the transactions of an undone block; of several blocks, the upper ones come first."""
