@@ -1,4 +1,4 @@
-"""A validator changes its signing key while its node runs: each slot has its block, signed with the key of that slot."""
+"""A validator changes its signing key while its node runs: each slot has its block, by the key of that slot."""
 
 from __future__ import annotations
 
