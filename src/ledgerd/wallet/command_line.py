@@ -1,76 +1,32 @@
-"""The command line of `ledgerd wallet`: all commands, and how results and errors are printed."""
+"""The command line of `ledgerd wallet`: all commands, and the shell in which they can be typed."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Sequence
 
-import msgspec
-
-from ledgerd.wallet.arguments.common import Parser
-from ledgerd.wallet.arguments.keys import add_file_commands, add_key_commands
-from ledgerd.wallet.arguments.operations import add_operation_commands
-from ledgerd.wallet.arguments.transactions import (
-    add_agent_commands,
-    add_memo_commands,
-    add_proposal_commands,
-    add_show_commands,
-    add_transaction_commands,
-)
-from ledgerd.wallet.arguments.validators import add_validator_commands
-from ledgerd.wallet.errors import WalletError
-from ledgerd.wallet.exit_codes import DONE, INTERRUPTED, exit_code
-from ledgerd.wallet.operations.reading import joined_amounts
-
-GROUPS = {
-    "key": ("make, import, list, export and remove keys", add_key_commands),
-    "proposal": ("operations that wait for the approvals of others", add_proposal_commands),
-    "validator": ("declare a validator, vote, look at it, change its signing key", add_validator_commands),
-    "agent": ("keys that may sign some operations for an account", add_agent_commands),
-    "memo": ("encrypted memos", add_memo_commands),
-    "show": ("what a node says, in tables", add_show_commands),
-}
-"""Commands of two words, by the first one."""
+from ledgerd.wallet.arguments.common import Parser, Parts, add_command, add_node_options, in_words, path_of, secret_of
+from ledgerd.wallet.arguments.every_command import carry_out, command_parser
+from ledgerd.wallet.commands.result import CommandResult
 
 
 def parser() -> Parser:
     """All commands."""
-    arguments = Parser(
-        prog="ledgerd wallet",
-        description="Private keys are in an encrypted file, and while the wallet is unlocked in one process, which "
-        "ends when it is locked. No key and no password is ever an argument: they are typed at the terminal, or read "
-        "from a descriptor or a file. Before a transaction is signed, it is shown and you are asked.",
-    )
-    parts = arguments.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    add_file_commands(parts)
-    for name, (help_text, add) in GROUPS.items():
-        group = parts.add_parser(name, help=help_text)
-        add(group.add_subparsers(title="commands", metavar="COMMAND", required=True))
-    add_transaction_commands(parts)
-    add_operation_commands(parts)
-    return arguments
+    return command_parser(_add_shell)
 
 
 def main(words: Sequence[str]) -> int:
     """Carry a command out, print its result or its error, and give the exit code."""
-    chosen = parser().parse_args(joined_amounts(words))
-    try:
-        result = chosen.command(chosen)
-    except WalletError as refused:
-        if chosen.is_json:
-            _print_json({"ok": False, "error": {"kind": type(refused).__name__, "message": str(refused)}})
-        else:
-            sys.stderr.write(f"ledgerd wallet: {refused}\n")
-        return exit_code(refused)
-    except KeyboardInterrupt:
-        sys.stderr.write("\nledgerd wallet: interrupted: nothing was sent\n")
-        return INTERRUPTED
-    if chosen.is_json:
-        _print_json({"ok": True, "result": result})
-    else:
-        sys.stdout.write(f"{chosen.show(result)}\n")
-    return DONE
+    return carry_out(parser(), words)
 
 
-def _print_json(value: object) -> None:
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+def _add_shell(parts: Parts) -> None:
+    ended = in_words("Left the shell of {wallet}.")
+    shell = add_command(parts, "shell", _shell, ended, "type commands one after the other", ["password"])
+    add_node_options(shell)
+
+
+def _shell(chosen: argparse.Namespace) -> CommandResult:
+    from ledgerd.wallet.shell.session import run_shell  # noqa: PLC0415 - the terminal's library, for the shell alone
+
+    return run_shell(path_of(chosen), secret_of(chosen), chosen)
