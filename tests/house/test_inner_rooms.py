@@ -71,6 +71,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("transactions",),
         ("commands",),
         ("arguments",),
+        ("shell",),
         ("command_line",),
     ),
     "rpc": (

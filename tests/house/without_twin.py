@@ -151,11 +151,16 @@ GROUPS = (
         "what commands do, and their arguments: proven by commands, on a chain and in processes of their own",
         ("wallet/test_on_a_chain.py", "wallet/test_command_line.py", "wallet/test_exit_codes.py"),
         """
-        cli/wallet wallet/errors wallet/arguments/common wallet/arguments/outcome
+        cli/wallet wallet/errors wallet/arguments/common wallet/arguments/every_command wallet/arguments/outcome
         wallet/arguments/transactions wallet/commands/agents wallet/commands/asking wallet/commands/files
         wallet/commands/memos wallet/commands/proposals wallet/commands/result
         wallet/commands/show wallet/transactions/memos
         """,
+    ),
+    Group(
+        "the arguments of these commands: proven by the guide for validators, which is done as it says",
+        ("docs/test_validators.py", "wallet/commands/test_validators.py"),
+        "wallet/arguments/validators",
     ),
     Group(
         "what is remembered of a chain: proven by the checks that compare nodes with it",

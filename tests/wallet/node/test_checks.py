@@ -11,7 +11,7 @@ import pytest
 
 from ledgerd.protocol.time_text import time_text
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WalletError, WrongClock
-from ledgerd.wallet.node.checks import NodeHead, Trust, checked_standing, standing_of
+from ledgerd.wallet.node.checks import NodeStanding, Trust, checked_standing, standing_of
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.seen import SeenChain, file_of, forget, recall
 from tests.wallet.nodes import FakeNode, serving
@@ -50,7 +50,7 @@ def nodes() -> Iterator[ExitStack]:
         yield stack
 
 
-def check(stack: ExitStack, wallet: Path, *nodes: FakeNode, seconds: float = 60) -> NodeHead:
+def check(stack: ExitStack, wallet: Path, *nodes: FakeNode, seconds: float = 60) -> NodeStanding:
     clients = [stack.enter_context(NodeClient(stack.enter_context(serving(each)).url)) for each in nodes]
     return checked_standing(clients, Trust(wallet, seconds, lambda: NOW))
 

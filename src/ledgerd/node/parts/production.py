@@ -112,7 +112,7 @@ class ProductionPart(Part):
         try:
             found = [key for path in self._settings.key_files for key in keys_of_file(path, log.warning)]
         except WrongTogether as problem:
-            log.error("the signing keys stay as they are: %(problem)s", {"problem": problem})  # noqa: TRY400 - a traceback does not help the operator
+            log.error("the signing keys are not changed: %(problem)s", {"problem": problem})  # noqa: TRY400 - a traceback does not help the operator
             return
         self._settings = settings = self._settings.with_keys_of_files(found)
         if self.producer is not None:

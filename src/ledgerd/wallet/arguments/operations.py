@@ -15,7 +15,7 @@ from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import send
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.keys.secret_input import read_secret
-from ledgerd.wallet.node.checks import NodeHead
+from ledgerd.wallet.node.checks import NodeStanding
 from ledgerd.wallet.operations.catalogue import SENDABLE, command_of, operation_named, plain_name_of
 from ledgerd.wallet.operations.fields import SECRET, fields_of_operation, inner_of, is_asked
 from ledgerd.wallet.operations.reading import from_json, from_words, json_from_text
@@ -80,7 +80,7 @@ def _send_words(operation: type[Operation], chosen: argparse.Namespace) -> Comma
         elif (word := getattr(chosen, f"field_{field.name}")) is not None:
             given[field.name] = word
 
-    def make(standing: NodeHead) -> Sequence[Operation]:
+    def make(standing: NodeStanding) -> Sequence[Operation]:
         return [from_words(operation, given, lambda: standing.head_time)]
 
     from_words(operation, given, lambda: 0)  # what is wrong by itself is said before a node is asked

@@ -10,7 +10,7 @@ from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, confirmed_and_signed, own_keys, result_of
 from ledgerd.wallet.errors import ExpiredTransaction, KeyNotFound, NotSent, OtherChain, WalletError
 from ledgerd.wallet.keys.session import session_of
-from ledgerd.wallet.node.checks import NodeHead, chain_words
+from ledgerd.wallet.node.checks import NodeStanding, chain_words
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.node.seen import recall
@@ -63,7 +63,7 @@ def broadcast(choices: Choices, path: Path) -> CommandResult:
 
 
 def _broadcast_through(
-    node: NodeClient, standing: NodeHead, draft: Draft, choices: Choices, path: Path
+    node: NodeClient, standing: NodeStanding, draft: Draft, choices: Choices, path: Path
 ) -> CommandResult:
     if standing.chain_id != draft.chain_id:
         raise OtherChain(
@@ -92,7 +92,7 @@ def status(choices: Choices, named: str) -> CommandResult:
         return _followed(node, standing, draft, choices)
 
 
-def _followed(node: NodeClient, standing: NodeHead, draft: Draft, choices: Choices) -> CommandResult:
+def _followed(node: NodeClient, standing: NodeStanding, draft: Draft, choices: Choices) -> CommandResult:
     left = max(0.0, draft.transaction.expiration - standing.head_time)
     follower = TransactionFollower(node, draft, left + GRACE_SECONDS)
     outcome = follower.look()

@@ -17,7 +17,7 @@ from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCrea
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.errors import NodeUnreachable, OtherChain, WalletError
-from ledgerd.wallet.node.checks import NodeHead, chain_words
+from ledgerd.wallet.node.checks import NodeStanding, chain_words
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.words import shown_text, words_of
 from ledgerd.wallet.transactions.draft import load
@@ -41,7 +41,7 @@ def create(
     """Propose the operations of these files, whose own expiration and signatures do not matter."""
     drafts = [load(each).draft for each in files]
 
-    def make(standing: NodeHead) -> Sequence[Operation]:
+    def make(standing: NodeStanding) -> Sequence[Operation]:
         for path, draft in zip(files, drafts, strict=True):
             if draft.chain_id != standing.chain_id:
                 raise OtherChain(f"{path} is for the chain {chain_words(draft.chain_id)}")

@@ -27,7 +27,7 @@ from ledgerd.wallet.errors import (
     WalletError,
 )
 from ledgerd.wallet.keys.session import KeySession, session_of
-from ledgerd.wallet.node.checks import CLOCK_SECONDS, NodeHead, Trust, checked_standing
+from ledgerd.wallet.node.checks import CLOCK_SECONDS, NodeStanding, Trust, checked_standing
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
@@ -65,7 +65,7 @@ class Choices(msgspec.Struct, frozen=True):
         return self.lifetime or (USUAL_LIFETIME if self.file is None else FILE_LIFETIME)
 
     @contextmanager
-    def checked_node(self) -> Iterator[tuple[NodeClient, NodeHead]]:
+    def checked_node(self) -> Iterator[tuple[NodeClient, NodeStanding]]:
         """The first node, after the checks of all; says of each whose answers travel unencrypted."""
         with ExitStack() as stack:
             clients = [stack.enter_context(NodeClient(each)) for each in self.nodes]
@@ -83,7 +83,7 @@ class Choices(msgspec.Struct, frozen=True):
         stream.flush()
 
 
-def send(choices: Choices, make: Callable[[NodeHead], Sequence[Operation]]) -> CommandResult:
+def send(choices: Choices, make: Callable[[NodeStanding], Sequence[Operation]]) -> CommandResult:
     """Make a transaction of operations, and send it, or write it to a file."""
     session = session_of(choices.wallet)
     if choices.file is None:
@@ -93,7 +93,7 @@ def send(choices: Choices, make: Callable[[NodeHead], Sequence[Operation]]) -> C
 
 
 def _send_through(
-    node: NodeClient, standing: NodeHead, session: KeySession, choices: Choices, made: Sequence[Operation]
+    node: NodeClient, standing: NodeStanding, session: KeySession, choices: Choices, made: Sequence[Operation]
 ) -> CommandResult:
     ledger = LedgerReader(node)
     operations = list(made)

@@ -24,7 +24,7 @@ SHOWN_DIGITS = 16
 WallClock = Callable[[], float]
 
 
-class NodeHead(msgspec.Struct, frozen=True):
+class NodeStanding(msgspec.Struct, frozen=True):
     """Where a node's chain stands."""
 
     chain_id: ChainId
@@ -42,12 +42,12 @@ class Trust(msgspec.Struct, frozen=True):
     clock: WallClock = time.time
 
 
-def standing_of(node: NodeClient) -> NodeHead:
+def standing_of(node: NodeClient) -> NodeStanding:
     """Where a node's chain stands, as it says."""
     properties = node.call("database_api", "get_dynamic_global_properties")
     config = node.call("database_api", "get_config")
     try:
-        return NodeHead(
+        return NodeStanding(
             ChainId(_hex(config["CHAIN_ID"], CHAIN_ID_SIZE)),
             BlockId(_hex(properties["head_block_id"], BLOCK_ID_SIZE)),
             int(properties["head_block_number"]),
@@ -58,7 +58,7 @@ def standing_of(node: NodeClient) -> NodeHead:
         raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
 
 
-def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeHead:
+def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeStanding:
     """Where the first node's chain stands, after all of them have passed the checks.
 
     Raises:
@@ -94,7 +94,7 @@ def chain_words(chain_id: bytes) -> str:
     return f"{chain_id.hex()[:SHOWN_DIGITS]}..."
 
 
-def _check_chain(node: NodeClient, standing: NodeHead, seen: SeenChain, first: NodeHead) -> None:
+def _check_chain(node: NodeClient, standing: NodeStanding, seen: SeenChain, first: NodeStanding) -> None:
     expected = ChainId(bytes.fromhex(seen.chain_id)) if seen.chain_id else first.chain_id
     if standing.chain_id != expected:
         raise OtherChain(
@@ -103,7 +103,7 @@ def _check_chain(node: NodeClient, standing: NodeHead, seen: SeenChain, first: N
         )
 
 
-def _compare(nodes: Sequence[NodeClient], found: Sequence[NodeHead]) -> None:
+def _compare(nodes: Sequence[NodeClient], found: Sequence[NodeStanding]) -> None:
     """The last block that all say is irreversible must be the same one for all."""
     if len(nodes) == 1:
         return

@@ -25,7 +25,7 @@ from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.wallet.errors import ForeignFile, WalletError
-from ledgerd.wallet.node.checks import NodeHead
+from ledgerd.wallet.node.checks import NodeStanding
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.transactions.signers import Signers
 
@@ -65,7 +65,7 @@ class Draft(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, transaction=signed)
 
 
-def draft_of(standing: NodeHead, seconds: float, operations: Iterable[Operation], now: float = 0) -> Draft:
+def draft_of(standing: NodeStanding, seconds: float, operations: Iterable[Operation], now: float = 0) -> Draft:
     """A new transaction: it refers to the head block, and expires so many seconds after it, or after now if later."""
     latest = standing.head_time + MAX_TIME_UNTIL_EXPIRATION
     expiration = min(max(standing.head_time, int(now)) + int(seconds), latest)
