@@ -34,12 +34,25 @@ def test_the_page_is_done_as_it_says(tmp_path: Path, ports: DevPorts) -> None:
     with Reader(tmp_path) as reader:
         go_through(reader, lessons_of("wallet.md", ports.running))
         balance = ports.ask("database_api.get_accounts", ["bob"])[0]["balance"]
-        agents = ports.ask("database_api.get_agent_permissions", "alice")
+        agents = {each["agent_name"] for each in ports.ask("database_api.get_agent_permissions", "alice")}
+        head = ports.ask("database_api.get_dynamic_global_properties")
+        waiting = ports.ask("database_api.get_proposed_transactions", "charlie", 0, 10)
+        noted = ports.ask("account_history.get_account_history", "bob", 0xFFFFFFFF, 99)
         reader.take(Step("sh", "ledgerd wallet lock"))
 
-    # 1 and 1 by a transfer and by call, 2 by a file, 3 by the proposal, 0.001 with the secret memo.
-    assert balance == "10007.001 VIZ"
-    assert "thanks-bot" not in {each["agent_name"] for each in agents}
+    # 1 and 1 by transfers, 1 by call, 2 by a file, 3 by the proposal, 0.001 with the secret memo.
+    assert balance == "10008.001 VIZ"
+    assert "helper" in agents
+    assert "thanks-bot" not in agents
+    assert head["current_validator"] == "alice", "who was declared and voted for makes the blocks"
+    assert waiting == []
+    assert "custom" in {entry["op"][0] for _, entry in noted}, "what two have approved was carried out"
+
+
+def test_ten_commands_lead_from_nothing_to_all_of_that() -> None:
+    section = DOCUMENT.partition("## Ten commands")[2].partition("\n## ")[0]
+
+    assert len(re.findall(r"^ledgerd wallet ", section, re.MULTILINE)) == 10
 
 
 def test_the_page_has_every_plain_name() -> None:

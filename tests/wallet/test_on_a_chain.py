@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.wallet.command_line import main
 from ledgerd.wallet.errors import NodeRefused, NoSuchAccount, NotConfirmed, RuleBroken, WrongAmount
 from ledgerd.wallet.exit_codes import EXIT_CODES, NO_KEY, NOT_ASKED, REFUSED
 from tests.node.processes import NodeProcess
@@ -30,16 +24,9 @@ FRIEND = PrivateKey(b"\x11" * 32)
 
 
 class Person(Hands):
-    """Somebody with a wallet and a node; commands are carried out in this process, which is faster."""
+    """Somebody with a wallet and a node."""
 
     url = ""
-
-    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        words = tuple(word.replace("@", f"{self.folder}/") for word in words)
-        out, err = StringIO(), StringIO()
-        with patch.dict(os.environ, self.environment), redirect_stdout(out), redirect_stderr(err):
-            code = main(words)
-        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
     def at_node(self, *words: str) -> tuple[str, ...]:
         # Each block of this chain moves its clock by a slot.
@@ -106,7 +93,7 @@ def test_a_transfer_comes_into_a_block_and_moves_tokens(person: Person) -> None:
 
 def test_without_a_terminal_nothing_is_sent_unless_yes_is_said(person: Person) -> None:
     before = balance(person, "bob")
-    done = Hands.call(person, *person.at_node("transfer", "alice", "bob", "1.000", "VIZ"))
+    done = person.call_apart(*person.at_node("transfer", "alice", "bob", "1.000", "VIZ"))
 
     assert (done.returncode, "no terminal to ask" in done.stderr) == (NOT_ASKED, True)
     assert "amount  1.000 VIZ" in done.stdout

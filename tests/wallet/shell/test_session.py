@@ -14,7 +14,9 @@ from prompt_toolkit.output import DummyOutput
 
 from ledgerd.wallet.errors import NotAsked
 from ledgerd.wallet.keys.entry import SecretSource
+from ledgerd.wallet.keys.sealing import Cost
 from ledgerd.wallet.keys.session import session_of
+from ledgerd.wallet.keys.wallet_file import WalletFile
 from ledgerd.wallet.shell.session import KnownNames, run_shell
 from tests.wallet.nodes import Cut, FakeNode, serving
 from tests.wallet.test_command_line import Hands
@@ -25,7 +27,7 @@ def hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hands]:
     with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as runtime:
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
         hands = Hands(tmp_path, Path(runtime))
-        assert hands.call("create", "--wallet", "@wallet", "--password-file", "@password").returncode == 0
+        WalletFile.create(tmp_path / "wallet", b"secret", Cost(n=2))
         yield hands
 
 
@@ -72,7 +74,7 @@ def test_a_wallet_that_is_locked_stays_so_until_it_is_unlocked(
 
 
 def test_without_a_terminal_there_is_no_shell(hands: Hands) -> None:
-    done = hands.call("shell", "--wallet", "@wallet", "--password-file", "@password")
+    done = hands.call_apart("shell", "--wallet", "@wallet", "--password-file", "@password")
     assert (done.returncode, "the shell needs a terminal" in done.stderr) == (2, True)
     with pytest.raises(NotAsked):
         run_shell(hands.folder / "wallet", SecretSource(), options())

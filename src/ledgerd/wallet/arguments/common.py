@@ -27,7 +27,23 @@ Parts = Any
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors show no private key: somebody may have typed one as an argument."""
+    """A parser whose errors show no private key: somebody may have typed one as an argument.
+
+    What takes long to declare is declared when the command is used.
+    """
+
+    declare_later: Callable[[], None] | None = None
+
+    def complete(self) -> None:
+        """Declare what was left for later."""
+        declare, self.declare_later = self.declare_later, None
+        if declare is not None:
+            declare()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as in the library
+        """Parse, after all is declared."""
+        self.complete()
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit."""
@@ -47,10 +63,10 @@ def add_command(
     help_text: str,
     secrets: Sequence[str] = (),
     aliases: Sequence[str] = (),
-) -> argparse.ArgumentParser:
+) -> Parser:
     """A command with the options that all have."""
     description = f"{help_text[0].upper()}{help_text[1:]}".rstrip(".")
-    made: argparse.ArgumentParser = parts.add_parser(
+    made: Parser = parts.add_parser(
         name, help=help_text.replace("%", "%%"), description=f"{description}.", aliases=list(aliases)
     )
     made.add_argument("--wallet", type=Path, metavar="FILE", help="the wallet's file, if not the usual one")

@@ -10,7 +10,7 @@ import msgspec
 from ledgerd.wallet.arguments.common import Command, Parts, add_command, in_words, path_of, secret_of
 from ledgerd.wallet.commands import keys
 from ledgerd.wallet.commands.result import CommandResult
-from ledgerd.wallet.keys.keeper import IDLE_SECONDS, ROLES
+from ledgerd.wallet.keys.messages import IDLE_SECONDS, ROLES
 from ledgerd.wallet.node.seen import forget
 
 
@@ -18,7 +18,7 @@ def add_file_commands(parts: Parts) -> None:
     """`create`, `unlock`, `lock` and what else is about the file."""
 
     def create(chosen: argparse.Namespace) -> CommandResult:
-        return keys.create(path_of(chosen), secret_of(chosen))
+        return keys.create(path_of(chosen), secret_of(chosen), unlocks=chosen.unlock)
 
     def unlock(chosen: argparse.Namespace) -> CommandResult:
         return keys.open_session(path_of(chosen), secret_of(chosen), chosen.minutes)
@@ -30,8 +30,12 @@ def add_file_commands(parts: Parts) -> None:
         forget(path_of(chosen))
         return {"wallet": str(path_of(chosen))}
 
-    made = in_words("Made {wallet}. Unlock it with: ledgerd wallet unlock")
-    add_command(parts, "create", create, made, "make a wallet", ["password"])
+    def made(result: CommandResult) -> str:
+        state = "It is unlocked" if result["unlocked"] else "Unlock it with: ledgerd wallet unlock"
+        return f"Made {result['wallet']}. {state}."
+
+    making = add_command(parts, "create", create, made, "make a wallet", ["password"])
+    making.add_argument("--unlock", action="store_true", help="unlock it at once, as `unlock` does")
     unlocked = in_words("Unlocked {wallet}. It locks itself after {locks_in_seconds} seconds without use.")
     unlocking = add_command(parts, "unlock", unlock, unlocked, "unlock the wallet", ["password"])
     unlocking.add_argument(

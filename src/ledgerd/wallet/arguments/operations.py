@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.numbers import Boolean
 from ledgerd.protocol.operations import Operation
-from ledgerd.wallet.arguments.common import Parts, add_command, add_sending_options, choices_of, secret_of
+from ledgerd.wallet.arguments.common import Parser, Parts, add_command, add_sending_options, choices_of, secret_of
 from ledgerd.wallet.arguments.outcome import outcome_words
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import send
@@ -52,7 +53,11 @@ def _add_operation(parts: Parts, operation: type[Operation]) -> None:
         secrets,
         [plain] if plain is not None else [],
     )
-    for field in fields:
+    made.declare_later = partial(_add_fields, made, operation)
+
+
+def _add_fields(made: Parser, operation: type[Operation]) -> None:
+    for field in fields_of_operation(operation):
         if field.name == SECRET:
             continue
         place, title = f"field_{field.name}", inner_of(field.kind).title

@@ -6,10 +6,6 @@ from collections.abc import Iterable
 from io import StringIO
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.operations.words import shown_text
 
@@ -66,6 +62,10 @@ def proposals_words(result: CommandResult) -> str:
 
 
 def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    from rich.console import Console  # noqa: PLC0415 - not loaded by commands without tables
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     grid = Table(title=Text(title), title_justify="left", box=None, pad_edge=False)
     for name in columns:
         grid.add_column(name, overflow="fold")

@@ -97,7 +97,7 @@ def add_proposal_commands(parts: Parts) -> None:
     ):
         approving = add_command(parts, name, _approving(is_added=is_added), outcome_words, help_text)
         _add_proposal(approving)
-        approving.add_argument("account", metavar="ACCOUNT", help="who approves")
+        approving.add_argument("accounts", metavar="ACCOUNT", nargs="+", help="who approves")
         approving.add_argument("--role", choices=proposals.ROLES, default="active", help="with which authority")
         add_sending_options(approving)
     withdrawing = add_command(
@@ -114,7 +114,7 @@ def add_proposal_commands(parts: Parts) -> None:
 
 def _approving(*, is_added: bool) -> Command:
     return lambda chosen: proposals.approve(
-        choices_of(chosen), chosen.author, chosen.title, chosen.account, chosen.role, is_added=is_added
+        choices_of(chosen), chosen.author, chosen.title, chosen.accounts, chosen.role, is_added=is_added
     )
 
 

@@ -25,12 +25,16 @@ def usual_path() -> Path:
     return Path(home) / FOLDER / FILE
 
 
-def create(path: Path, password: SecretSource) -> CommandResult:
-    """A new wallet, still locked."""
+def create(path: Path, password: SecretSource, *, unlocks: bool = False) -> CommandResult:
+    """A new wallet, locked unless it is to be unlocked at once."""
     if path.exists():
         raise WalletError(f"{path} exists: choose another file with --wallet")
-    WalletFile.create(path, password.read_new())
-    return {"wallet": str(path)}
+    chosen = password.read_new()
+    WalletFile.create(path, chosen)
+    if unlocks:
+        with readable(chosen) as descriptor:
+            unlock(path, descriptor)
+    return {"wallet": str(path), "unlocked": unlocks}
 
 
 def open_session(path: Path, password: SecretSource, minutes: float) -> CommandResult:

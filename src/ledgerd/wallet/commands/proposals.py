@@ -51,12 +51,14 @@ def create(
     return send(choices, make)
 
 
-def approve(choices: Choices, author: str, title: str, account: str, role: str, *, is_added: bool) -> CommandResult:
-    """Approve a proposal with the authority of an account, or take that back; the operations are shown first."""
+def approve(
+    choices: Choices, author: str, title: str, accounts: Sequence[str], role: str, *, is_added: bool
+) -> CommandResult:
+    """Approve a proposal with the authority of accounts, or take that back; the operations are shown first."""
     _show(choices, author, title)
-    name = (AccountName(account),)
+    names = tuple(AccountName(each) for each in sorted(set(accounts)))
     fields = {f"{each}_approvals_to_{way}": () for each in (*ROLES, "key") for way in ("add", "remove")}
-    fields[f"{role}_approvals_to_{'add' if is_added else 'remove'}"] = name  # type: ignore[assignment]
+    fields[f"{role}_approvals_to_{'add' if is_added else 'remove'}"] = names  # type: ignore[assignment]
     update = ProposalUpdate(author=AccountName(author), title=title, extensions=(), **fields)
     return send(choices, lambda _: [update])
 

@@ -33,17 +33,13 @@ from ledgerd.wallet.errors import KeyNotFound, WalletError
 from ledgerd.wallet.keys import messages
 from ledgerd.wallet.keys.contents import Contents
 from ledgerd.wallet.keys.hardening import protect_memory
+from ledgerd.wallet.keys.messages import READY, ROLES, SECRET_SECONDS
 from ledgerd.wallet.keys.secret_input import read_secret
 from ledgerd.wallet.keys.wallet_file import WalletFile
 
-READY = b"ready\n"
-IDLE_SECONDS = 15 * 60.0
 REQUEST_SECONDS = 30.0
 """A client that takes longer to send its request is left."""
-SECRET_SECONDS = 120.0
-"""How long a person may take to type."""
 NO_SIGNATURES = b"\0"
-ROLES = ("master", "active", "regular", "memo")
 _CREDENTIALS = struct.Struct("3i")
 
 

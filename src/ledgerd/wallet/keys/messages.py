@@ -13,6 +13,13 @@ import msgspec
 
 from ledgerd.wallet.errors import WalletError
 
+READY = b"ready\n"
+"""Said on the standard output once requests are answered."""
+IDLE_SECONDS = 15 * 60.0
+SECRET_SECONDS = 120.0
+"""How long a person may take to type."""
+ROLES = ("master", "active", "regular", "memo")
+"""Of the keys that are made of an account's password."""
 LARGEST_FRAME = 4 << 20
 _LENGTH = struct.Struct(">I")
 

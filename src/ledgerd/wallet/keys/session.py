@@ -18,7 +18,7 @@ from ledgerd.protocol.signatures import Signature
 from ledgerd.supervision.processes import NOTHING, Child, module_command
 from ledgerd.wallet.errors import LockedWallet, WalletError
 from ledgerd.wallet.keys import messages
-from ledgerd.wallet.keys.keeper import IDLE_SECONDS, READY, SECRET_SECONDS
+from ledgerd.wallet.keys.messages import IDLE_SECONDS, READY, SECRET_SECONDS
 
 KEEPER = "ledgerd.wallet.keys.keeper"
 ANSWER_SECONDS = SECRET_SECONDS + 30.0

@@ -6,14 +6,15 @@ import http.client
 import ipaddress
 import itertools
 import ssl
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import SplitResult, urlsplit
 
 import orjson
-from websockets.exceptions import WebSocketException
-from websockets.sync.client import ClientConnection, connect
 
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
 
 SECONDS = 15.0
 LARGEST_ANSWER = 32 << 20
@@ -55,7 +56,7 @@ class NodeClient:
         body = orjson.dumps(request)
         try:
             raw = self._by_socket(body) if self._parts.scheme in (SOCKET, SECURE_SOCKET) else self._by_http(body)
-        except (OSError, http.client.HTTPException, WebSocketException, ssl.SSLError) as problem:
+        except (OSError, http.client.HTTPException, ssl.SSLError) as problem:
             self.close()
             raise NodeUnreachable(f"{self.url} does not answer: {problem}") from problem
         except NodeUnreachable:
@@ -86,10 +87,16 @@ class NodeClient:
         return raw
 
     def _by_socket(self, body: bytes) -> bytes:
-        if self._socket is None:
-            self._socket = connect(self.url, open_timeout=self._seconds, max_size=LARGEST_ANSWER)
-        self._socket.send(body.decode())
-        answer = self._socket.recv(self._seconds)
+        from websockets.exceptions import WebSocketException  # noqa: PLC0415 - not loaded where HTTP is spoken
+        from websockets.sync.client import connect  # noqa: PLC0415
+
+        try:
+            if self._socket is None:
+                self._socket = connect(self.url, open_timeout=self._seconds, max_size=LARGEST_ANSWER)
+            self._socket.send(body.decode())
+            answer = self._socket.recv(self._seconds)
+        except WebSocketException as problem:
+            raise ConnectionError(str(problem)) from problem
         return answer.encode() if isinstance(answer, str) else answer
 
 

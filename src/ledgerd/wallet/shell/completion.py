@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from ledgerd.wallet.arguments.common import Parser
 from ledgerd.wallet.operations.catalogue import operation_named
 from ledgerd.wallet.operations.fields import fields_of_operation, inner_of, is_name
 from ledgerd.wallet.operations.reading import joined_amounts
@@ -85,6 +86,8 @@ def _walk(parser: argparse.ArgumentParser, words: list[str]) -> tuple[argparse.A
         if word not in commands.choices:
             return argparse.ArgumentParser(add_help=False), "", []
         parser, command = commands.choices[word], word
+        if isinstance(parser, Parser):
+            parser.complete()
     return parser, command, []
 
 
