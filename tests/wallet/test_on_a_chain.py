@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.wallet.errors import NodeRefused, NoSuchAccount, NotConfirmed, RuleBroken, WrongAmount
 from ledgerd.wallet.exit_codes import EXIT_CODES, NO_KEY, NOT_ASKED, REFUSED
 from tests.node.processes import NodeProcess
+from tests.wallet.memory import keeper_of, search, wait_for_end
 from tests.wallet.test_command_line import Hands, typed
 
 PUBLIC = public_key_text(PrivateKey.from_wif(PUBLISHED_ACCOUNTS_KEY).public)
@@ -244,3 +246,34 @@ def test_tables_show_what_a_node_says(person: Person) -> None:
         done = person.call(*person.at_node("show", *words))
         assert (done.returncode, text in done.stdout) == (0, True), done.stdout + done.stderr
     assert person.fails("show", "account", "nobody")[0] == EXIT_CODES[NoSuchAccount]
+
+
+def processes_of(node: NodeProcess) -> list[int]:
+    """The node and the processes that it has started."""
+    main = node.process.pid
+    return [main, *map(int, (Path("/proc") / str(main) / "task" / str(main) / "children").read_text().split())]
+
+
+def test_a_key_that_has_signed_is_nowhere_but_in_its_keeper_and_after_lock_nowhere(
+    person: Person, node: NodeProcess, tmp_path: Path
+) -> None:
+    """The search finds a planted key in this process, which is the client; none of the wallet's."""
+    planted = PrivateKey(os.urandom(32))
+    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as runtime:
+        bot = Person(tmp_path, Path(runtime))
+        bot.url = person.url
+        bot.unlocked()
+        made = bot.json("key", "new")["key"]
+        person.sends("agent", "grant", "alice", "search-bot", made, "award", "--expires", "+1d")
+        assert bot.sends("award", "alice", "bob", "100")["signing"] == [made]
+        path = tmp_path / "ledgerd" / "wallet.json"
+        words = ["search", str(path), planted.wif]
+        others = [os.getpid(), *processes_of(node)]
+        assert len(others) > 2
+        keeper = keeper_of(path)
+        nowhere = [["planted"], *([[]] * (len(others) - 1))]
+        *found, held = search(words, *others, keeper)
+        assert (found, "made" in held) == (nowhere, True)
+        bot.call("lock")
+        wait_for_end(keeper)
+        assert search(words, *others) == nowhere

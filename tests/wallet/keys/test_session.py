@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from ledgerd.wallet.errors import KeyNotFound, LockedWallet, WalletError, WrongP
 from ledgerd.wallet.keys.sealing import Cost
 from ledgerd.wallet.keys.session import KeySession, session_of, unlock
 from ledgerd.wallet.keys.wallet_file import WalletFile
+from tests.wallet.memory import keeper_of, search
 
 PATIENCE = 30.0
 CHAIN_ID = bytes(range(32))
@@ -188,10 +187,10 @@ def test_a_key_is_in_the_memory_of_its_keeper_alone(tmp_path: Path) -> None:
     with unlocked(tmp_path) as session:
         made = public_key_from_text(session.generate())
         session.sign(CHAIN_ID, UNSIGNED, [made])
-        keeper = keeper_of(tmp_path)
+        keeper = keeper_of(tmp_path / "wallet.json")
         wanted = ["search", str(tmp_path / "wallet.json"), planted.wif]
-        assert search(wanted, os.getpid()) == ["planted"], "the search finds what is there, and nothing of the wallet"
-        assert "made" in search(wanted, keeper)
+        assert search(wanted, os.getpid()) == [["planted"]], "the search finds what is there, and nothing of the wallet"
+        assert "made" in search(wanted, keeper)[0]
         status = (Path("/proc") / str(keeper) / "status").read_text()
         limits = (Path("/proc") / str(keeper) / "limits").read_text()
         assert "CoreDumping:\t0" in status
@@ -201,53 +200,6 @@ def test_a_key_is_in_the_memory_of_its_keeper_alone(tmp_path: Path) -> None:
             assert made_secret_is_not_in((Path("/proc") / str(keeper) / place).read_bytes(), tmp_path)
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or made_secret_is_not_in(path.read_bytes(), tmp_path)
-
-
-SEARCH = """
-import sys
-from pathlib import Path
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.wallet.keys.wallet_file import WalletFile
-
-_, path, planted, pid = sys.argv[1:]
-(entry,) = WalletFile.open(Path(path), b"secret").read().keys
-keys = {"made": entry.key, "planted": PrivateKey.from_wif(planted)}
-found = set()
-maps, memory = Path(f"/proc/{pid}/maps").read_text().splitlines(), open(f"/proc/{pid}/mem", "rb")
-for line in maps:
-    place, modes, *_ = line.split()
-    first, last = (int(each, 16) for each in place.split("-"))
-    if "r" not in modes or last - first > 1 << 30 or line.endswith(("[vvar]", "[vsyscall]")):
-        continue
-    try:
-        memory.seek(first)
-        data = memory.read(last - first)
-    except (OSError, ValueError):
-        continue
-    for name, key in keys.items():
-        if any(form in data for form in (key.secret, key.secret.hex().encode(), key.wif.encode())):
-            found.add(name)
-print(*sorted(found))
-"""
-
-
-def search(words: list[str], pid: int) -> list[str]:
-    """Which keys the memory of a process holds, by a process that gets the wallet's from its file."""
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", SEARCH, *words, str(pid)], capture_output=True, text=True, check=True, timeout=PATIENCE
-    )
-    return done.stdout.split()
-
-
-def keeper_of(folder: Path) -> int:
-    """The process that has the wallet's path among its words."""
-    wanted = str(folder / "wallet.json").encode()
-    for place in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (place / "cmdline").read_bytes().split(b"\0")
-            if wanted in words and b"ledgerd.wallet.keys.keeper" in words:
-                return int(place.name)
-    raise AssertionError("there is no keeper")
 
 
 def made_secret_is_not_in(data: bytes, folder: Path) -> bool:
