@@ -11,21 +11,24 @@ import http.client
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
+from math import inf
 from pathlib import Path
 from statistics import quantiles
-from time import perf_counter, process_time, time
+from threading import Thread
+from time import monotonic, perf_counter, process_time, time
 
 import msgspec
 
 from bench.bench_chain import verdict
 from bench.bench_rpc import CALL, DATABASE, IDS, KEPT, MADE, Round, measure, processor_seconds
 from ledgerd.chain.events import Event, Lap
-from ledgerd.metrics.cells import Cells
+from ledgerd.metrics.cells import Cells, HistogramCell
 from ledgerd.metrics.layout import main_layout, worker_layout
 from ledgerd.metrics.memory import MAIN_REGION, SharedMemory, worker_region
 from ledgerd.metrics.meters.requests import RequestMeter
+from ledgerd.metrics.table.process import CHAIN_LOOP, LOOP_DELAY, MAIN_LOOP
 from ledgerd.metrics.table.requests import ANSWER, REQUEST_TIME
 from ledgerd.node.metering.chain_meter import ChainMeter
 from ledgerd.node.workers.known_methods import known_methods
@@ -51,6 +54,9 @@ SCRAPES = 300
 WORKERS = 8
 SERIES = 10_000
 SCRAPE_SECONDS = 0.150
+DELAY_SECONDS = 0.005
+TICK = 0.01
+SETTLING, WATCHED_SECONDS, SPARE_SECONDS = 3.0, 15.0, 5.0
 RECORDED = "open-2"
 METHODS = tuple(method.full_name for method in DATABASE)
 """The methods of the workers whose requests are counted."""
@@ -75,11 +81,11 @@ def scraping_parts(link: Link, limits: Limits, settings: msgspec.Raw) -> Service
 
 
 @asynccontextmanager
-async def workers(made: str, memory: SharedMemory | None) -> AsyncIterator[Workers]:
-    """One running worker of these parts."""
+async def workers(made: str, memory: SharedMemory | None, number: int = 1) -> AsyncIterator[Workers]:
+    """Running workers of these parts."""
     descriptor = None if memory is None else memory.descriptor
     endpoint = ClientEndpoint("127.0.0.1", 0, Speech.BOTH)
-    running = Workers(Switchboard({}), [endpoint], made, descriptor, count=1, work=Work("bench"))  # type: ignore[arg-type]
+    running = Workers(Switchboard({}), [endpoint], made, descriptor, count=number, work=Work("bench"))  # type: ignore[arg-type]
     running.inherited = () if memory is None else (memory.descriptor,)
     await running.start()
     try:
@@ -164,8 +170,8 @@ def bench_replay() -> None:
     )
 
 
-async def bench_scrapes() -> None:
-    """Scrapes of 10,000 series of 8 workers, alone and while two processes keep the processors busy."""
+def filled_memory() -> SharedMemory:
+    """Metrics of a node with 8 workers, each with a value."""
     memory = SharedMemory.create(WORKERS)
     for region, layout in (
         (MAIN_REGION, main_layout()),
@@ -175,6 +181,12 @@ async def bench_scrapes() -> None:
         Cells(numbers, layout)
         for place in range(layout.size):
             numbers[place] = float(place % 1_000 + 1)
+    return memory
+
+
+async def bench_scrapes() -> None:
+    """Scrapes of 10,000 series of 8 workers, alone and while two processes keep the processors busy."""
+    memory = filled_memory()
     async with workers(f"{__name__}:scraping_parts", memory) as running:
         await report("alone", running)
         code = "while True: sum(range(1000))"
@@ -185,6 +197,99 @@ async def bench_scrapes() -> None:
             for each in busy:
                 each.kill()
                 await each.wait()
+
+
+# -- what scrapes delay
+
+
+def ticking_parts(link: Link, limits: Limits, settings: msgspec.Raw) -> Service:
+    """The parts of a worker that does nothing but measure its event loop."""
+    layout = worker_layout(many_methods())
+    memory = SharedMemory(msgspec.json.decode(settings, type=int))
+    cells = Cells(memory.region(worker_region(link.number), layout.size), layout)
+    link.tasks.begin(tick(cells.histogram(LOOP_DELAY, MAIN_LOOP)))
+    return Service(Dispatcher((), Node(MAINNET, nothing_to_read, link), time, limits=limits), limits)
+
+
+async def tick(delays: HistogramCell) -> None:
+    """Have the loop call back every few milliseconds, and count by how much it is late."""
+    while True:
+        due = monotonic() + TICK
+        await asyncio.sleep(TICK)
+        delays.observe(max(0.0, monotonic() - due))
+
+
+class Delays:
+    """The counted delays of the loops of the workers and of a thread like the chain's."""
+
+    def __init__(self, memory: SharedMemory) -> None:
+        self._places = []
+        regions = [(worker_region(number), worker_layout(many_methods()), MAIN_LOOP) for number in range(WORKERS)]
+        for region, layout, loop in (*regions, (MAIN_REGION, main_layout(), CHAIN_LOOP)):
+            at = layout.of(LOOP_DELAY).place((loop,))
+            self._places.append((memory.region(region, layout.size), at))
+
+    def counts(self) -> list[list[float]]:
+        """Of each loop, how many delays there were up to each bound, and above the last one."""
+        return [[*numbers[at : at + len(LOOP_DELAY.buckets) + 1]] for numbers, at in self._places]
+
+
+def p99_of(before: list[float], after: list[float]) -> float:
+    """The bound below which 99 of 100 delays were, in seconds."""
+    counts = [late - early for early, late in zip(before, after, strict=True)]
+    seen = 0.0
+    for bound, counted in zip((*LOOP_DELAY.buckets, inf), counts, strict=True):
+        seen += counted
+        if seen >= 0.99 * sum(counts):
+            return bound
+    return inf
+
+
+async def bench_delays() -> None:
+    """How late event loops of 8 workers and of the chain's thread call back, with a scrape a second and without."""
+    memory = filled_memory()
+    layout = main_layout()
+    cells = Cells(memory.region(MAIN_REGION, layout.size), layout)
+    delays = Delays(memory)
+    ticker = Thread(target=lambda: asyncio.run(tick_for(cells.histogram(LOOP_DELAY, CHAIN_LOOP))), daemon=True)
+    async with (
+        workers(f"{__name__}:scraping_parts", memory) as scraping,
+        workers(f"{__name__}:ticking_parts", memory, WORKERS),
+    ):
+        ticker.start()
+        await asyncio.sleep(SETTLING)
+        worst = []
+        for is_scraped in (False, True):
+            before = delays.counts()
+            client = await scraping_client(scraping.addresses[0][1]) if is_scraped else None
+            await asyncio.sleep(WATCHED_SECONDS)
+            after = delays.counts()
+            if client is not None:
+                client.kill()
+                await client.wait()
+            *of_workers, of_chain = [p99_of(*each) for each in zip(before, after, strict=True)]
+            worst.append((max(of_workers), of_chain))
+    for words, without, scraped_too in zip(("of 8 workers", "of the chain's thread"), *worst, strict=True):
+        print(
+            f"  event loops {words} call back late by at most, p99: {without * 1e3:g} ms without scrapes, "
+            f"{scraped_too * 1e3:g} ms with one a second ({verdict(scraped_too * 1e3, DELAY_SECONDS * 1e3, 'ms')})"
+        )
+
+
+async def tick_for(delays: HistogramCell) -> None:
+    """Measure for as long as the bench takes."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SETTLING + 2 * WATCHED_SECONDS + SPARE_SECONDS):
+            await tick(delays)
+
+
+async def scraping_client(port: int) -> asyncio.subprocess.Process:
+    """A process that scrapes once a second, as Prometheus does."""
+    code = (
+        "import time, urllib.request\n"
+        f"while True: urllib.request.urlopen('http://127.0.0.1:{port}/metrics').read(); time.sleep(1)"
+    )
+    return await asyncio.create_subprocess_exec(sys.executable, "-c", code)
 
 
 async def report(words: str, running: Workers) -> None:
@@ -218,3 +323,4 @@ def main() -> None:
     asyncio.run(bench_requests())
     bench_replay()
     asyncio.run(bench_scrapes())
+    asyncio.run(bench_delays())

@@ -222,7 +222,7 @@ class Play:
     def _end(self, process: Process) -> dict[str, Any]:
         """End a process of attackers; what it says it has done."""
         try:
-            output, _ = process.communicate(timeout=30)
+            output, _ = process.communicate(timeout=READY_SECONDS)  # at idle priority the end takes long too
             return dict(json.loads(output.splitlines()[-1]))
         except (subprocess.TimeoutExpired, ValueError, IndexError) as problem:
             self._faults.append(repr(problem))
@@ -286,7 +286,11 @@ def _processes(wanted: Sequence[tuple[str, int]]) -> list[tuple[int, list[str]]]
 
 def _start(module: str, *words: str) -> Process:
     return subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-m", module, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", module, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Linux shares processors out by sessions: one of idle attackers gives way as a whole
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, cast
 
 from ledgerd.chain.forks.outcome import Outcome
@@ -58,6 +59,11 @@ class OnThisThread:
 
     async def run(self, job: Callable[[], object]) -> object:
         return job()
+
+    def submit(self, job: Callable[[], object]) -> Future[object]:
+        done = Future[object]()
+        done.set_result(job())
+        return done
 
 
 def by_client(network: Network, block: Block) -> RuleViolation | None:

@@ -7,18 +7,43 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.offline import reapply
 from ledgerd.cli import main
-from ledgerd.node.datadir.market_rebuild import REBUILD_FOLDER
+from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.config.network import network_of
+from ledgerd.node.datadir.market_rebuild import REBUILD_FOLDER, replay_beside
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.market_records import PM_KLINE_CHUNKS, PM_MARKET_META, PM_RECORDS_SINCE
+from ledgerd.state.objects.market_records import (
+    PM_KLINE_CHUNKS,
+    PM_LABEL_COUNTS,
+    PM_MARKET_META,
+    PM_OPEN_BOOKS,
+    PM_PLACED_MARKETS,
+    PM_RECENT_POINTS,
+    PM_RECORDS_SINCE,
+)
 from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
 from tests.recorded import recorded_log
 from tests.snapshot.recorded import recorded_file
 
-NAME, HEIGHT, SWITCHED_ON = "open-pm2", 160, 100
+NAME, HEIGHT, SWITCHED_ON = "open-pm2", 170, 100
 PLUGIN = "plugin = prediction_market_api\n"
+TABLES: tuple[Table[Any], ...] = (
+    PM_MARKET_META,
+    PM_KLINE_CHUNKS,
+    PM_RECORDS_SINCE,
+    PM_LABEL_COUNTS,
+    PM_OPEN_BOOKS,
+    PM_RECENT_POINTS,
+    PM_PLACED_MARKETS,
+)
+"""All that is kept of markets beside the ledger."""
+
+
+class Interrupted(Exception):
+    """The operator interrupted the rebuild."""
 
 
 def configure(folder: Path, plugin: str) -> None:
@@ -34,8 +59,7 @@ def replay(folder: Path, to: int) -> None:
 
 def kept(folder: Path) -> list[list[str]]:
     with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader, reader.snapshot() as state:
-        tables: tuple[Table[Any], ...] = (PM_MARKET_META, PM_KLINE_CHUNKS, PM_RECORDS_SINCE)
-        return [list(map(repr, state.scan(table))) for table in tables]
+        return [list(map(repr, state.scan(table))) for table in TABLES]
 
 
 def test_a_rebuild_gives_what_was_missed_while_the_plugin_was_off(
@@ -58,6 +82,36 @@ def test_a_rebuild_gives_what_was_missed_while_the_plugin_was_off(
     assert all(kept(late))
     replay(late, HEIGHT + 10)
     replay(whole, HEIGHT + 10)
+    assert kept(late) == kept(whole)
+
+
+def test_an_interrupted_rebuild_goes_on_where_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, late = tmp_path / "whole", tmp_path / "late"
+    configure(whole, PLUGIN)
+    replay(whole, HEIGHT)
+    configure(late, "")
+    replay(late, HEIGHT)
+    configure(late, PLUGIN)
+    monkeypatch.setattr(reapply, "BLOCKS_A_COMMIT", 50)
+
+    def interrupt(height: int) -> None:
+        if height >= SWITCHED_ON:
+            raise Interrupted
+
+    configuration = read_configuration({"data-dir": [str(late)]}, late)
+    with (
+        Chain.open(late, network_of(configuration), clock=lambda: 0.0) as chain,
+        pytest.raises(Interrupted),
+    ):
+        replay_beside(chain, late, configuration, interrupt)
+    before = kept(late)
+
+    assert main(["markets", "rebuild", "--data-dir", str(late)]) == 0
+
+    assert not any(before)
+    assert f"{HEIGHT - SWITCHED_ON} blocks replayed" in capsys.readouterr().out
     assert kept(late) == kept(whole)
 
 

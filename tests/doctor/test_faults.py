@@ -13,8 +13,9 @@ from ledgerd.doctor.disk import DAY, GROWTH_FILE, LEAST, LITTLE, PROBE, Growth
 from ledgerd.doctor.ports import INBOUND_FILE
 from ledgerd.producer.double_sign import FILE
 from ledgerd.producer.ntp import MICRO
+from ledgerd.producer.signing_frames import SignerStatus
 from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import NULL_KEY
+from ledgerd.protocol.keys import NULL_KEY, public_key_text
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.versions import version_number
@@ -34,6 +35,29 @@ def fault(name: str) -> Callable[[Prepare], Prepare]:
         return prepare
 
     return note
+
+
+# -- the signer
+
+
+@fault("signer-away")
+def a_signer_that_is_not_there(ward: Ward) -> None:
+    ward.use_signer(None)
+
+
+@fault("signer-not-told")
+def a_signer_that_signs_for_others(ward: Ward) -> None:
+    ward.use_signer(SignerStatus(("mallory",), (public_key_text(KEY.public),), 0, ""))
+
+
+@fault("signer-waits")
+def a_signer_that_waits(ward: Ward) -> None:
+    ward.use_signer(SignerStatus((NAME,), (public_key_text(KEY.public),), 0, "it waits"))
+
+
+@fault("signing-key-not-ours")
+def a_signer_with_another_key(ward: Ward) -> None:
+    ward.use_signer(SignerStatus((NAME,), (public_key_text(key_of(BOB).public),), 0, ""))
 
 
 # -- the running node
@@ -303,6 +327,11 @@ def test_on_a_sound_node_the_doctor_is_silent(ward: Ward, *, is_running: bool) -
     if is_running:
         ward.run()
 
+    assert ward.findings() == []
+
+
+def test_a_node_with_a_sound_signer_is_sound(ward: Ward) -> None:
+    ward.use_signer(SignerStatus((NAME,), (public_key_text(KEY.public),), 0, ""))
     assert ward.findings() == []
 
 

@@ -17,6 +17,9 @@ from ledgerd.doctor.examination import examine
 from ledgerd.doctor.finding import Finding
 from ledgerd.doctor.patient import Patient
 from ledgerd.doctor.ports import note_inbound
+from ledgerd.producer.settings import SignerAccess
+from ledgerd.producer.signer_place import SignerPlace
+from ledgerd.producer.signing_frames import SignerStatus
 from tests.chain.networks import OTHERS, SEVEN, SMALL, key_of, start_seven
 from tests.doctor.doubles import Surroundings, closed_port
 
@@ -76,6 +79,7 @@ class Ward:
             key_files=(self.key_file,),
             validators=(NAME,),
             signing_keys=frozenset([KEY.public]),
+            signer=None,
             process=None,
         )
 
@@ -91,6 +95,16 @@ class Ward:
         limits.write_text(
             "Limit                     Soft Limit           Hard Limit\nMax open files            65536    65536\n"
         )
+
+    def use_signer(self, status: SignerStatus | None) -> None:
+        """Have the keys at a signer that says this of itself; nothing where it is away."""
+        place = SignerPlace(path=self.root / "signer")
+        self.change(signing_keys=frozenset(), signer=SignerAccess(place))
+
+        async def answered(*_: object) -> tuple[SignerStatus | None, str]:
+            return status, "" if status else "Connection refused"
+
+        self.monkeypatch.setattr("ledgerd.doctor.keys.status_of", answered)
 
     def set_memory(self, kilobytes: int) -> None:
         (self.root / "proc/meminfo").write_text(MEMORY.format(kilobytes))

@@ -74,6 +74,12 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("shell",),
         ("command_line",),
     ),
+    "signer": (
+        ("locks", "clients", "rule"),
+        ("clock", "folder", "desk"),
+        ("serving",),
+        ("process",),
+    ),
     "rpc": (
         ("shares",),
         ("call",),
@@ -87,7 +93,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """From the bottom: what stands in a room may import from the floors below its own there, and from itself."""
 
-ROOMS_WITH_ROOMS = ("chain", "doctor", "metrics", "node", "p2p", "rpc", "wallet")
+ROOMS_WITH_ROOMS = ("chain", "doctor", "metrics", "node", "p2p", "rpc", "signer", "wallet")
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 

@@ -40,7 +40,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "producer/loop.py": ("producer/decision.py", "producer/streaks.py"),
     "snapshot/import_progress.py": ("supervision/progress.py",),
     "snapshot/jobs.py": ("snapshot/job.py",),
-    "supervision/work.py": ("supervision/work.py", "node/workers/key_recovery.py"),
+    "supervision/work.py": ("supervision/work.py", "node/workers/precompute_pool.py"),
 }
 """Files that log a text which was made elsewhere, and the files that make it: all their texts count."""
 

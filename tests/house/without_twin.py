@@ -215,6 +215,11 @@ GROUPS = (
         "chain/offline/audit chain/offline/reapply chain/offline/replay",
     ),
     Group(
+        "what a signer asks of its operator and of the system: proven with signers that run",
+        ("signer/test_process.py", "signer/test_planted_key.py", "docs/test_signer.py"),
+        "cli/signer supervision/undumpable",
+    ),
+    Group(
         "commands: proven as their users run them, several in one test",
         (
             "cli/test_chain_commands.py",
@@ -259,6 +264,11 @@ GROUPS = (
         node/parts/records node/parts/replaying
         node/parts/webserver node/runtime node/workers/api_worker node/workers/settings
         """,
+    ),
+    Group(
+        "the part that waits for the assumed block: proven by a node that is killed and goes back",
+        ("node/test_assume_valid.py",),
+        "node/parts/watching/recovery/assumption_part",
     ),
     Group(
         "the development node: proven as its users run it",

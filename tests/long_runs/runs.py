@@ -16,7 +16,7 @@ from tests.fuzz.playing import Played, Target, play
 from tests.fuzz.signing_inputs import SigningRecords
 from tests.fuzz.snapshot_inputs import Snapshots
 from tests.long_runs.kills import KINDS, kill_through
-from tests.long_runs.simulations import Simulations, Wedges
+from tests.long_runs.simulations import Signers, Simulations, Wedges
 
 MEMORY = 1 << 30
 
@@ -66,6 +66,10 @@ def _wedged(folder: Path) -> Iterator[Player]:
     yield Wedges(folder).play
 
 
+def _signed(folder: Path) -> Iterator[Player]:
+    yield Signers(folder).play
+
+
 def killed(kind: str, target: int, about: str) -> Run:
     """A run of kills of one kind of work."""
 
@@ -79,6 +83,7 @@ def killed(kind: str, target: int, about: str) -> Run:
 RUNS: tuple[Run, ...] = (
     Run("simulations", 2_000, "networks", "networks in virtual time with hostile peers", _simulated),
     Run("wedges", 500, "networks", "nodes in a dead end that leave it by themselves", _wedged),
+    Run("signers", 1_000, "networks", "two nodes with one signer", _signed),
     killed("production", 300, "a chain that makes its blocks"),
     killed("replay", 100, "a chain that takes in a block log"),
     killed("sync", 250, "a node that fetches blocks from a peer"),

@@ -1,4 +1,4 @@
-"""Simulated networks, and dead ends in them, one a seed."""
+"""Simulated networks, dead ends in them, and pairs of nodes with one signer, one a seed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tests.fuzz.playing import Played
 from tests.sim.chaos import chaos
 from tests.sim.grounds import Grounds
 from tests.sim.invariants import Broken
+from tests.sim.pairs import pair
 from tests.sim.wedges import MOST_SECONDS, wedge
 
 
@@ -29,6 +30,19 @@ class Simulations:
         if not ending.is_good:
             raise Broken("the nodes never agreed")
         return Played(min(1, ending.strangers))
+
+
+class Signers:
+    """What all pairs of nodes with one signer begin with."""
+
+    def __init__(self, folder: Path) -> None:
+        self._grounds = Grounds(folder / "grounds")
+        self._folder = folder / "world"
+
+    def play(self, seed: int) -> Played:
+        """Two nodes with one signer: no slot signed twice, and none missed that was owed; counted are those owed."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return Played(1, pair(self._grounds, seed, self._folder).owed)
 
 
 class Wedges:

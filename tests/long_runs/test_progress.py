@@ -95,6 +95,7 @@ def test_the_runs_come_to_what_is_asked_of_them() -> None:
 
     assert targets["simulations"] == 2_000
     assert targets["wedges"] == 500
+    assert targets["signers"] == 1_000
     assert sum(count for name, count in targets.items() if name.startswith("kills-")) >= 1_000
     assert sum(run.target for run in RUNS if run.unit == "inputs") >= 10**8
     assert min(targets[name] for name in ("bytes", "json", "frames", "http")) >= 10**7

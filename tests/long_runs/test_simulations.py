@@ -58,3 +58,9 @@ def test_a_dead_end_that_is_left_counts(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(simulations, "Grounds", lambda _: None)
     monkeypatch.setattr(simulations, "wedge", lambda *_: WedgeEnding(500.0, (), (), ""))
     assert Wedges(tmp_path).play(7) == Played(1)
+
+
+def test_a_pair_with_one_signer_counts_the_slots_that_were_owed(tmp_path: Path) -> None:
+    played = simulations.Signers(tmp_path).play(39)
+    assert played.done == 1
+    assert (played.accepted or 0) > 0

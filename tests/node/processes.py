@@ -19,6 +19,9 @@ PROGRAM = (sys.executable, "-m", "ledgerd.cli")
 PATIENCE = 120.0
 """Seconds after which a test has failed; on a machine that is busy with others, some take a quarter of it."""
 
+LOOK_SECONDS = 0.5
+"""Between two looks whether a node that is silent still runs."""
+
 SERVES = {
     kind: re.compile(rf"(?:start listening for {kind} requests on |{kind}://)127\.0\.0\.1:(\d+)")
     for kind in ("http", "ws")
@@ -61,10 +64,12 @@ class NodeProcess:
     def _wait(self, is_there: Callable[[], bool], words: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not is_there():
+            has_ended = not self._reader.is_alive()
             try:
-                self._fresh.get(timeout=max(0.0, deadline - time.monotonic()))
+                self._fresh.get(timeout=min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
             except Empty:
-                raise AssertionError(f"the node never said {words!r}:\n{self.log}") from None
+                if has_ended or time.monotonic() >= deadline:
+                    raise AssertionError(f"the node never said {words!r}:\n{self.log}") from None
 
     def port(self, kind: str = "http") -> int:
         self._wait(lambda: any(map(SERVES[kind].search, self.lines)), f"where it listens for {kind}")

@@ -64,7 +64,7 @@ class Node:
         self.applied: dict[BlockId, tuple[AppliedOperation, ...]] = {}
         """What happened in each block that was ever its head, virtual operations too."""
         self.keys = keys
-        self._folder = folder
+        self.folder = folder
         self._settings = settings
         self._node_id = node_id
         self._random = random
@@ -77,17 +77,12 @@ class Node:
     def start(self) -> None:
         """As a new process on the same data."""
         began = self.genesis_time
-        self.chain = Chain.open(self._folder, self.parameters, clock=lambda: 0.0, genesis_time=began, space=SMALL)
+        self.chain = Chain.open(self.folder, self.parameters, clock=lambda: 0.0, genesis_time=began, space=SMALL)
         self.chain.subscribe(self._note)
         access = ChainPeers(self.chain, self.clock())
         self.network = NetworkState(access, self._settings, self._node_id, self._random, self.clock())
-        production = ProducerSettings(
-            names=tuple(sorted(self.keys)),
-            keys=keyring(self.keys.values()),
-            allows_stale=self.allows_stale,
-            checks_doppelganger=self.checks_doppelganger,
-        )
-        signed = LastSigned(self._folder, self.parameters.chain_id)
+        production = self.production_settings()
+        signed = LastSigned(self.folder, self.parameters.chain_id)
         steady = SteadyClock(self.clock.monotonic, self.clock.wall)
         self.doppelganger: Doppelganger | None = None
         if is_doppelganger_checked(production, self.parameters):
@@ -99,14 +94,32 @@ class Node:
         if self.keys:
             self.producer.begin()
 
+    def production_settings(self) -> ProducerSettings:
+        """As its operator has configured it."""
+        return ProducerSettings(
+            names=tuple(sorted(self.keys)),
+            keys=keyring(self.keys.values()),
+            allows_stale=self.allows_stale,
+            checks_doppelganger=self.checks_doppelganger,
+        )
+
     def _note(self, event: Event) -> None:
         if isinstance(event, BlockApplied):
             self.applied[event.block.id] = event.operations
 
     def take_state_of(self, folder: Path) -> None:
         """As when its operator puts an old state in, that he trusts; the record of what was signed stays."""
-        shutil.rmtree(self._folder / STATE_FOLDER)
-        shutil.copytree(folder / STATE_FOLDER, self._folder / STATE_FOLDER)
+        shutil.rmtree(self.folder / STATE_FOLDER)
+        shutil.copytree(folder / STATE_FOLDER, self.folder / STATE_FOLDER)
+
+    def copy_to(self, backup: Path) -> None:
+        """A backup of the data directory, of a node that is down."""
+        shutil.copytree(self.folder, backup)
+
+    def restore(self, backup: Path) -> None:
+        """As when its operator puts a backup of the whole data directory in."""
+        shutil.rmtree(self.folder)
+        shutil.copytree(backup, self.folder)
 
     def stop(self) -> None:
         """What was not committed is lost."""

@@ -73,7 +73,7 @@ class Recovering(Node):
     def start(self) -> None:
         """As a new process, which goes on with the incident of the one before."""
         super().start()
-        self.rule = WedgeRule(read_incidents(self._folder), self.permissions, self.clock())
+        self.rule = WedgeRule(read_incidents(self.folder), self.permissions, self.clock())
         self._reason = "not in step yet" if self.rule.incident is not None else ""
         self.producer.held = lambda: self._reason
         self._refused: set[str] = set()
@@ -103,16 +103,18 @@ class Recovering(Node):
         self._hold(verdict.reason)
         self.said += [line.text for line in verdict.lines]
         if verdict.lines:
-            write_incidents(self._folder, self.rule.incidents)
+            write_incidents(self.folder, self.rule.incidents)
         if verdict.step is not None:
             self.steps.append((self.clock(), verdict.step))
         match verdict.step:
             case RecoveryStep.FORGET:
                 self.chain.forget_branches()
                 self.network.ask_again(self.clock())
+                self.rule.ended()
             case RecoveryStep.GO_BACK:
                 self.chain.go_back()
                 self.network.ask_again(self.clock())
+                self.rule.ended()
             case RecoveryStep.FETCH:
                 self._fetch()
 
@@ -129,7 +131,7 @@ class Recovering(Node):
 
     @property
     def _fresh(self) -> Path:
-        return self._folder / "fresh"
+        return self.folder / "fresh"
 
     def _fetch(self) -> None:
         """Build the newest state that two trusted peers do not disagree on, or that one has alone."""
@@ -190,7 +192,7 @@ class Recovering(Node):
 
     def put_in_place(self) -> None:
         """Between a stop and a start."""
-        state = self._folder / STATE_FOLDER
+        state = self.folder / STATE_FOLDER
         shutil.rmtree(state)
         state.mkdir()
         shutil.copy(self._fresh / "data.mdb", state / "data.mdb")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.codec import DecodeError
 from ledgerd.state import StateReader, Store
+from ledgerd.state.errors import StorageError
 from ledgerd.state.reader import MOST_DERIVED
 from tests.state.items import ITEM_BY_NAME, ITEM_BY_TIME, ITEMS, TABLES, Item
 
@@ -69,6 +71,45 @@ def test_the_first_of_several_objects_of_a_key_is_taken(tmp_path: Path) -> None:
     fill(tmp_path, Item(name="one", time=3), Item(name="two", time=3))
     with StateReader.open(tmp_path, TABLES) as reader, reader.snapshot() as view:
         assert view.derived(Counted(), ITEM_BY_TIME, 3) == "one 0"
+
+
+class CountedBytes:
+    """The same from the bytes of an item."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, packed: bytes) -> str:
+        self.count += 1
+        return Counted()(ITEMS.codec.decode(packed))
+
+
+def test_what_is_made_of_the_bytes_of_an_object_is_remembered_too(tmp_path: Path) -> None:
+    fill(tmp_path, Item(name="one", weight=5))
+    derive = CountedBytes()
+    with StateReader.open(tmp_path, TABLES) as reader:
+        for _ in range(3):
+            with reader.snapshot() as view:
+                assert view.derived_from_bytes(derive, ITEM_BY_NAME, "one") == "one 5"
+                assert view.derived_from_bytes(derive, ITEM_BY_NAME, "two") is None
+    assert derive.count == 1
+    with Store.open(tmp_path, TABLES) as store:
+        assert store.derived_from_bytes(derive, ITEM_BY_NAME, "one") == "one 5"
+        assert store.derived_from_bytes(derive, ITEM_BY_NAME, "two") is None
+
+
+def test_bytes_that_cannot_be_read_are_a_fault_of_the_state(tmp_path: Path) -> None:
+    fill(tmp_path, Item(name="one"))
+
+    def refuse(_packed: bytes) -> str:
+        raise DecodeError("ends before its value does")
+
+    with (
+        StateReader.open(tmp_path, TABLES) as reader,
+        reader.snapshot() as view,
+        pytest.raises(StorageError, match="cannot be read"),
+    ):
+        view.derived_from_bytes(refuse, ITEM_BY_NAME, "one")
 
 
 @pytest.mark.parametrize("count", [MOST_DERIVED + 1])

@@ -23,6 +23,7 @@ from ledgerd.chain.forks.proof import Proof
 from ledgerd.chain.forks.refused import RefusedBlocks
 from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
+from ledgerd.chain.ledger.assumption import Assumption, assumption_of, note_assumption
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import note_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
@@ -32,7 +33,7 @@ from ledgerd.chain.log.opening import kept_of, open_log
 from ledgerd.chain.log.standing import LOG_KEPT, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.migrations.hardforks import apply_next_hardfork
-from ledgerd.chain.pending.generation import generate_block
+from ledgerd.chain.pending.generation import BlockDraft, draft_block, generate_block
 from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
 from ledgerd.chain.rules.validators.emergency import repair_schedule
 from ledgerd.chain.view import ChainParts, ChainView
@@ -158,9 +159,16 @@ class Chain(ChainView):
             self._leave_for_log()
         if self._store.meta(LOG_KEPT) != kept_of(self._block_log):
             self._store.set_meta(LOG_KEPT, kept_of(self._block_log))
+        self._trunk.assumption = assumption_of(self._store)
         self._store.commit()
         repair_schedule(self._ledger)
         self._linking.begin()
+
+    def _end_assumption(self, assumption: Assumption) -> None:
+        """Once the chain has the assumed block, the blocks below it are what the operator has vouched for."""
+        if self.head_number >= assumption.number and self.id_at(assumption.number) == assumption.block_id:
+            self._trunk.assumption = None
+            note_assumption(self._store, None)
 
     def _require_network(self) -> None:
         known = self._store.meta(CHAIN_ID)
@@ -205,6 +213,8 @@ class Chain(ChainView):
                 outcome = self._pushed(block, skip, instead_of)
             finally:
                 self._linking.follow_trunk()
+                if self._trunk.assumption is not None:
+                    self._end_assumption(self._trunk.assumption)
                 if commit:
                     self._commit()
                 self._tell_of_trial()
@@ -253,6 +263,10 @@ class Chain(ChainView):
         """Make the block of a slot of ours; it still has to be pushed."""
         return generate_block(self._ledger, self._pending, when, name, key, skip)
 
+    def draft_block(self, when: int, name: AccountName, key: PublicKey, skip: SkipFlags = Skip.NOTHING) -> BlockDraft:
+        """Make the block of a slot of ours, which somebody else has to sign."""
+        return draft_block(self._ledger, self._pending, when, name, key, skip)
+
     def pop_block(self) -> None:
         """Take the head block off; its transactions wait again."""
         with self._pending.set_aside(Skip.NOTHING):
@@ -287,6 +301,17 @@ class Chain(ChainView):
         """Make durable what has happened since the last commit, and send its events."""
         with self._pending.set_aside(Skip.NOTHING):
             self._commit()
+
+    def assume_valid(self, assumption: Assumption) -> None:
+        """Check no signatures of transactions up to a block that is not there yet; until then the state is provisional.
+
+        What the state waits for already stays.
+        """
+        if self._trunk.assumption is None and self.head_number < assumption.number:
+            self._trunk.assumption = assumption
+            note_assumption(self._store, assumption)
+            self.commit()
+            self._store.commit()
 
     def note_audited(self) -> None:
         """Note for good that the imported state has passed all checks."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.forks.database import ForkDatabase, ForkItem
     from ledgerd.chain.forks.linking import Linking
     from ledgerd.chain.forks.trunk import Trunk
+    from ledgerd.chain.ledger.assumption import Assumption
     from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.chain.ledger.provenance import Provenance
     from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
@@ -110,6 +111,16 @@ class ChainView:
     def provenance(self) -> Provenance | None:
         """Where an imported state came from; nothing where it was made from blocks."""
         return provenance_of(self._parts.store)
+
+    @property
+    def assumption(self) -> Assumption | None:
+        """The block that a provisional state waits for; nothing where the state is not provisional."""
+        return self._parts.trunk.assumption
+
+    @property
+    def is_assumption_refuted(self) -> bool:
+        """Whether a valid block came in the place of that block."""
+        return self._parts.trunk.is_assumption_refuted
 
     # -- blocks of the best chain
 

@@ -36,6 +36,8 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
     from ledgerd.chain.offline.replay import replay  # noqa: PLC0415
     from ledgerd.node.datadir.followers import recording_blocks  # noqa: PLC0415
+    from ledgerd.node.workers.log_reading import LogReading  # noqa: PLC0415
+    from ledgerd.node.workers.precompute_pool import spare_processors  # noqa: PLC0415
 
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
     with (
@@ -43,10 +45,15 @@ def run(chosen: argparse.Namespace) -> int:
         opened_chain(chosen, must_exist=False) as chain,
         recorded(chosen, chain),
         recording_blocks(chain, configuration_of(chosen)),
+        LogReading(
+            chain.network,
+            0 if chosen.trust_log else spare_processors(),
+            0 if chain.assumption is None else chain.assumption.number,
+        ) as ahead,
     ):
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
         with progress("replaying", last, done=chain.head_number) as advance:
-            count = replay(chain, source, to=chosen.to, skip=skip, progress=advance)
+            count = replay(chain, source, to=chosen.to, skip=skip, progress=advance, read=ahead.read)
         sys.stdout.write(
             f"{count} blocks applied; head block {chain.head_number} {chain.head_id.hex()}, "
             f"irreversible {chain.irreversible}\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_array
-from ledgerd.codec.kinds import MAX_CONTAINER_MEMORY, Kind, Reading, read_fixed
+from ledgerd.codec.kinds import MAX_CONTAINER_MEMORY, Kind, Reading, read_fixed, show_fixed
 from ledgerd.codec.source import Source, count_parts
 from ledgerd.codec.strings import add_varint, past_the_end, too_long
 from ledgerd.codec.varint import pack_varint
@@ -202,6 +202,24 @@ class SortedMap(Kind):
         self.value.write(source, item)
         source.indent -= 1
 
+    def show(self, source: Source, target: str) -> None:
+        """None or one are in order as they are; only all of more have an order."""
+        source.add("if not buf[pos]:")
+        source.add("    pos += 1")
+        source.add(f"    {target} = '[]'")
+        if self.key.letters and self.value.letters:
+            key, value = source.fresh("t"), source.fresh("t")
+            source.add("elif buf[pos] == 1:")
+            source.indent += 1
+            source.add("pos += 1")
+            show_fixed(source, [(self.key, key), (self.value, value)])
+            source.add(f"{target} = f'[[{{{key}}},{{{value}}}]]'")
+            source.indent -= 1
+        source.add("else:")
+        source.indent += 1
+        super().show(source, target)
+        source.indent -= 1
+
     def text(self, source: Source, value: str) -> str:
         """A JSON array of pairs."""
         key, item = source.fresh("e"), source.fresh("e")
@@ -252,6 +270,14 @@ class FixedArray(Kind):
         """A JSON array."""
         item = source.fresh("e")
         return f"'[' + ','.join([{self.element.text(source, item)} for {item} in {value}]) + ']'"
+
+    def text_of_parts(self, parts: list[str], source: Source) -> str:
+        """The same, without the tuple between."""
+        if type(self).text is not FixedArray.text:
+            return super().text_of_parts(parts, source)
+        step = count_parts(self.element.letters)
+        texts = [self.element.text_of_parts(parts[i : i + step], source) for i in range(0, len(parts), step)]
+        return "'[' + " + " + ',' + ".join(texts) + " + ']'"
 
     def parse(self, value: object) -> tuple[Any, ...]:
         """A JSON array; missing elements get their default, superfluous ones are dropped."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 from ledgerd.codec.json_scalars import as_bool, as_int64, as_uint64
-from ledgerd.codec.json_text import integer_text
+from ledgerd.codec.json_text import LARGEST_PLAIN_INTEGER, integer_text
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.source import Source
 
 UNSIGNED_LETTERS = {8: "B", 16: "H", 32: "I", 64: "Q"}
 SIGNED_LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 BOOLEANS = {0: False, 1: True}
+
+
+def wide_text(source: Source, value: str) -> str:
+    """The text of a 64-bit number: nearly all are small, and a call costs more than such a text."""
+    return f"(str({value}) if {value} <= {LARGEST_PLAIN_INTEGER} else {source.bind(integer_text)}({value}))"
 
 
 class Unsigned(Kind):
@@ -26,7 +31,7 @@ class Unsigned(Kind):
 
     def text(self, source: Source, value: str) -> str:
         """Plain digits, quoted where they can be too many."""
-        return f"{source.bind(integer_text)}({value})" if self.bits == 64 else f"str({value})"
+        return wide_text(source, value) if self.bits == 64 else f"str({value})"
 
     def parse(self, value: object) -> int:
         """Truncated silently to the width, as the reference does."""
@@ -51,7 +56,7 @@ class Signed(Kind):
 
     def text(self, source: Source, value: str) -> str:
         """Plain digits, quoted where they can be too many."""
-        return f"{source.bind(integer_text)}({value})" if self.bits == 64 else f"str({value})"
+        return wide_text(source, value) if self.bits == 64 else f"str({value})"
 
     def parse(self, value: object) -> int:
         """Truncated silently to the width, as the reference does."""

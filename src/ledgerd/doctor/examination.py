@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ledgerd.doctor.clock import clock
 from ledgerd.doctor.disk import disk
 from ledgerd.doctor.finding import Finding, error
-from ledgerd.doctor.keys import keys
+from ledgerd.doctor.keys import ask, keys, signer
 from ledgerd.doctor.ledger import ledger
 from ledgerd.doctor.machine import machine
 from ledgerd.doctor.patient import Patient
@@ -26,9 +28,17 @@ def examine(patient: Patient, wall: Callable[[], int], root: Path = Path("/")) -
         return
     now = wall() // MICRO
     network_now = patient.network.clock.at(wall()) // MICRO
+    asked = ask(patient)
+    if asked is not None:
+        patient = replace(patient, signing_keys=asked.keys)
     yield from service(patient)
-    yield from ledger(patient, network_now)
+    if asked is None or asked.status is not None:
+        yield from ledger(patient, network_now)
+    else:
+        yield from ledger(replace(patient, validators=()), network_now)  # whether its keys are ours is not known
     yield from keys(patient)
+    if asked is not None:
+        yield from signer(patient, asked)
     yield from ports(patient, now)
     if not patient.network.clock.is_own:
         yield from clock(patient.time_servers, wall)

@@ -1,16 +1,27 @@
-"""Findings on files of keys and of what was signed with them; the keys themselves are not looked at."""
+"""Findings on files of keys, on what was signed with them, and on a signer that holds them in place of the node.
+
+The keys themselves are not looked at; a signer is asked, as the node asks it.
+"""
 
 from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.doctor.finding import Finding, error
+from ledgerd.codec.errors import CodecError
+from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.doctor.patient import Patient
 from ledgerd.producer.double_sign import LastSigned
+from ledgerd.producer.signer_link import status_of
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key
+from ledgerd.supervision.main_loop import on_a_loop
+
+if TYPE_CHECKING:
+    from ledgerd.producer.signing_frames import SignerStatus
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -49,4 +60,57 @@ def _record(patient: Patient) -> Iterator[Finding]:
             why="the file keeps a validator from signing two blocks for one slot; without it the node does not start",
             do="take it from the last machine that signed with the key; remove it only when no other copy of this node "
             "has run since, and wait a few minutes before the start",
+        )
+
+
+class AskedSigner(NamedTuple):
+    """What a signer has said of itself, or why it could not be asked."""
+
+    place: str
+    status: SignerStatus | None
+    problem: str
+
+    @property
+    def keys(self) -> frozenset[PublicKey]:
+        """The public keys of what it holds; none where it says nonsense."""
+        try:
+            return frozenset(map(public_key_from_text, () if self.status is None else self.status.keys))
+        except CodecError:
+            return frozenset()
+
+
+def ask(patient: Patient) -> AskedSigner | None:
+    """Ask the signer of a node; nothing where the node holds its keys itself."""
+    access = patient.signer
+    place = None if access is None else access.place
+    if access is None or place is None:
+        return None
+    status, problem = on_a_loop(lambda: status_of(place, access.files))
+    return AskedSigner(str(place), status, problem)
+
+
+def signer(patient: Patient, asked: AskedSigner) -> Iterator[Finding]:
+    """All findings on a signer that was asked."""
+    if asked.status is None:
+        yield error(
+            "signer-away",
+            what=f"the signer at {asked.place} cannot be asked: {asked.problem}",
+            why="the node holds no key, so that no block is made until the signer answers",
+            do="start the signer, or correct `validator-signer` and its certificates (`ledgerd signer --ask` asks too)",
+        )
+        return
+    strange = [name for name in patient.validators if name not in asked.status.validators]
+    if strange:
+        yield error(
+            "signer-not-told",
+            what=f"the signer at {asked.place} does not sign for {', '.join(strange)}",
+            why="it signs only for validators that it names, so that these miss their slots",
+            do="start the signer with `--validator` for each of them",
+        )
+    if asked.status.problem:
+        yield warning(
+            "signer-waits",
+            what=f"the signer at {asked.place} signs nothing now: {asked.status.problem}",
+            why="slots are missed meanwhile",
+            do="wait for a minute; if its clock is wrong, put that right and start the signer again",
         )

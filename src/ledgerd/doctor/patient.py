@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.producer.settings import SignerAccess
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
@@ -41,6 +42,8 @@ class Patient(msgspec.Struct, frozen=True, kw_only=True):
     validators: tuple[AccountName, ...]
     """Whose blocks this node makes, without the committee."""
     signing_keys: frozenset[PublicKey]
+    signer: SignerAccess | None
+    """What holds the signing keys in place of the node."""
     process: int | None
     """The number of the running node's process; 0 where it is not known, and nothing while no node runs."""
 

@@ -24,6 +24,7 @@ from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
 from ledgerd.node.parts.validators.guard import GuardPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
+from ledgerd.node.parts.watching.recovery.assumption_part import AssumptionPart
 from ledgerd.node.parts.watching.recovery.audit_part import AuditPart
 from ledgerd.node.parts.watching.recovery.part import RecoveryPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
@@ -42,10 +43,10 @@ log = logging.getLogger(__name__)
 METRICS = "metrics"
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
 MONITOR, SELF_CHECK, STATUS = "validator_monitor", "self_check", "status"
-AUDIT, RECOVERY = "audit", "recovery"
+AUDIT, RECOVERY, ASSUMPTION = "audit", "recovery", "assumption"
 """Parts that are not plugins."""
 
-FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, AUDIT, RECOVERY, "operation_history", "block_info", REPLAY)
+FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, AUDIT, ASSUMPTION, RECOVERY, "operation_history", "block_info", REPLAY)
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
@@ -72,8 +73,7 @@ class Runtime:
         self.peers = PeersPart(configuration, self.chain, self.time)
         self.production = production = ProductionPart(configuration, self.chain, self.time, self.peers)
         self.newer_state = asyncio.Event()
-        """Set when a newer state was built from a snapshot: every part stops, the new state is put in place, and the
-        node starts again."""
+        """Set when there is another state to use: every part stops, it is put in place, and the node starts again."""
         self.bootstrap = BootstrapPart(configuration, self.chain, self.newer_state)
         self.snapshots = SnapshotsPart(configuration, self.chain, self.time, self.peers, production, self.newer_state)
         self.guard = GuardPart(configuration, self.chain, self.peers, lambda: production.clock() // MICRO)
@@ -102,6 +102,7 @@ class Runtime:
                 configuration, self.chain, self.peers, self.time.machine_second, lambda: production.clock_offset
             ),
             AUDIT: AuditPart(configuration, self.chain, production, self.newer_state),
+            ASSUMPTION: AssumptionPart(self.chain, self.peers, production, self.newer_state),
             RECOVERY: RecoveryPart(configuration, self.chain, self.peers, production, self.time, self.newer_state),
             WATCH: StuckPart(self.chain, data_dir, self._second),
         }
@@ -128,7 +129,7 @@ class Runtime:
             return None
         memory = SharedMemory.create(configuration.webserver.thread_pool_size)
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
-        metrics.look_at(self.peers, self.history, self.webserver, self.monitor)
+        metrics.look_at(self.peers, self.history, self.webserver, self.monitor, self.production)
         self.webserver.count_in(memory)
         return metrics
 
@@ -169,7 +170,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, MONITOR, WATCH)
-        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK, AUDIT)
+        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK, AUDIT, ASSUMPTION)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         plugins += (RECOVERY,) if "p2p" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
@@ -215,7 +216,10 @@ class Runtime:
         return self.newer_state.is_set()
 
     def _install_newer_state(self) -> None:
-        """Put the state that was built while this node ran in place of the old one."""
+        """Put the state that was built while this node ran in place of the old one, or the last verified one."""
+        if self.chain.verified.is_going_back:
+            self.chain.verified.go_back()
+            return
         aside = self.chain.files.set_full_log_aside()
         if aside is not None:
             log.warning(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.metrics.meters.round_trips import round_trip
 from ledgerd.p2p.network_state import TICK_SECONDS
-from ledgerd.p2p.shared.actions import Close, Dial, RecoverKeys, Send
+from ledgerd.p2p.shared.actions import Close, Dial, Precompute, Send
 from ledgerd.p2p.shared.notices import tell
 from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
@@ -50,10 +50,12 @@ TURN_SECONDS = 0.02
 """Seconds of work before control returns to the event loop."""
 WAITS = "its messages wait"
 SYNC_SECONDS = 1
-KEY_RECOVERY_SECONDS = 0.25
+PRECOMPUTE_SECONDS = 0.25
 
-KeyRecoverer = Callable[[Sequence["Block"]], Coroutine[object, object, None]]
-"""Recovers the keys that signed blocks, in other processes, and puts them into the cache that the rules use."""
+Precomputer = Callable[[Sequence["Block"], int], Coroutine[object, object, None]]
+"""Computes in other processes what the bytes of blocks decide, and stores it for the rules; who signed transactions
+only above the block of a number.
+"""
 
 
 NetworkSleep = Callable[[float], Awaitable[None]]
@@ -146,13 +148,13 @@ class Driver:
         self,
         network: NetworkState,
         clock: Callable[[], float],
-        key_recovery: KeyRecoverer | None = None,
+        precompute: Precomputer | None = None,
         sleep: NetworkSleep = asyncio.sleep,
     ) -> None:
         self.network = network
-        self.network.core.recovers_keys_ahead = key_recovery is not None
+        self.network.core.precomputes = precompute is not None
         self._clock = clock
-        self._key_recovery = key_recovery
+        self._precompute = precompute
         self._sleep = sleep
         self._connections: dict[int, PeerConnection] = {}
         self._dials: dict[int, asyncio.Task[None]] = {}
@@ -337,8 +339,8 @@ class Driver:
                         self._dials[peer] = self._tasks.begin(self._dial(peer, endpoint))
                     case Close(peer, _):
                         self._close(peer)
-                    case RecoverKeys(batch):
-                        self._recover_keys(batch)
+                    case Precompute(batch):
+                        self._precompute_batch(batch)
         if self.network.intake.is_busy:
             self._work_asked.set()
 
@@ -356,26 +358,33 @@ class Driver:
             return False
         return size + self.queued > ALL_QUEUED_BYTES
 
-    def _recover_keys(self, batch: Batch) -> None:
-        """Start the recovery of a batch's keys. After a timeout the batch is applied without them: the chain then
-        recovers them.
-        """
-        if self._key_recovery is None:
-            self.network.keys_recovered(self._clock(), batch)
+    def _precompute_batch(self, batch: Batch) -> None:
+        """Start to compute ahead for a batch. When the chain has waited in vain for a while, it computes all itself."""
+        if self._precompute is None:
+            self.network.precomputed(self._clock(), batch)
             return
-        patience = asyncio.get_running_loop().call_later(KEY_RECOVERY_SECONDS, self._keys_recovered, batch)
+        waiting = self._tasks.begin(self._wait_for(batch))
 
         def end(task: asyncio.Task[None]) -> None:
-            patience.cancel()
+            waiting.cancel()
             if not task.cancelled() and task.exception() is None:
-                self._keys_recovered(batch)
+                self._precomputed(batch)
 
-        self._tasks.begin(self._key_recovery(tuple(batch.blocks))).add_done_callback(end)
+        computing = self._precompute(tuple(batch.blocks), self.network.core.chain.signers_above)
+        self._tasks.begin(computing).add_done_callback(end)
 
-    def _keys_recovered(self, batch: Batch) -> None:
-        if not batch.are_keys_recovered:
+    async def _wait_for(self, batch: Batch) -> None:
+        has_waited = False
+        while not has_waited:
+            before = self.network.intake.waits_for(batch)
+            await asyncio.sleep(PRECOMPUTE_SECONDS)
+            has_waited = before and self.network.intake.waits_for(batch)
+        self._precomputed(batch)
+
+    def _precomputed(self, batch: Batch) -> None:
+        if not batch.is_precomputed:
             with self._telling_failures():
-                self.network.keys_recovered(self._clock(), batch)
+                self.network.precomputed(self._clock(), batch)
                 self.run_actions()
 
     async def _dial(self, peer: int, endpoint: Endpoint) -> None:

@@ -301,10 +301,10 @@ class NetworkState:
         self._bury()
         return is_more
 
-    def keys_recovered(self, now: float, batch: Batch) -> None:
-        """The recovery requested by `RecoverKeys` has ended; the rules recover any keys that it did not."""
+    def precomputed(self, now: float, batch: Batch) -> None:
+        """What `Precompute` asked for has ended; the rules compute what it did not."""
         self.core.now = now
-        self.intake.keys_recovered(batch)
+        self.intake.precomputed(batch)
 
     def watch_sync(self, now: float) -> None:
         """Call about once a second during a sync: a stalled peer is noticed sooner than by `tick`."""

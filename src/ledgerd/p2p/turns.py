@@ -72,4 +72,4 @@ class Turns(Generic[K]):
 
     def _place(self, key: K) -> tuple[int, bool]:
         allowance, is_block = self._waiting[key]
-        return int(allowance.spent / SHARE_SECONDS), not is_block
+        return int((allowance.spent + allowance.handicap) / SHARE_SECONDS), not is_block

@@ -113,7 +113,7 @@ def _without_key(facts: Facts, settings: ProducerSettings, duty: Duty) -> Decisi
     key = facts.keys.get(duty.name, NULL_KEY)
     if key == NULL_KEY:
         return Decision(TickOutcome.NOT_MY_TURN, f"validator {duty.name} has no signing key on the chain", duty)
-    if key not in settings.keys:
+    if not settings.is_signed_elsewhere and key not in settings.keys:
         return Decision(
             TickOutcome.NO_PRIVATE_KEY,
             f"Not producing block for {duty.name} because I don't have the private key for {public_key_text(key)}",

@@ -34,9 +34,13 @@ GIVEN_REMEMBERED = 256
 
 
 def is_doppelganger_checked(settings: ProducerSettings, network: ChainParameters) -> bool:
-    """Whether the check runs: where it was asked for, blocks are signed, and others sign as well."""
+    """Whether the check runs: where it was asked for, blocks are signed, and others sign as well.
+
+    Not with a signer: whatever other node it has signed a block for is no doppelganger, and it signs one for a slot.
+    """
     return (
         settings.checks_doppelganger
+        and not settings.is_signed_elsewhere
         and bool(settings.keys)
         and not settings.allows_stale
         and network.max_validators > 1

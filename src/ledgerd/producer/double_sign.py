@@ -64,11 +64,12 @@ class SigningRecord(Protocol):
 
 
 class LastSigned:
-    """The record of one data directory."""
+    """The record of one data directory; of a signer, which knows no chain, it is that of any."""
 
-    def __init__(self, folder: Path, chain_id: bytes) -> None:
+    def __init__(self, folder: Path, chain_id: bytes | None) -> None:
         self.path = folder / FILE
-        self._chain = chain_id.hex()
+        self._chain = "" if chain_id is None else chain_id.hex()
+        self._is_of_any_chain = chain_id is None
         self._last = self._read()
         self._found = 0 if self._last is None else self._last.time
         """The time of the block that an earlier run signed last."""
@@ -77,6 +78,11 @@ class LastSigned:
     def time(self) -> int:
         """The slot that was signed last; 0 when there is none."""
         return 0 if self._last is None else self._last.time
+
+    @property
+    def block(self) -> Block | None:
+        """The block that was signed last."""
+        return None if self._last is None else self._block_of(self._last)
 
     @property
     def latest(self) -> SignedSlot | None:
@@ -112,7 +118,7 @@ class LastSigned:
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(self.path)
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
         except OSError as error:
             raise OperatorError(
                 f"{self.path} cannot be written ({error}), so block #{block.number} is not sent: check the disk's free "
@@ -143,6 +149,8 @@ class LastSigned:
         is_sealed = signed.format != WITHOUT_CHECKSUM or signed.checksum != ""
         if is_sealed and signed.sealed() != signed:
             raise self._damaged()
+        if self._is_of_any_chain:
+            self._chain = signed.chain
         if signed.format not in {WITHOUT_CHECKSUM, FORMAT} or signed.chain != self._chain:
             raise OperatorError(f"{self.path} belongs to another chain: use another --data-dir, or move the file away")
         return signed
@@ -154,7 +162,7 @@ class LastSigned:
         )
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name durable too, where folders can be synced."""
     with suppress(PermissionError):
         descriptor = os.open(folder, os.O_RDONLY)

@@ -128,12 +128,14 @@ class OwnSlot(NamedTuple):
 SLOTS_LOOKED_AT = 5
 
 
-def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey]) -> OwnSlot | None:
-    """The earliest of the next few slots that we hold the key of: what is slow should wait (spec 06, section 10.10)."""
+def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey] | None) -> OwnSlot | None:
+    """The earliest of the next few slots that we hold the key of, or our signer for us, where it is not known which
+    keys those are: what is slow should wait (spec 06, section 10.10).
+    """
     first = max(1, facts.slot_at(now))
     for slot in range(first, first + SLOTS_LOOKED_AT):
         name = facts.scheduled_at(slot)
         key = facts.keys.get(name, NULL_KEY)
-        if key != NULL_KEY and key in held:
+        if key != NULL_KEY and (held is None or key in held):
             return OwnSlot(facts.slot_time(slot), name)
     return None

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import BlockApplied, Event
@@ -21,6 +22,7 @@ from ledgerd.producer.facts import Facts, next_own_slot, read_facts
 from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.peers import Nobody, Peers
+from ledgerd.producer.signings import judged
 from ledgerd.producer.streaks import LogLine, Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
 from ledgerd.protocol.errors import RuleViolation
@@ -29,10 +31,13 @@ from ledgerd.protocol.time_text import time_text
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.pending.generation import BlockDraft
     from ledgerd.producer.doppelganger import Doppelganger
     from ledgerd.producer.double_sign import SigningRecord
     from ledgerd.producer.settings import ProducerSettings
-    from ledgerd.protocol.block import Block
+    from ledgerd.producer.signings import SignerReply
+    from ledgerd.protocol.block import Block, BlockHeader
+    from ledgerd.protocol.keys import PublicKey
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +52,10 @@ RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
 
 NetworkSleep = Callable[[float], Awaitable[None]]
 """Waits a number of seconds by the network's clock."""
+
+
+Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["SignerReply"]]
+"""Asks the signer for the signature of a header."""
 
 
 class Producer:
@@ -75,6 +84,10 @@ class Producer:
         self._doppelganger = doppelganger
         self.held: Callable[[], str] = str
         """Why nothing may be signed for now; empty where it may."""
+        self.draft: BlockDraft | None = None
+        """What the signer is to be asked for between this tick and the next."""
+        self._drafted: Decision | None = None
+        """What was decided for the slot that the signer was asked for last."""
         self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
         self.move_to(chain)
 
@@ -130,6 +143,8 @@ class Producer:
             self._start.step(self.chain)
         now, facts, decision = self._look()
         decision = self._released(self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND))
+        if decision.outcome is TickOutcome.LAG:
+            decision = self._decided(decision.duty) or decision
         if decision.duty is not None and decision.outcome is TickOutcome.PRODUCED:
             decision = self._produce(decision, decision.duty, facts)
         if decision.asks_for_resync:
@@ -231,6 +246,8 @@ class Producer:
         refusal = self._signed.refusal(duty.time, facts.head_time)
         if refusal:
             return Decision(TickOutcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
+        if self.settings.is_signed_elsewhere:
+            return self._ask_signer(decision, duty, facts)
         problem: RuleViolation | None = None
         for _ in range(ATTEMPTS):
             try:
@@ -241,8 +258,7 @@ class Producer:
                 pushed = self.chain.push_block(block, self._skipped, instead_of=decision.discarded)
                 problem = pushed.violation
                 if isinstance(pushed, Unlinked):
-                    reason = f"MINORITY FORK DETECTED: our block does not link: {problem}; {OWN_FORK}"
-                    return Decision(TickOutcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
+                    return self._unlinked(duty, problem)
                 if problem is None:
                     self._send(block)
                     return decision
@@ -252,14 +268,71 @@ class Producer:
             self.chain.forget_waiting()
         return Decision(TickOutcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
 
+    @staticmethod
+    def _unlinked(duty: Duty, problem: RuleViolation | None) -> Decision:
+        reason = f"MINORITY FORK DETECTED: our block does not link: {problem}; {OWN_FORK}"
+        return Decision(TickOutcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
+
     def _make(self, duty: Duty, facts: Facts) -> Block:
         """Make a block and push it, which sends it to others: it has been recorded before."""
         key = self.settings.keys[facts.keys[duty.name]]
         block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
+        self._note(block)
+        return block
+
+    def _note(self, block: Block) -> None:
+        """Put a signed block on record, before it is pushed."""
         self._signed.record(block)
         if self._doppelganger is not None:
             self._doppelganger.given(block)
-        return block
+
+    # -- with a signer elsewhere
+
+    def _ask_signer(self, decision: Decision, duty: Duty, facts: Facts) -> Decision:
+        """Make the block of a slot, to be signed between two ticks: once, as its signer signs one for a slot."""
+        last = self._decided(duty)
+        if last is not None:
+            return last
+        try:
+            self.draft = self.chain.draft_block(duty.time, duty.name, facts.keys[duty.name], self._skipped)
+        except RuleViolation as problem:
+            self.chain.forget_waiting()
+            return Decision(TickOutcome.EXCEPTION, f"Got exception while generating block: {problem}", duty)
+        self._drafted = decision._replace(outcome=TickOutcome.ASKED)
+        return self._drafted
+
+    def _decided(self, duty: Duty | None) -> Decision | None:
+        """What came of a slot that the signer was asked for in time, told already; nothing of any other slot."""
+        last = self._drafted
+        is_over = last is not None and last.duty == duty and last.outcome is not TickOutcome.PRODUCED
+        return last._replace(reason="") if last is not None and is_over else None
+
+    def settle(self, signing: SignerReply) -> int:
+        """Apply and send the block that was signed, or note why none was; the microseconds until the next tick."""
+        draft, asked, self.draft = self.draft, self._drafted, None
+        if draft is None or asked is None or asked.duty is None:
+            return self._pause(Decision(TickOutcome.NOT_TIME_YET))
+        decision = self._settled(draft, asked, asked.duty, signing)
+        self._drafted = decision
+        if decision.asks_for_resync:
+            self._peers.resync()
+        self._follow_up(decision, self._facts(), self._clock())
+        return self._pause(decision)
+
+    def _settled(self, draft: BlockDraft, asked: Decision, duty: Duty, signing: SignerReply) -> Decision:
+        outcome, reason = judged(draft, signing)
+        signature = None if signing.answer is None else signing.answer.signature
+        if outcome is not TickOutcome.PRODUCED or signature is None:
+            return Decision(outcome, f"Not producing block for {duty.name}: {reason}", duty)
+        block = draft.with_signature(signature)
+        self._note(block)
+        pushed = self.chain.push_block(block, self._skipped, instead_of=asked.discarded)
+        if isinstance(pushed, Unlinked):
+            return self._unlinked(duty, pushed.violation)
+        if pushed.violation is not None:
+            return Decision(TickOutcome.EXCEPTION, f"Got exception while generating block: {pushed.violation}", duty)
+        self._send(block)
+        return asked._replace(outcome=outcome)
 
     @property
     def _skipped(self) -> SkipFlags:
@@ -306,7 +379,8 @@ class Producer:
     def seconds_to_own_slot(self) -> int | None:
         """How long others may keep the chain to themselves; nothing where no slot of ours is near."""
         second = (self._clock() + SECOND // 4) // SECOND
-        slot = next_own_slot(self._facts(), second, frozenset(self.settings.keys))
+        held = None if self.settings.is_signed_elsewhere else frozenset(self.settings.keys)
+        slot = next_own_slot(self._facts(), second, held)
         return None if slot is None else slot.time - second
 
 
@@ -316,10 +390,18 @@ def _write(lines: list[LogLine]) -> None:
 
 
 async def run(
-    producer: Producer, on_chain: RunOnChain, clock: Microseconds, sleep: NetworkSleep = asyncio.sleep
+    producer: Producer,
+    on_chain: RunOnChain,
+    clock: Microseconds,
+    sleep: NetworkSleep = asyncio.sleep,
+    sign: Sign | None = None,
 ) -> None:
-    """Tick for as long as the node runs."""
+    """Tick for as long as the node runs; the signer is asked between two ticks, while the chain goes on."""
     wait = wait_before_tick(clock())
     while True:
         await sleep(wait / SECOND)
         wait = await on_chain(producer.tick)
+        draft = producer.draft
+        if draft is not None and sign is not None:
+            signing = await sign(draft.key, draft.header)
+            wait = await on_chain(partial(producer.settle, signing))

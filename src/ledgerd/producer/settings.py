@@ -10,6 +10,7 @@ import msgspec
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ledgerd.producer.signer_place import SignerPlace, TlsFiles
     from ledgerd.protocol.endpoint import Endpoint
     from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.names import AccountName
@@ -41,6 +42,24 @@ class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
         return max(1, min(self.retry_interval, self.request_interval))
 
 
+class SignerAccess(msgspec.Struct, frozen=True):
+    """The signer that holds the keys in place of the node, if there is one, and what the node shows to it."""
+
+    place: SignerPlace | None = None
+    certificate: Path | None = None
+    certificate_key: Path | None = None
+    authority: Path | None = None
+
+    @property
+    def files(self) -> TlsFiles | None:
+        """What a connection over TLS needs; nothing unless all of it is there."""
+        from ledgerd.producer.signer_place import TlsFiles  # noqa: PLC0415 - `ssl` is not loaded to read options
+
+        if self.certificate is None or self.certificate_key is None or self.authority is None:
+            return None
+        return TlsFiles(self.certificate, self.certificate_key, self.authority)
+
+
 class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Names, keys and guards; the keys never show in a text of this record."""
 
@@ -56,6 +75,12 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False
     checks_doppelganger: bool = False
+    signer: SignerAccess = SignerAccess()
+
+    @property
+    def is_signed_elsewhere(self) -> bool:
+        """Whether a signer holds the keys; then this node has none."""
+        return self.signer.place is not None
 
     def with_keys_of_files(self, keys: Iterable[PrivateKey]) -> ProducerSettings:
         """The same, after the files were read again."""

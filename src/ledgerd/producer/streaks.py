@@ -6,6 +6,7 @@ Spec 06, sections 10.4 and 10.6. It returns what is to be logged, and is handed 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.time_text import time_text
 
 MISSING_KEY_EVERY = CLOCK_STEPPED_EVERY = DOPPELGANGER_EVERY = HELD_EVERY = 60
+MOST_OWED = 64
 IDLE_WARNING = 500
 BEHIND_HEAD_WARNINGS = (3, 10, 60, 120)
 TIME_ASKED_AT = 10
@@ -37,6 +39,7 @@ QUIET = {
     TickOutcome.MINORITY_FORK: (logging.ERROR, BLOCK_INTERVAL),
     TickOutcome.LOW_PARTICIPATION: (logging.ERROR, BLOCK_INTERVAL),
     TickOutcome.NO_PRIVATE_KEY: (logging.INFO, BLOCK_INTERVAL),
+    TickOutcome.SIGNED_BY_ANOTHER: (logging.INFO, 0),
 }
 """The level of a reason, and the seconds in which it is said once. The reference repeats most of them four times a
 second."""
@@ -44,6 +47,8 @@ LOUD = {
     TickOutcome.LAG: logging.ERROR,
     TickOutcome.EXCEPTION: logging.ERROR,
     TickOutcome.FORK_COLLISION: logging.WARNING,
+    TickOutcome.SIGNER_AWAY: logging.ERROR,
+    TickOutcome.SIGNER_REFUSED: logging.ERROR,
 }
 
 
@@ -64,8 +69,10 @@ class Streaks:
     """Whether the node has asked its peers again because of a minority fork, and has made no block since."""
     last_production: int = 0
     """Seconds since 1970; 0 for never."""
-    owed: Duty | None = None
-    """A slot of ours that has begun and has no block yet."""
+    owed: dict[int, Decision] = field(default_factory=dict)
+    """Slots of ours that have begun and have no block yet, by their times, and what was decided last for them."""
+    lost: Counter[TickOutcome] = field(default_factory=Counter)
+    """Slots of ours that the head has passed without a block, by the reason."""
     _said: dict[str, int] = field(default_factory=dict)
 
     # -- after a decision
@@ -84,12 +91,19 @@ class Streaks:
         elif outcome is TickOutcome.PRODUCED:
             self.behind_head = self.idle = 0
         if outcome is TickOutcome.PRODUCED:
-            self.last_production, self.left_minority, self.owed = second, False, None
+            self.last_production, self.left_minority = second, False
         elif outcome is TickOutcome.MINORITY_FORK:
             self.left_minority = True
-        if decision.duty is not None and outcome is not TickOutcome.PRODUCED:
-            self.owed = decision.duty
+        if decision.duty is not None:
+            self._owe(decision, decision.duty)
         return lines + self._reason(decision, second)
+
+    def _owe(self, decision: Decision, duty: Duty) -> None:
+        self.owed.pop(duty.time, None)
+        if decision.outcome is not TickOutcome.PRODUCED:
+            self.owed[duty.time] = decision
+        if len(self.owed) > MOST_OWED:
+            del self.owed[min(self.owed)]
 
     def _count_behind_head(self, facts: Facts, now: int) -> list[LogLine]:
         self.behind_head = self.behind_head + 1 if now <= facts.head_time * SECOND else 0
@@ -121,14 +135,15 @@ class Streaks:
 
     def missed(self, facts: Facts, head_times: frozenset[int]) -> list[LogLine]:
         """Say so when the head has passed a slot of ours without a block; blocks are known by their times."""
-        owed = self.owed
-        if owed is None or facts.head_time < owed.time:
-            return []
-        self.owed = None
-        if owed.time in head_times:
-            return []
-        text = f"MISSED-SLOT-OUR-VALIDATOR: {owed.name} has no block at {time_text(owed.time)}"
-        return [LogLine(logging.WARNING, f"{text}, the head is #{facts.head_number}")]
+        lines = []
+        for time in sorted(each for each in self.owed if each <= facts.head_time):
+            decision = self.owed.pop(time)
+            if time in head_times or decision.duty is None:
+                continue
+            self.lost[decision.outcome] += 1
+            text = f"MISSED-SLOT-OUR-VALIDATOR: {decision.duty.name} has no block at {time_text(time)}"
+            lines.append(LogLine(logging.WARNING, f"{text}, the head is #{facts.head_number}"))
+        return lines
 
     def silence(self, facts: Facts, second: int) -> list[LogLine]:
         """The warning, once a minute, that nobody makes blocks."""

@@ -11,8 +11,8 @@ from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_string
 from ledgerd.codec.numbers import Share
 from ledgerd.codec.source import Source
-from ledgerd.protocol.asset_text import asset_text, parse_asset_text
-from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
+from ledgerd.protocol.asset_text import parse_asset_text
+from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, asset_json_text
 
 
 class AmountOf(Share):
@@ -25,7 +25,8 @@ class AmountOf(Share):
 
     def text(self, source: Source, value: str) -> str:
         """`"1.000 VIZ"`."""
-        return f"f'\"{{{source.bind(asset_text)}({value}, {self.symbol})}}\"'"
+        nothing = source.bind(asset_json_text(0, self.symbol))  # what most accounts have of most
+        return f"({nothing} if {value} == 0 else {source.bind(asset_json_text)}({value}, {self.symbol}))"
 
     def parse(self, value: object) -> int:
         """The amount of an asset's text, which must have the field's symbol."""

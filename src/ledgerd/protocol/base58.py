@@ -20,8 +20,12 @@ _WHITESPACE = " \t\n\v\f\r"
 _SYMBOLS = ALPHABET.encode()
 _NO_DIGIT = 0xFF
 
-# Digits are taken from a long number ten at a time, and from such a short one, which is cheap to divide, by twos.
+# Digits are taken from a long number ten at a time, and from such a short one, which is cheap to divide, by twos. From
+# a number of at most 52 digits, which keys with their checksum are, they are taken four at a time: a divisor below 2^30
+# is the fastest.
 _PAIR = 58**2
+_QUAD = 58**4
+_LONGEST_KEY = 37
 _LIMB = 58**10
 _PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
 _DIGITS = bytes(_SYMBOLS.find(byte) & 0xFF for byte in range(256))
@@ -32,6 +36,9 @@ def encode(data: bytes) -> str:
     if len(data) > MAX_DATA:
         raise EncodeError(f"{len(data)} bytes are too many for base58: at most {MAX_DATA}")
     number = int.from_bytes(data, "big")
+    zeros = len(data) - len(data.lstrip(b"\0"))
+    if len(data) <= _LONGEST_KEY:
+        return ALPHABET[0] * zeros + _short_text(number).lstrip(ALPHABET[0])
     pairs: list[str] = []
     while number:
         number, limb = divmod(number, _LIMB)
@@ -41,8 +48,31 @@ def encode(data: bytes) -> str:
         fifth, fourth = divmod(limb, _PAIR)
         pairs += (_PAIRS[first], _PAIRS[second], _PAIRS[third], _PAIRS[fourth], _PAIRS[fifth])
     pairs.reverse()
-    zeros = len(data) - len(data.lstrip(b"\0"))
     return ALPHABET[0] * zeros + "".join(pairs).lstrip(ALPHABET[0])
+
+
+def _short_text(number: int) -> str:
+    """Fifty-two digits. Written out, it takes half the time of a loop, and texts of keys are what answers wait for."""
+    pair, pairs = _PAIR, _PAIRS
+    number, a = divmod(number, _QUAD)
+    number, b = divmod(number, _QUAD)
+    number, c = divmod(number, _QUAD)
+    number, d = divmod(number, _QUAD)
+    number, e = divmod(number, _QUAD)
+    number, f = divmod(number, _QUAD)
+    number, g = divmod(number, _QUAD)
+    number, h = divmod(number, _QUAD)
+    number, i = divmod(number, _QUAD)
+    number, j = divmod(number, _QUAD)
+    number, k = divmod(number, _QUAD)
+    top, m = divmod(number, _QUAD)
+    return (
+        f"{pairs[top // pair]}{pairs[top % pair]}{pairs[m // pair]}{pairs[m % pair]}{pairs[k // pair]}{pairs[k % pair]}"
+        f"{pairs[j // pair]}{pairs[j % pair]}{pairs[i // pair]}{pairs[i % pair]}{pairs[h // pair]}{pairs[h % pair]}"
+        f"{pairs[g // pair]}{pairs[g % pair]}{pairs[f // pair]}{pairs[f % pair]}{pairs[e // pair]}{pairs[e % pair]}"
+        f"{pairs[d // pair]}{pairs[d % pair]}{pairs[c // pair]}{pairs[c % pair]}{pairs[b // pair]}{pairs[b % pair]}"
+        f"{pairs[a // pair]}{pairs[a % pair]}"
+    )
 
 
 def decode(text: str) -> bytes:

@@ -118,6 +118,14 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         """Store the recovered key that signed."""
         self.__dict__["signee"] = key
 
+    def remember_packed(self, packed: bytes) -> None:
+        """Store the canonical bytes, which are known from those of the block."""
+        self.__dict__["packed"] = packed
+
+    def remember_id(self, block_id: BlockId) -> None:
+        """Store the id, which was computed elsewhere."""
+        self.__dict__["id"] = block_id
+
 
 class Block(msgspec.Struct, frozen=True, dict=True):
     """A signed header and its transactions."""
@@ -142,7 +150,7 @@ class Block(msgspec.Struct, frozen=True, dict=True):
     @lazy
     def header(self) -> SignedHeader:
         """The block without its transactions."""
-        return SignedHeader(
+        header = SignedHeader(
             self.previous,
             self.timestamp,
             self.validator,
@@ -150,6 +158,9 @@ class Block(msgspec.Struct, frozen=True, dict=True):
             self.extensions,
             self.validator_signature,
         )
+        if not self.transactions:
+            header.remember_packed(self.packed[:-1])  # all but the count of transactions
+        return header
 
     @property
     def number(self) -> int:
@@ -171,6 +182,14 @@ class Block(msgspec.Struct, frozen=True, dict=True):
         """The root that the transactions have; the header must say the same."""
         return merkle_root([transaction.merkle_digest for transaction in self.transactions])
 
+    def remember(self, block_id: BlockId, root: MerkleRoot, signee: PublicKey | None) -> None:
+        """Store what was computed elsewhere: the id, the root of the transactions, and the key that signed."""
+        header = self.header
+        header.remember_id(block_id)
+        if signee is not None:
+            header.remember_signee(signee)
+        self.__dict__["merkle_root"] = root
+
 
 def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:
     """Neighbours are hashed together, an odd last one is carried up, and the root is hashed once more."""
@@ -183,14 +202,19 @@ def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:
     return MerkleRoot(ripemd160(level[0]))
 
 
-def sign_block(header: BlockHeader, transactions: tuple[Transaction, ...], key: PrivateKey) -> Block:
-    """The block that a validator makes of a header and its transactions."""
+def signed_block(header: BlockHeader, transactions: tuple[Transaction, ...], signature: Signature) -> Block:
+    """The block of a header, its transactions and its validator's signature."""
     return Block(
         header.previous,
         header.timestamp,
         header.validator,
         header.transaction_merkle_root,
         header.extensions,
-        sign(key, header.digest),
+        signature,
         transactions,
     )
+
+
+def sign_block(header: BlockHeader, transactions: tuple[Transaction, ...], key: PrivateKey) -> Block:
+    """The block that a validator makes of a header and its transactions."""
+    return signed_block(header, transactions, sign(key, header.digest))

@@ -46,7 +46,8 @@ class NameTexts(dict[bytes, str]):
 
     def __missing__(self, raw: bytes) -> str:
         """Work it out, and remember it where it is a name in the form in which it is stored."""
-        text = quote(cut_name(raw.decode("utf-8", "surrogateescape")))
+        is_stored_form = len(raw) <= MAX_NAME_BYTES and raw.isascii() and 0 not in raw
+        text = quote(raw.decode() if is_stored_form else cut_name(raw.decode("utf-8", "surrogateescape")))
         if len(self) >= REMEMBERED_NAMES:
             self.clear()
         if len(raw) <= MAX_NAME_BYTES:

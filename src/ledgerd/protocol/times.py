@@ -18,7 +18,8 @@ class TimeKind(Unsigned):
 
     def text(self, source: Source, value: str) -> str:
         """`"2018-09-29T10:23:27"`."""
-        return f"f'\"{{{source.bind(time_text)}({value})}}\"'"
+        never = source.bind(f'"{time_text(0)}"')
+        return f"({never} if {value} == 0 else f'\"{{{source.bind(time_text)}({value})}}\"')"
 
     def parse(self, value: object) -> int:
         """The calendar text."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 SIGNATURE_SIZE = 65
 SIGNERS = "signers"
 """The attribute for the recovered keys, with their chain id."""
+CHECKED_FOR = "checked for"
+"""The attribute for the id of the chain by whose constants all operations are known to be valid."""
 
 
 class DuplicateSignature(RuleViolation):
@@ -95,6 +97,8 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
     def check(self, network: ChainParameters) -> None:
         """Raise unless every operation is valid by itself; extensions are not checked."""
+        if self.__dict__.get(CHECKED_FOR) == network.chain_id:
+            return
         require(self.operations, "operations.size() > 0: A transaction must have at least one operation")
         for operation in self.operations:
             operation.check(network)
@@ -123,6 +127,14 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         signers = frozenset(keys)
         self.__dict__[SIGNERS] = chain_id, signers
         return signers
+
+    def remember_digest(self, digest: bytes) -> None:
+        """Store the digest, which was computed elsewhere."""
+        self.__dict__["digest"] = digest
+
+    def remember_checked(self, chain_id: bytes) -> None:
+        """Note that all operations are valid by themselves, as was found out elsewhere."""
+        self.__dict__[CHECKED_FOR] = chain_id
 
     def signed(self, chain_id: bytes, keys: Iterable[PrivateKey]) -> Transaction:
         """The transaction with the signatures of these keys added."""

@@ -99,14 +99,31 @@ class CommitView(View):
         return None if raw is None else self._derive(derive, index.table, raw)
 
     def _derive(self, derive: Callable[[E], T], table: Table[E], raw: bytes) -> T:
-        known = self._derivations.setdefault(derive, {})
+        known = self._known(derive)
         if raw in known:
             value: T = known[raw]
             return value
+        value = known[raw] = derive(self._form(table).decode(raw))
+        return value
+
+    def _known(self, derive: Callable[[Any], T]) -> dict[bytes, T]:
+        """What a function has returned, with room for one more value."""
+        known = self._derivations.setdefault(derive, {})
         if len(known) >= MOST_DERIVED:
             for oldest in list(islice(known, DROPPED)):
                 del known[oldest]
-        value = known[raw] = derive(self._form(table).decode(raw))
+        return known
+
+    def derived_from_bytes(self, derive: Callable[[bytes], T], index: Index[E], *key: Any) -> T | None:  # noqa: ANN401
+        wanted = searched_key(index, key)
+        own_id = None if wanted is None else self._id_under(index, wanted)
+        raw = None if own_id is None else self._record(index.table, own_id)
+        if raw is None:
+            return None
+        known = self._known(derive)
+        if raw in known:
+            return known[raw]
+        value = known[raw] = self._form(index.table).derived(derive, raw)
         return value
 
     def derived_all(self, derive: Callable[[E], T], index: Index[E], keys: Sequence[int]) -> list[T | None]:

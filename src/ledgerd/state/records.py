@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import struct
-from typing import Generic
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from ledgerd.codec import CodecError
 from ledgerd.state.errors import unreadable
 from ledgerd.state.tables import E, Ranks, Table
+
+T = TypeVar("T")
 
 Row = tuple[int, int, bytes | None]
 """The number of a table, the id of an object, and its record; no record when the object was removed."""
@@ -29,6 +32,13 @@ class RecordForm(Generic[E]):
     def decode(self, raw: bytes) -> E:
         try:
             return self._table.codec.decode(raw[self.start :] if self.start else raw)
+        except CodecError as error:
+            raise unreadable(f"an object of {self._table.title} cannot be read: {error}") from error
+
+    def derived(self, derive: Callable[[bytes], T], raw: bytes) -> T:
+        """What a function makes of the object's own bytes."""
+        try:
+            return derive(raw[self.start :] if self.start else raw)
         except CodecError as error:
             raise unreadable(f"an object of {self._table.title} cannot be read: {error}") from error
 

@@ -77,6 +77,11 @@ class View(ABC):
         entity = self.lookup(index, *key)
         return None if entity is None else derive(entity)
 
+    def derived_from_bytes(self, derive: Callable[[bytes], T], index: Index[E], *key: Any) -> T | None:  # noqa: ANN401
+        """The same of a function of the object's bytes."""
+        entity = self.lookup(index, *key)
+        return None if entity is None else derive(index.table.codec.encode(entity))
+
     def derived_all(self, derive: Callable[[E], T], index: Index[E], keys: Sequence[int]) -> list[T | None]:
         """The same for many objects at once, each by a key that is one number."""
         return [self.derived(derive, index, key) for key in keys]

@@ -69,7 +69,7 @@ def test_what_a_template_leaves_out_could_be_switched_on(name: str, tmp_path: Pa
     text = (FOLDER / name).read_text(encoding="utf-8")
     switched_on = "\n".join(
         line.removeprefix("# ")
-        if OPTION.match(line) and not re.search("private-key =|guard-val|blacklist", line)
+        if OPTION.match(line) and not re.search("private-key =|guard-val|blacklist|validator-signer", line)
         else line
         for line in text.splitlines()
     )

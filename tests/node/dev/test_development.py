@@ -28,10 +28,24 @@ def dev(folder: Path, *words: str) -> NodeProcess:
     return NodeProcess("dev", "--data-dir", str(folder), "--http=127.0.0.1:0", "--ws=127.0.0.1:0", *words)
 
 
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[NodeProcess]:
-    with dev(tmp_path / "chain", "--block-time=0") as node:
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("dev") / "chain"
+
+
+@pytest.fixture(scope="module")
+def one_node(chain: Path) -> Iterator[NodeProcess]:
+    """One process for all tests of this file that do not need another one."""
+    with dev(chain, "--block-time=0") as node:
         yield node
+
+
+@pytest.fixture
+def node(one_node: NodeProcess) -> Iterator[NodeProcess]:
+    """The node; each test finds the state with which it began, by what `ledgerd dev` has for that."""
+    began = one_node.call("dev_api", "snapshot")
+    yield one_node
+    assert one_node.call("dev_api", "revert", began["snapshot"])["head_block_number"] == began["head_block_number"]
 
 
 def send(node: NodeProcess, memo: str, lifetime: int = 600) -> Any:
@@ -93,14 +107,15 @@ def test_blocks_are_made_when_asked_for(node: NodeProcess) -> None:
     assert node.head == before + 7
 
 
-def test_the_clock_can_be_moved_by_a_month(node: NodeProcess) -> None:
-    before = node.call("dev_api", "mine_blocks", 1)["time"]
+def test_the_clock_can_be_moved_by_a_month(tmp_path: Path) -> None:
+    with dev(tmp_path / "chain", "--block-time=0") as node:
+        before = node.call("dev_api", "mine_blocks", 1)["time"]
 
-    after = node.call("dev_api", "move_time", 30 * 86_400)["time"]
+        after = node.call("dev_api", "move_time", 30 * 86_400)["time"]
 
-    assert 30 * 86_400 - 3 <= after - before <= 30 * 86_400 + 60
-    assert not node.call("database_api", "get_dynamic_global_properties")["emergency_consensus_active"]
-    assert send(node, "much later") == {}
+        assert 30 * 86_400 - 3 <= after - before <= 30 * 86_400 + 60
+        assert not node.call("database_api", "get_dynamic_global_properties")["emergency_consensus_active"]
+        assert send(node, "much later") == {}
 
 
 def test_a_snapshot_can_be_gone_back_to_again_and_again(node: NodeProcess) -> None:
@@ -116,7 +131,7 @@ def test_a_snapshot_can_be_gone_back_to_again_and_again(node: NodeProcess) -> No
         assert node.call("database_api", "get_block", kept["head_block_number"] + 1) is None
         assert node.call("operation_history", "get_ops_in_block", kept["head_block_number"] + 1, False) == []
 
-    assert "there is no snapshot 9" in node.call("dev_api", "revert", 9)["message"]
+    assert "there is no snapshot 99" in node.call("dev_api", "revert", 99)["message"]
 
 
 def test_a_chain_is_gone_on_with_and_can_begin_anew(tmp_path: Path) -> None:
@@ -131,9 +146,9 @@ def test_a_chain_is_gone_on_with_and_can_begin_anew(tmp_path: Path) -> None:
         assert node.head == 21
 
 
-def test_a_chain_that_runs_is_not_taken_away(tmp_path: Path, node: NodeProcess) -> None:
+def test_a_chain_that_runs_is_not_taken_away(chain: Path, node: NodeProcess) -> None:
     head = node.head
-    with dev(tmp_path / "chain", "--fresh") as second:
+    with dev(chain, "--fresh") as second:
         assert second.wait() == 1
 
     assert "is in use by another node" in second.log

@@ -56,7 +56,7 @@ async def production_part(
         "shared-file-size": "64M",
         "plugin": "validator",
         "validator": f'"{VIZ}"',
-        "private-key": VIZ_KEY.wif,
+        **({} if "validator_signer" in more else {"private-key": VIZ_KEY.wif}),
         **{name.replace("_", "-"): value for name, value in more.items()},
     }
     configuration = read_configuration({name: [value] for name, value in words.items()}, folder)
@@ -126,5 +126,23 @@ def test_key_files_are_read_again_while_the_node_runs(tmp_path: Path, blocks: li
             await production.read_keys_again()
             assert set(production.producer.settings.keys) == {VIZ_KEY.public, second.public}
             assert told() == texts(second)
+
+    asyncio.run(scene())
+
+
+def test_a_signer_that_is_away_is_a_warning_and_the_node_goes_on(tmp_path: Path, blocks: list[Block]) -> None:
+    async def scene() -> None:
+        place = f"unix:{tmp_path}/signer"
+        async with producing(tmp_path / "node", blocks[-1].timestamp, validator_signer=place) as (part, supervisor):
+            told = asyncio.Event()
+            supervisor.health.changed.append(lambda _: told.set())
+            if not supervisor.health.warnings:
+                await told.wait()
+            (warning,) = supervisor.health.warnings
+            assert warning == f"the signer at {place} signs nothing: it is away: No such file or directory"
+            for block in blocks:
+                await part.run(lambda block=block: part.chain.push_block(block).or_raise())  # type: ignore[misc]
+            assert supervisor.health.down == {}
+            assert supervisor.failure is None
 
     asyncio.run(scene())

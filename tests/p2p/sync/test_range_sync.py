@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.shared.actions import RecoverKeys
+from ledgerd.p2p.shared.actions import Precompute
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.sync.range_sync import ANSWER_SECONDS, IMPATIENT_SECONDS, linked_run
 from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply, GapFillRequest, GetBlockRange
@@ -255,13 +255,13 @@ def test_bytes_of_batches_that_wait_are_bounded(
 
 
 def test_a_batch_waits_until_its_keys_are_recovered(talk: Talk, supply: Supply) -> None:
-    talk.network.core.recovers_keys_ahead = True
+    talk.network.core.precomputes = True
     peer = supply.meet()
     talk.network.received(talk.now, peer, supply.reply(FIRST).frame)
-    (batch,) = (action.batch for action in talk.network.actions() if isinstance(action, RecoverKeys))
+    (batch,) = (action.batch for action in talk.network.actions() if isinstance(action, Precompute))
     talk.run_actions()
     assert talk.chain.head_number == HEIGHT
-    talk.network.keys_recovered(talk.now, batch)
+    talk.network.precomputed(talk.now, batch)
     talk.run_actions()
     assert talk.chain.head_number == FIRST[1]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
+from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.skip import BELOW_CHECKPOINT, SkipFlags
+from ledgerd.chain.ledger.skip import BELOW_CHECKPOINT, Skip, SkipFlags
 from ledgerd.chain.steps.applying import apply_block
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
@@ -36,6 +37,10 @@ class Trunk:
         """Events that are not committed yet, in order."""
         self.pops = 0
         """How many blocks were taken off since the start."""
+        self.assumption: Assumption | None = None
+        """The block up to which signatures of transactions are not checked, while the chain does not have it yet."""
+        self.is_assumption_refuted = False
+        """Whether a block came that is valid in the place of the assumed one."""
         self.checkpoints = checkpoints
         self._last_checkpoint = max(checkpoints, default=0)
 
@@ -63,7 +68,7 @@ class Trunk:
         skip = self._skipped_by_checkpoint(block, skip)
         irreversible_before = self.irreversible
         with self.store.begin() as session:
-            apply_block(self.ledger, block, skip)
+            self._apply(block, skip)
             self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
             session.push()
         now = self.ledger.globals
@@ -75,6 +80,18 @@ class Trunk:
         if irreversible > irreversible_before:
             self.store.irreversible(irreversible)
             self.happened.append(IrreversibleAdvanced(irreversible))
+
+    def _apply(self, block: Block, skip: SkipFlags) -> None:
+        assumption = self.assumption
+        if assumption is None or block.number > assumption.number:
+            apply_block(self.ledger, block, skip)
+            return
+        apply_block(self.ledger, block, skip | Skip.TRANSACTION_SIGNATURES)
+        try:
+            assumption.require_own(block)
+        except AssumedBlockDiffers:
+            self.is_assumption_refuted = True
+            raise
 
     def can_pop(self) -> bool:
         """Whether the head block can be undone."""

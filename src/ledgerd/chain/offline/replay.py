@@ -19,6 +19,17 @@ BYTES_A_COMMIT = 4 * 1024 * 1024
 """Full blocks are committed earlier, so that a batch stays small in memory too."""
 
 
+Numbered = Iterator[tuple[int, bytes]]
+Reader = Callable[[Numbered], Iterator[tuple[int, Block]]]
+"""Decodes the packed blocks of a log; it may read ahead."""
+
+
+def decoded(packed: Numbered) -> Iterator[tuple[int, Block]]:
+    """Decode each block when its turn comes."""
+    for number, each in packed:
+        yield number, codec_of(Block).decode(each)
+
+
 class BlockSource(Protocol):
     """A block log that is only read."""
 
@@ -35,6 +46,7 @@ def replay(
     skip: SkipFlags = Skip.NOTHING,
     progress: Callable[[int], None] = lambda _height: None,
     goes_on: Callable[[], bool] = lambda: True,
+    read: Reader = decoded,
 ) -> int:
     """Apply the blocks of a log that the chain does not have yet, for as long as `goes_on`; returns how many.
 
@@ -44,14 +56,16 @@ def replay(
     last = source.head_number if to is None else min(to, source.head_number)
     first = chain.head_number + 1
     count, size = 0, 0
-    for number, packed in source.scan(first, last):
-        if not goes_on():
-            break
+    blocks = read(source.scan(first, last))
+    while goes_on():
         try:
-            violation = chain.push_block(codec_of(Block).decode(packed), skip, commit=False).violation
+            number, block = next(blocks, (0, None))
         except DecodeError as problem:
             chain.commit()
-            raise OperatorError(f"block {number} of the log cannot be applied: {problem}") from problem
+            raise OperatorError(f"block {first + count} of the log cannot be applied: {problem}") from problem
+        if block is None:
+            break
+        violation = chain.push_block(block, skip, commit=False).violation
         if violation is not None:
             chain.commit()
             raise OperatorError(f"block {number} of the log cannot be applied: {violation}") from violation
@@ -59,7 +73,7 @@ def replay(
             chain.commit()
             raise OperatorError(f"block {number} of the log does not continue block {chain.head_number} of this chain")
         count += 1
-        size += len(packed)
+        size += len(block.packed)
         if count % BLOCKS_A_COMMIT == 0 or size >= BYTES_A_COMMIT:
             chain.commit()
             size = 0

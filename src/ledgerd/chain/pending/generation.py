@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
@@ -18,15 +18,17 @@ from ledgerd.protocol.block import (
     RunningVersion,
     merkle_root,
     sign_block,
+    signed_block,
 )
 from ledgerd.protocol.constants import BLOCK_GENERATION_POSTPONED_TX_LIMIT, BLOCK_SIZE, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalUpdate
+from ledgerd.protocol.signatures import SIGNATURE_SIZE, Signature
 from ledgerd.protocol.versions import HardforkVersionVote
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PrivateKey
+    from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.names import AccountName
     from ledgerd.protocol.transaction import Transaction
     from ledgerd.state.objects.validators import Validator
@@ -43,21 +45,45 @@ PROPOSALS_SHARE = 4
 are carried out when it is made, and again when it is approved or ends.
 """
 
+NO_SIGNATURE = Signature(bytes(SIGNATURE_SIZE))
+"""As long as one, to measure a block before it is signed."""
+
 EMPTY_BLOCK_SIZE = 115
 """A header without anything, and room for the count of transactions."""
+
+
+class BlockDraft(NamedTuple):
+    """The block of a slot before it is signed."""
+
+    header: BlockHeader
+    transactions: tuple[Transaction, ...]
+    key: PublicKey
+    """Whose signature the chain asks for."""
+
+    def with_signature(self, signature: Signature) -> Block:
+        """The signed block."""
+        return signed_block(self.header, self.transactions, signature)
 
 
 def generate_block(
     ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING
 ) -> Block:
     """Make and sign the block of a slot. It still has to be pushed, as any other."""
+    draft = draft_block(ledger, pending, when, name, key.public, skip)
+    return sign_block(draft.header, draft.transactions, key)
+
+
+def draft_block(
+    ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PublicKey, skip: SkipFlags = Skip.NOTHING
+) -> BlockDraft:
+    """Make the block of a slot, to be signed with a key."""
     slot = slot_at(ledger, when)
     require(slot > 0, "slot_num > 0: ")
     require(scheduled_validator(ledger, slot) == name, "scheduled_validator == validator_owner: ")
     validator = pending.find_validator(name) or ledger.validator(name)
     if not skip & Skip.VALIDATOR_SIGNATURE:
         require(
-            validator.signing_key == key.public,
+            validator.signing_key == key,
             "validator_obj.signing_key == block_signing_private_key.get_public_key(): ",
         )
     ledger.account(name)
@@ -69,10 +95,11 @@ def generate_block(
         merkle_root([transaction.merkle_digest for transaction in transactions]),
         _extensions(ledger, validator),
     )
-    block = sign_block(header, transactions, key)
+    draft = BlockDraft(header, transactions, key)
     if not skip & Skip.BLOCK_SIZE:
-        require(len(block.packed) <= BLOCK_SIZE, "fc::raw::pack_size(pending_block) <= CHAIN_BLOCK_SIZE: ")
-    return block
+        size = len(draft.with_signature(NO_SIGNATURE).packed)
+        require(size <= BLOCK_SIZE, "fc::raw::pack_size(pending_block) <= CHAIN_BLOCK_SIZE: ")
+    return draft
 
 
 def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: SkipFlags) -> tuple[Transaction, ...]:

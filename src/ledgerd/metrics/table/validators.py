@@ -57,6 +57,14 @@ WATCHED_KEY = gauge(
     "ledgerd_watched_signing_key", "1 while a validator of `validator-monitor` has a signing key, else 0.", VALIDATOR
 )
 
+CAUSE = MetricLabel("cause", ("signer_away", "signer_refused", "branch", "other"))
+LOST_SLOTS = counter(
+    "ledgerd_validator_lost_slots_total",
+    "Slots of this node's own validators that the head has passed without a block, by what this node did last for "
+    "them: its signer was away (`signer_away`) or refused (`signer_refused`), its block is on a `branch`, or `other`.",
+    CAUSE,
+)
+
 VALIDATOR_FAMILIES = (
     VALIDATOR_BLOCKS,
     VALIDATOR_MISSED,
@@ -67,4 +75,5 @@ VALIDATOR_FAMILIES = (
     WATCHED_PENALTY,
     WATCHED_REWARD,
     WATCHED_KEY,
+    LOST_SLOTS,
 )

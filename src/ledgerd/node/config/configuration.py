@@ -109,6 +109,7 @@ def read_configuration(
             reading.problems.clear()
     if faults:
         raise ConfigurationError(faults)
+    _require_one_holder(records)
     _tell_others(records)
     return Configuration(
         **records,
@@ -129,6 +130,13 @@ def _open_to_others(file: Path) -> Iterator[str]:
     secret = text.replace(PUBLISHED_COMMITTEE_KEY, "")
     if mode & (stat.S_IRWXG | stat.S_IRWXO) and holds_key(secret):
         yield f"{file} holds a private key, and others than its owner may open it: chmod 600 {file}"
+
+
+def _require_one_holder(records: dict[str, Any]) -> None:
+    """With a signer the node holds no signing key, not even that of the guard."""
+    if records["validator"].is_signed_elsewhere and records["validator_guard"].watched:
+        problem = "validator-signer and validator-guard-validator: the guard needs the signing key, which is at the "
+        raise ConfigurationError([f"{problem}signer: remove one of the two"])
 
 
 def _tell_others(records: dict[str, Any]) -> None:

@@ -109,6 +109,7 @@ WITNESS = Template(
         "validator": "Put the name of your validator here, and remove the `#` before it.",
         "private-key": "Put here the private key whose public key your validator has declared as its signing key. It "
         "is not the active key of the account. Whoever has it can sign blocks in your name.",
+        "validator-signer": "It keeps the key off this machine: docs/signer.md tells how to set it up.",
         "validator-guard-validator": "The third key is the active key of the account: leave this out if that one "
         "should not be on this machine.",
         "required-participation": "It keeps you from making blocks alone, on a fork that nobody else follows.",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.ledger.assumption import Assumption
 from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choose_after
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.state_import import import_state, set_used
+from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.snapshot.directory import newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.terms import Terms
@@ -35,6 +38,12 @@ def space_of(configuration: Configuration) -> Space:
     options = configuration.chain
     sizes = (options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
     return Space(*sizes, folder=options.shared_file_dir)
+
+
+def assumption_in(configuration: Configuration) -> Assumption | None:
+    """The block of `assume-valid`."""
+    assumed = configuration.chain.assume_valid
+    return None if assumed is None else Assumption(assumed.number, assumed.block_id)
 
 
 def files_of(configuration: Configuration) -> StateFiles:
@@ -70,6 +79,7 @@ class Opening:
                 {"folder": self._files.logs},
             )
             self._files.remove_all()
+        self._follow_verified()
         found = self._found()
         choice = choose(self._asked, found)
         try:
@@ -78,6 +88,11 @@ class Opening:
             return self._opened(choice)
         except UNUSABLE as problem:
             return self._rebuilt(problem, found)
+
+    def _follow_verified(self) -> None:
+        """A state that cannot be read is rebuilt below."""
+        with suppress(*UNUSABLE):
+            VerifiedCopy(self._files).follow(assumption_in(self._configuration))
 
     def _rebuilt(self, problem: StorageError, found: Found) -> Chain:
         """Rebuild an unusable state from a snapshot, or from the log if the snapshot is unusable too."""

@@ -40,5 +40,6 @@ def patient_of(configuration: Configuration) -> Patient:
         key_files=validator.key_files,
         validators=tuple(name for name in names if name != EMERGENCY_VALIDATOR),
         signing_keys=frozenset(validator.keys),
+        signer=validator.signer if names and validator.is_signed_elsewhere else None,
         process=holder_of(data_dir),
     )

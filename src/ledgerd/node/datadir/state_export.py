@@ -25,6 +25,11 @@ class ExportResult(NamedTuple):
 
 def write_snapshot(chain: Chain, path: Path, now: int, *, with_metadata: bool = False) -> ExportResult:
     """Write the state to a file, replacing an existing one; on the chain's thread."""
+    if chain.assumption is not None:
+        raise OperatorError(
+            f"the state is provisional until the chain has block {chain.assumption.number} (assume-valid): "
+            "no snapshot is written of it"
+        )
     head = chain.block_at(chain.head_number)
     pending = {transaction.id for transaction in chain.waiting}
     partial = path.with_name(path.name + ".part")

@@ -27,6 +27,9 @@ LOCKS = "lock.mdb"
 NEW = "new"
 """The folder in which a new state is built before it replaces the present one."""
 
+BESIDE = (NEW, "replaced", "verified", "verified.part")
+"""The folders beside a state that mean nothing without it."""
+
 REPLACED = "replaced"
 """The folder of the replaced state, until its latest blocks are applied again."""
 
@@ -108,7 +111,7 @@ class StateFiles:
     def remove_all(self) -> None:
         """Delete the state, the logs and all that is derived from them."""
         self.remove()
-        for folder in (NEW, REPLACED):
+        for folder in BESIDE:
             shutil.rmtree(self.folder / folder, ignore_errors=True)
         for kind in LOGS:
             for suffix in ("", ".tmp", ".bak"):

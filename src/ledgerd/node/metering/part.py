@@ -17,6 +17,7 @@ from ledgerd.metrics.meters.peers import PeerMeter
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.table import process, requests, storage
 from ledgerd.node.metering.chain_meter import ChainMeter
+from ledgerd.node.metering.lost_slots import LostSlots
 from ledgerd.node.metering.peer_gauges import PeerGauges
 from ledgerd.node.metering.storage_gauges import KeptPlace, StorageGauges
 from ledgerd.node.metering.watched_gauges import WatchedGauges
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
     from ledgerd.node.parts.peers import PeersPart
+    from ledgerd.node.parts.production import ProductionPart
     from ledgerd.node.parts.records import HistoryPart
     from ledgerd.node.parts.validators.monitor import MonitorPart
     from ledgerd.node.parts.webserver import WebserverPart
@@ -87,6 +89,8 @@ class MetricsPart(Part):
                 storage.SNAPSHOTS: KeptPlace(configuration.snapshot.directory),
             },
         )
+        self._lost = LostSlots(cells)
+        self._production: ProductionPart | None = None
         self._watched = WatchedGauges(self.chain_meter.places)
         self.chain_meter.watched = configuration.validator_monitor.names
         self._monitor: MonitorPart | None = None
@@ -98,8 +102,16 @@ class MetricsPart(Part):
         self._sockets: list[socket.socket] = []
         self._server: Workers | None = None
 
-    def look_at(self, peers: PeersPart, history: HistoryPart, webserver: WebserverPart, monitor: MonitorPart) -> None:
+    def look_at(
+        self,
+        peers: PeersPart,
+        history: HistoryPart,
+        webserver: WebserverPart,
+        monitor: MonitorPart,
+        production: ProductionPart,
+    ) -> None:
         """The parts that are looked at besides the chain; call it before the start."""
+        self._production = production
         self._peers, self._history, self._webserver, self._monitor = peers, history, webserver, monitor
         peers.meter = self.peer_meter
 
@@ -151,6 +163,9 @@ class MetricsPart(Part):
         self.chain_meter.sample()
         if self._monitor is not None:
             self._watched.sample(self._monitor.view())
+        producer = None if self._production is None else self._production.producer
+        if producer is not None:
+            self._lost.sample(producer.streaks.lost)
         driver = None if self._peers is None else self._peers.driver
         if driver is not None:
             self._peer_gauges.sample(driver)

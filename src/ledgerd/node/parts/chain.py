@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
 from ledgerd.chain.chain import Chain
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import MAINNET
 from ledgerd.node.datadir.followers import follow_for_plugins
-from ledgerd.node.datadir.opening import Opening, files_of
+from ledgerd.node.datadir.opening import Opening, assumption_in, files_of
 from ledgerd.node.datadir.origin import StateOrigin
+from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.unknown_hardforks import HardforkWarning
@@ -42,6 +44,8 @@ class ChainPart(Part):
         self._chain: Chain | None = None
         self.network = network
         self.files = files_of(configuration)
+        self.verified = VerifiedCopy(self.files)
+        """The last verified point, while the state is provisional."""
         self.folder = self.files.logs
         """The folder of the block logs, the history and `block_info`."""
         self.origin = StateOrigin.STANDING
@@ -100,6 +104,10 @@ class ChainPart(Part):
         """Run a job on the chain's thread."""
         return await self._thread.run(job, rank)
 
+    def submit(self, job: Callable[[], T]) -> Future[T]:
+        """Have a job run on the chain's thread, without waiting for its end."""
+        return self._thread.submit(job)
+
     async def on_chain(self, job: Callable[[], T]) -> T:
         """Run a job on the chain's thread ahead of all others: for production."""
         return await self._thread.run(job, Rank.PRODUCTION)
@@ -139,6 +147,9 @@ class ChainPart(Part):
 
     def _open(self) -> Chain:
         options = self._configuration.chain
+        assumption = assumption_in(self._configuration)
+        if assumption is not None:
+            self.verified.keep(assumption.number)
         chain = Chain.open(
             self._configuration.invocation.data_dir,
             self.network,
@@ -148,6 +159,8 @@ class ChainPart(Part):
             space=self.files.space,
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
+        if assumption is not None:
+            chain.assume_valid(assumption)
         follow_for_plugins(chain, self._configuration)
         chain.try_in_pieces(self._go_on_trying)
         return chain

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.datadir.verified_copy import take_banned
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.node.workers.key_recovery import KeyRecoveryPool, spare_processors
+from ledgerd.node.workers.precompute_pool import PrecomputePool, spare_processors
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.report import peer_report
+from ledgerd.p2p.shared.bans import BAN_SECONDS
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.sync.survey import NetworkSight
@@ -57,7 +59,7 @@ class PeersPart(Part):
         self._time = time
         self._driver: Driver | None = None
         self.meter: PeerMeter | None = None
-        self._key_recovery: KeyRecoveryPool | None = None
+        self._precompute: PrecomputePool | None = None
 
     # -- as a part of the node
 
@@ -74,12 +76,12 @@ class PeersPart(Part):
         access = ChainPeers(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
-            self._key_recovery = KeyRecoveryPool(
-                self._chain.network.chain_id, processes, self.work, log_format=self._log_format
-            )
+            self._precompute = PrecomputePool(self._chain.network, processes, self.work, log_format=self._log_format)
         state.core.meter = self.meter
-        recover = self._key_recovery.recover if self._key_recovery is not None else None
-        driver = Driver(state, self._now, recover, self._time.sleep)
+        precompute = self._precompute.precompute if self._precompute is not None else None
+        for address in take_banned(self._chain.files.folder):
+            state.core.bans.ban(address, self._now(), BAN_SECONDS)
+        driver = Driver(state, self._now, precompute, self._time.sleep)
         endpoint = self._settings.endpoint
         await driver.start(endpoint)
         if endpoint is not None and driver.port:
@@ -105,9 +107,9 @@ class PeersPart(Part):
         driver, self._driver = self._driver, None
         if driver is not None:
             await self._chain.run_coroutine(driver.stop())
-        key_recovery, self._key_recovery = self._key_recovery, None
-        if key_recovery is not None:
-            await self._chain.run_coroutine(key_recovery.stop())
+        precompute, self._precompute = self._precompute, None
+        if precompute is not None:
+            await self._chain.run_coroutine(precompute.stop())
 
     def _now(self) -> float:
         return self._time.wall() / MICRO
@@ -187,6 +189,11 @@ class PeersPart(Part):
     def is_confirmed(self) -> bool | None:
         """Whether they have shown that it is, or that it is not; nothing before."""
         return None if self._driver is None else self._driver.network.intake.survey.is_confirmed
+
+    @property
+    def banned(self) -> tuple[str, ...]:
+        """The addresses that are banned now."""
+        return () if self._driver is None else self._driver.network.core.bans.banned(self._now())
 
     def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
         """Send a client's transaction to the peers."""

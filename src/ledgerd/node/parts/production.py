@@ -18,6 +18,7 @@ from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.peers import Nobody, Peers
 from ledgerd.producer.settings import LOADED_KEYS
+from ledgerd.producer.signer_link import SignerLink
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending
@@ -59,6 +60,9 @@ class ProductionPart(Part):
         """Why nothing is signed, by who said so."""
         self._doppelganger: Doppelganger | None = None
         self._settings = configuration.validator
+        access = configuration.validator.signer
+        place = access.place
+        self._signer = None if place is None else SignerLink(place, access.files, self._tell_of_signer)
 
     def _offset(self) -> int:
         return 0 if self._ntp is None else self._ntp.offset
@@ -86,7 +90,13 @@ class ProductionPart(Part):
             self._tell_keys()
         producer = self.producer
         if producer is not None and producer.settings.names:
-            self.work.keep("production", lambda _: run(producer, self._chain.on_chain, self.clock, self._time.sleep))
+            signer = self._signer
+            if signer is not None:
+                self.work.keep("signer", signer.run, Ending.COMES_BACK)
+            sign = None if signer is None else signer.sign
+            self.work.keep(
+                "production", lambda _: run(producer, self._chain.on_chain, self.clock, self._time.sleep, sign)
+            )
 
     def _begin(self, chain: Chain) -> None:
         signed = LastSigned(self._configuration.invocation.data_dir, chain.network.chain_id)
@@ -135,6 +145,9 @@ class ProductionPart(Part):
         if state.stopped:
             self.work.set_down("signing", state.stopped)
         self.work.warn("doppelganger", state.watching)
+
+    def _tell_of_signer(self, problem: str) -> None:
+        self.work.warn("signer", problem)
 
     def hold(self, name: str, reason: str) -> None:
         """Sign nothing from now on; from any thread, also before the start."""

@@ -124,7 +124,7 @@ class SnapshotsPart(Part):
             self._triggers.wants_fresh = True
         now = self._time.wall() // MICRO
         number = self._triggers.applied(event.block.number, event.block.timestamp, now, partial(self._own_slot, now))
-        if number is not None and self._loop is not None:
+        if number is not None and self._loop is not None and chain.assumption is None:
             self._loop.call_soon_threadsafe(self._begin, number)
 
     def _own_slot(self, now: int) -> int | None:

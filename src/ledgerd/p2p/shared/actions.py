@@ -30,10 +30,10 @@ class Close(NamedTuple):
     reason: str
 
 
-class RecoverKeys(NamedTuple):
-    """Recover the keys that signed these blocks, in other processes; `keys_recovered` is called afterwards."""
+class Precompute(NamedTuple):
+    """Compute ahead, in other processes, what the bytes of these blocks decide; `precomputed` is called afterwards."""
 
     batch: Batch
 
 
-Action = Send | Dial | Close | RecoverKeys
+Action = Send | Dial | Close | Precompute

@@ -21,7 +21,7 @@ PUSHED_BYTES, PUSHED_BYTES_A_SECOND = 1 << 20, 16 << 10
 class Allowance:
     """The rate limits of one address."""
 
-    __slots__ = ("pushed", "service", "signatures", "spent", "standing", "unproven", "useful")
+    __slots__ = ("handicap", "pushed", "service", "signatures", "spent", "standing", "unproven", "useful")
 
     def __init__(self, now: float) -> None:
         self.service = TokenBucket(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
@@ -36,6 +36,8 @@ class Allowance:
         """Its recently accepted transactions, less some for each refused one."""
         self.spent = 0.0
         """Seconds spent on its messages, without useful ones, by which `p2p.turns` orders the addresses."""
+        self.handicap = 0.0
+        """Added to that, for whoever is to come after others who have cost more."""
         self.useful = 0
         """Its blocks that were applied and its transactions that were accepted."""
 

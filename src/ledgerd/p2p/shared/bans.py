@@ -57,6 +57,10 @@ class Bans:
             return False
         return True
 
+    def banned(self, now: float) -> tuple[str, ...]:
+        """The addresses that are banned."""
+        return tuple(address for address, until in self._until.items() if now < until)
+
     def forgive_all(self) -> None:
         """Lift all bans, when no peer is left."""
         self._scores.clear()

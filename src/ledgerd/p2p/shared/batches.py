@@ -29,8 +29,8 @@ class Batch:
         self.count = len(blocks)
         self.size = sum(len(block.packed) for block in blocks)
         self.is_last = is_last
-        self.are_keys_recovered = True
-        """Whether the recovery of the keys that signed its blocks has ended, or was not begun."""
+        self.is_precomputed = True
+        """Whether what can be computed ahead of its blocks is there, or was not asked for."""
         self.applied = 0
         self.forked = 0
         self.is_linked = False

@@ -90,6 +90,18 @@ class ChainAccess(Standing, Protocol):
     def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         """The blocks of the best chain from one number to another, packed, each with its number; gaps are left out."""
 
+    @property
+    def is_provisional(self) -> bool:
+        """Whether no blocks are to be served, since signatures of transactions in them were not checked."""
+
+    @property
+    def is_assumption_refuted(self) -> bool:
+        """Whether a valid block came in the place of the one that is assumed to be valid."""
+
+    @property
+    def signers_above(self) -> int:
+        """The number of the block up to which signatures of transactions are not checked; mostly 0."""
+
     def is_known(self, block_id: BlockId) -> bool:
         """Whether a block is on the best branch or a candidate."""
 
@@ -217,6 +229,22 @@ class ChainPeers:
                 yield number, kept
             if log_.decoded > enough:
                 return
+
+    @property
+    def is_provisional(self) -> bool:
+        """Until the chain has the assumed block."""
+        return self._chain.assumption is not None
+
+    @property
+    def is_assumption_refuted(self) -> bool:
+        """The state then has to go back to the last verified point."""
+        return self._chain.is_assumption_refuted
+
+    @property
+    def signers_above(self) -> int:
+        """The assumed block, while the chain does not have it."""
+        assumption = self._chain.assumption
+        return 0 if assumption is None else assumption.number
 
     def is_known(self, block_id: BlockId) -> bool:
         """On the trunk, or in the fork database, unlinked ones included."""

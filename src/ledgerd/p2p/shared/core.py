@@ -56,8 +56,8 @@ class Core:
         """Counts messages and blocks, where the node has metrics."""
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
-        self.recovers_keys_ahead = False
-        """Whether the driver carries out `RecoverKeys`: other processes recover the keys of waiting blocks."""
+        self.precomputes = False
+        """Whether the driver carries out `Precompute`: other processes compute ahead of waiting blocks."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []

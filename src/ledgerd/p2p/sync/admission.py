@@ -56,6 +56,8 @@ class Admission:
         outcome = core.chain.accept_block(block, core.now, is_syncing=is_syncing)
         if core.meter is not None:
             core.meter.block(COUNTED_AS[outcome])
+        if outcome is Acceptance.REJECTED and core.chain.is_assumption_refuted and peer is not None:
+            core.ban(peer, f"block {block.number} is not the one that is assumed to be valid")
         if outcome is Acceptance.ACCEPTED:
             core.heard_block()
             if peer is not None:

@@ -275,9 +275,13 @@ class Intake:
         number = reply.blocks[0].number
         return number in self.survey.numbers_of(peer) and number not in self.gaps.numbers
 
-    def keys_recovered(self, batch: Batch) -> None:
-        """The recovery of the keys that signed a batch has ended."""
-        batch.are_keys_recovered = True
+    def waits_for(self, batch: Batch) -> bool:
+        """Whether a batch is the next to be applied, and nothing else is being applied."""
+        return not self.is_busy and self.ranges.is_next(batch)
+
+    def precomputed(self, batch: Batch) -> None:
+        """What can be computed ahead of a batch is there, or will not come."""
+        batch.is_precomputed = True
         self._next_ready()
 
     def enqueue(self, batch: Batch) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 
-from ledgerd.p2p.shared.actions import RecoverKeys
+from ledgerd.p2p.shared.actions import Precompute
 from ledgerd.p2p.shared.batches import Batch, Origin
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
@@ -68,6 +68,10 @@ class RangeSync:
     def has_more(self) -> bool:
         """Whether the next batch has arrived."""
         return bool(self._ranges.ready) and min(self._ranges.ready) <= self._next_turn
+
+    def is_next(self, batch: Batch) -> bool:
+        """Whether a batch is the next to be applied."""
+        return self.has_more and self._ranges.ready[min(self._ranges.ready)] is batch
 
     def stop(self) -> None:
         """Stop requesting, and drop all batches but the next one."""
@@ -239,9 +243,9 @@ class RangeSync:
             ranges.hole(first, last)
             return
         ranges.ready[first] = batch
-        if self._core.recovers_keys_ahead:
-            batch.are_keys_recovered = False
-            self._core.ask(RecoverKeys(batch))
+        if self._core.precomputes:
+            batch.is_precomputed = False
+            self._core.ask(Precompute(batch))
 
     def _pass(self, peer: Peer, start: int, end: int) -> None:
         """Make a range a hole: other peers are asked for it."""
@@ -261,7 +265,7 @@ class RangeSync:
         """The next batch, if it has arrived."""
         ready = self._ranges.ready
         first = min(ready, default=None)
-        if first is None or first > self._next_turn or not ready[first].are_keys_recovered:
+        if first is None or first > self._next_turn or not ready[first].is_precomputed:
             return None
         self._applying = batch = ready.pop(first)
         self._turn = batch.last + 1

@@ -1,6 +1,7 @@
 """Serving blocks, limited by the size of a frame and the rate limits of a peer (spec 04, sections 10 and 13).
 
-A request for blocks that this node does not have gets an empty answer.
+A request for blocks that this node does not have gets an empty answer, and so does every request while the state is
+provisional (`assume-valid`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LOOKUP_COST = 64
 def serve_probe(core: Core, peer: Peer, request: RangeRequest) -> None:
     """The range of blocks that this node has, if it has the named one (5102)."""
     chain = core.chain
-    if chain.read(request.block_num) is not None:
+    if not chain.is_provisional and chain.read(request.block_num) is not None:
         core.send(peer, RangeReply(chain.earliest, chain.latest, has_blocks=True))
     else:
         core.send(peer, RangeReply(0, 0, has_blocks=False))
@@ -49,7 +50,7 @@ def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
     last = min(request.end_block_num, latest, first + MOST_IN_RANGE - 1)
     blocks: list[bytes] = []
     size, end, is_full = 5, last, False
-    if peer.allowance.service.take(LOOKUP_COST, core.now):
+    if not chain.is_provisional and peer.allowance.service.take(LOOKUP_COST, core.now):
         for number, packed in chain.read_run(first, last):
             if blocks and size + len(pack_varint(len(blocks))) + len(packed) > RANGE_BYTES:
                 end, is_full = number, True
@@ -71,7 +72,8 @@ def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
 def serve_block(core: Core, peer: Peer, request: GetBlock) -> None:
     """One block, or that it is not available (5106)."""
     number, latest = request.block_num, core.chain.latest
-    packed = core.chain.read(number) if peer.allowance.service.take(LOOKUP_COST, core.now) else None
+    may_serve = not core.chain.is_provisional and peer.allowance.service.take(LOOKUP_COST, core.now)
+    packed = core.chain.read(number) if may_serve else None
     if packed is None or len(packed) + 5 > MAX_PAYLOAD:
         core.send(peer, NotAvailable(number))
     else:
@@ -89,7 +91,7 @@ def serve_gap(core: Core, peer: Peer, request: GapFillRequest) -> None:
         return
     blocks: list[bytes] = []
     size = 0
-    if peer.allowance.service.take(LOOKUP_COST * len(numbers), core.now):
+    if not chain.is_provisional and peer.allowance.service.take(LOOKUP_COST * len(numbers), core.now):
         for number in dict.fromkeys(numbers):
             packed = chain.read(number) if chain.earliest <= number else None
             if packed is None:

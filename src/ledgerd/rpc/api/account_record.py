@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 
 from ledgerd.codec import array_of, record_kind
 from ledgerd.codec.json_text import quote
+from ledgerd.codec.kinds import Reading
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt16, UInt32, UInt64
+from ledgerd.codec.pieces import Pieces, pieces_of
 from ledgerd.codec.records import RecordKind
 from ledgerd.protocol.amounts import Shares, Tokens
 from ledgerd.protocol.authority import Authority
@@ -22,6 +24,7 @@ from ledgerd.rpc.api.kinds import Printed
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import (
     ACCOUNT_BY_NAME,
+    ACCOUNTS,
     AUTHORITY_BY_ACCOUNT,
     METADATA_BY_ACCOUNT,
     Account,
@@ -29,7 +32,7 @@ from ledgerd.state.objects.accounts import (
     AccountMetadata,
 )
 from ledgerd.state.objects.arrays import PROXY_DEPTH
-from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS
+from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS, Validator, voted_validator
 from ledgerd.state.tables import ObjectId
 
 if TYPE_CHECKING:
@@ -119,8 +122,6 @@ _AUTHORITY_FIELDS = {
 
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
-TextPieces = tuple[str, ...]
-
 
 def _runs(names: Callable[[str], bool]) -> list[list[str]]:
     """Runs of neighbouring fields that satisfy a condition, in the order of the record."""
@@ -131,72 +132,92 @@ def _runs(names: Callable[[str], bool]) -> list[list[str]]:
     return runs
 
 
-def _printers(runs: list[list[str]]) -> list[Callable[[Any], str]]:
-    """For each run of fields, the function that prints them from their row."""
-    fields = {field.name: field for field in record_kind(AccountRecord).fields}
-    renamed = {name: field._replace(attribute=_AUTHORITY_FIELDS.get(name, name)) for name, field in fields.items()}
-    return [RecordKind(AccountRecord, partial(list, map(renamed.__getitem__, run))).printer for run in runs]
-
-
-@cache
-def _account_printers() -> list[Callable[[Account], str]]:
-    return _printers(_runs(lambda name: name not in _FIELDS_OF_OTHERS))
-
-
-@cache
-def _authority_printers() -> list[Callable[[AccountAuthority], str]]:
-    return _printers(_runs(_AUTHORITY_FIELDS.__contains__))
-
-
 class _PrintedAccount(NamedTuple):
     """A row of an account as pieces of text, between which the texts of other rows are inserted."""
 
     id: int
     votes: int
-    pieces: TextPieces
+    head: str
+    key: str
+    relations: str
+    activity: str
+    market: str
 
 
-def _print_account(account: Account) -> _PrintedAccount:
-    pieces = tuple(printer(account)[1:-1] for printer in _account_printers())
-    return _PrintedAccount(account.id, account.validators_voted_for, pieces)
+def _printed_as_answered(row: RecordKind) -> RecordKind:
+    """The same bytes as the row, with the texts that the answer has: a snapshot prints some fields otherwise."""
+    answered = {field.attribute: field.kind for field in record_kind(AccountRecord).fields}
+    fields = [field._replace(kind=answered.get(field.attribute, field.kind)) for field in row.fields]
+    return RecordKind(row.record, lambda: fields)
 
 
-def _print_authority(authority: AccountAuthority) -> TextPieces:
-    return tuple(printer(authority)[1:-1] for printer in _authority_printers())
+@cache
+def _account_pieces() -> Pieces:
+    runs = _runs(lambda name: name not in _FIELDS_OF_OTHERS)
+    return pieces_of(
+        _printed_as_answered(record_kind(Account)),
+        ("id", "validators_voted_for"),
+        [{name: name for name in run} for run in runs],
+        usually_empty=("account_seller", "pm_leverage_collateral"),
+    )
 
 
-def _print_metadata(metadata: AccountMetadata) -> str:
-    return quote(metadata.json_metadata)
+@cache
+def _authority_pieces() -> Pieces:
+    runs = [{_AUTHORITY_FIELDS[name]: name for name in run} for run in _runs(_AUTHORITY_FIELDS.__contains__)]
+    return pieces_of(record_kind(AccountAuthority), (), runs)
+
+
+@cache
+def _metadata_pieces() -> Pieces:
+    return pieces_of(record_kind(AccountMetadata), (), [{"json_metadata": "json_metadata"}])
+
+
+def _print_account(packed: bytes) -> _PrintedAccount:
+    return _PrintedAccount(*_account_pieces()(packed, 0, Reading()))
+
+
+def _print_authority(packed: bytes) -> tuple[str, str]:
+    signers, master_update = _authority_pieces()(packed, 0, Reading())
+    return signers, master_update
+
+
+def _print_metadata(packed: bytes) -> str:
+    (text,) = _metadata_pieces()(packed, 0, Reading())
+    return str(text)
 
 
 def account_text(state: View, name: AccountName, *, with_votes: bool = True) -> str | None:
     """The text of an account record; votes are included only where the reference includes them."""
-    printed = state.derived(_print_account, ACCOUNT_BY_NAME, name)
+    printed = state.derived_from_bytes(_print_account, ACCOUNT_BY_NAME, name)
     return None if printed is None else _joined(state, name, printed, with_votes=with_votes)
 
 
 def changed_account_text(state: View, account: Account) -> str:
     """The text of an account that was changed for this answer only."""
-    return _joined(state, account.name, _print_account(account), with_votes=True)
+    return _joined(state, account.name, _print_account(ACCOUNTS.codec.encode(account)), with_votes=True)
 
 
 def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_votes: bool) -> str:
-    authority = state.derived(_print_authority, AUTHORITY_BY_ACCOUNT, name)
-    metadata = state.derived(_print_metadata, METADATA_BY_ACCOUNT, name)
+    authority = state.derived_from_bytes(_print_authority, AUTHORITY_BY_ACCOUNT, name)
+    metadata = state.derived_from_bytes(_print_metadata, METADATA_BY_ACCOUNT, name)
     if authority is None or metadata is None:
         raise UnknownKey
     # An account whose count of votes is 0 has none (see `chain.offline.invariants`).
     votes = _votes_of(state, printed.id) if with_votes and printed.votes else ""
-    head, key, relations, activity, market = printed.pieces
     signers, master_update = authority
     return (
-        f'{{{head},{signers},{key},"json_metadata":{metadata},{relations},{master_update},{activity},'
-        f'"validator_votes":[{votes}],{market}}}'
+        f"{{{printed.head},{signers},{printed.key},{metadata},{printed.relations},{master_update},{printed.activity},"
+        f'"validator_votes":[{votes}],{printed.market}}}'
     )
 
 
 def _votes_of(state: View, account: int) -> str:
     """The names of the validators that an account votes for itself, in the order of text."""
-    votes = state.scan(VALIDATOR_VOTE_BY_ACCOUNT, lower=(account,), upper=(account,))
-    names = sorted((state.get(VALIDATORS, vote.validator).owner for vote in votes), key=text_order)
-    return ",".join(map(quote, names))
+    voted = state.peek_all(VALIDATOR_VOTE_BY_ACCOUNT, voted_validator, lower=(account,), upper=(account,))
+    names = [name for name in state.derived_all(_owner_of, VALIDATORS.by_id, list(voted)) if name is not None]
+    return ",".join(map(quote, sorted(names, key=text_order)))
+
+
+def _owner_of(validator: Validator) -> AccountName:
+    return validator.owner

@@ -5,6 +5,7 @@ The reference's index of validators by work is left out: the work is never writt
 
 from __future__ import annotations
 
+import struct
 from enum import IntEnum
 from typing import Annotated, NoReturn
 
@@ -129,6 +130,15 @@ class ValidatorVote(Entity):
     validator: ObjectId = 0
     account: ObjectId = 0
     vote_created_block: UInt32 = 0
+
+
+_NUMBERS = struct.Struct("<qq")
+
+
+def voted_validator(raw: bytes) -> int:
+    """The validator, from the bytes of a vote."""
+    validator: int = _NUMBERS.unpack_from(raw)[1]
+    return validator
 
 
 class ValidatorSchedule(Entity):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import (
     CLIENT_SIGNATURES,
@@ -67,10 +69,20 @@ class Busy(OnThisThread):
 
     is_busy = True
 
-    async def run(self, job: Callable[[], object]) -> object:
-        if self.is_busy:
-            await asyncio.Event().wait()
-        return await super().run(job)
+    def submit(self, job: Callable[[], object]) -> Future[object]:
+        return Future() if self.is_busy else super().submit(job)
+
+
+class Slow(OnThisThread):
+    """A chain that keeps jobs, to run as many as it is told."""
+
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(chain)
+        self.jobs: deque[Callable[[], object]] = deque()
+
+    def submit(self, job: Callable[[], object]) -> Future[object]:
+        self.jobs.append(job)
+        return Future()
 
 
 def broadcasts_of(network: Network) -> Broadcasts:
@@ -151,6 +163,51 @@ def test_clients_are_heard_in_turns(network: Network) -> None:
         line.hear_next()
     assert len(heard) == 303
     assert [place for place, share in enumerate(heard) if share == "honest"][-1] < 7
+
+
+def test_many_of_whom_each_was_refused_are_heard_after_the_others(network: Network) -> None:
+    """A hundred addresses wait, each with a block, and none of them has cost more than the honest one."""
+    line, heard = Line(network.clock), list[str]()
+
+    def push(asked: Broadcast, _allowance: Allowance) -> None:
+        heard.append(asked.share)
+        if asked.share != "honest":
+            raise RuleViolation("nobody signed it")
+
+    def enter(share: str) -> None:
+        line.enter(Waiting(Broadcast(b"", share=share), push, share != "honest", Future()), 0)
+
+    enter("honest")
+    line.hear_next()
+    for _ in range(2):
+        for number in range(100):
+            enter(f"hostile {number}")
+    for _ in range(100):
+        line.hear_next()
+    enter("honest")
+    enter("newcomer")
+    line.hear_next()
+    line.hear_next()
+    assert sorted(heard[-2:]) == ["honest", "newcomer"]
+
+
+def test_a_broadcast_is_answered_when_it_was_heard_though_jobs_of_others_are_before_its_own(network: Network) -> None:
+    slow, honest = Slow(network.chain), payment(network, 1)
+    broadcasts = Broadcasts(cast("ChainPart", slow), StandingTime(network.chain.head_time), patience=0)
+
+    async def scene() -> None:
+        flood = [asyncio.ensure_future(broadcasts.transaction(payload(dear(network), "hostile"))) for _ in range(50)]
+        asked = asyncio.ensure_future(broadcasts.transaction(payload(honest, "honest")))
+        await asyncio.sleep(0)
+        for _ in range(2):
+            slow.jobs.popleft()()
+        await asked
+        for each in flood:
+            each.cancel()
+        await asyncio.wait(flood)
+
+    asyncio.run(scene())
+    assert list(network.chain.waiting) == [honest]
 
 
 def test_of_equals_the_one_with_a_block_is_heard_first(network: Network) -> None:

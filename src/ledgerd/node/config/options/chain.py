@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
-from ledgerd.node.config.values.json_values import CHECKPOINT, Checkpoint
+from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, AssumedBlock, Checkpoint
 from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64, uint32
 
 MICROSECONDS = 1_000_000
@@ -21,6 +21,7 @@ class ChainOptions(msgspec.Struct, frozen=True):
     inc_shared_file_size: int
     min_free_shared_file_size: int
     checkpoints: tuple[Checkpoint, ...]
+    assume_valid: AssumedBlock | None
     write_wait_micro: int
     max_write_wait_retries: int
     skip_virtual_ops: bool
@@ -70,6 +71,15 @@ CHAIN = OptionSection(
             "with fewer checks.",
             repeatable=True,
             field="checkpoints",
+        ),
+        Option(
+            "assume-valid",
+            ASSUMED_BLOCK,
+            "A block that you know to be valid with all below it: up to there the signatures of transactions are not "
+            "checked, which makes a sync faster; those of validators are. Until the chain has that block the state is "
+            "provisional: `/ready` is 503, no blocks and snapshots are made, no blocks are served. A valid block in "
+            "its place takes the node back to the state that it had before.",
+            ours=True,
         ),
         Option(
             "write-wait-micro",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.endpoints import NTP_SERVER
 from ledgerd.node.config.values.json_values import NAME
-from ledgerd.node.config.values.key_values import PRIVATE_KEY, read_private_key
-from ledgerd.node.config.values.kind import WrongValue
+from ledgerd.node.config.values.key_values import PRIVATE_KEY
+from ledgerd.node.config.values.signer_value import SIGNER_PLACE
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
-from ledgerd.producer.settings import NtpSettings, ProducerSettings, keyring
+from ledgerd.producer.key_files import KeyFileFault, read_key_file
+from ledgerd.producer.settings import NtpSettings, ProducerSettings, SignerAccess, keyring
 
 if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey
@@ -25,31 +27,22 @@ ALL_PARTICIPATE = 10_000
 """Participation is counted in hundredths of a percent."""
 
 KEY_FILE = "private-key-file"
+SIGNER = "validator-signer"
 
 
 def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
-    """A key from each line, comments and empty lines left out.
+    """The keys of a file; that others may open it is remarked.
 
     Raises:
         WrongTogether: It cannot be read, or a line is no key.
     """
     try:
-        mode = path.stat().st_mode
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise WrongTogether(KEY_FILE, f"{path} cannot be read: {reason}") from None
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        found = read_key_file(path)
+    except KeyFileFault as fault:
+        raise WrongTogether(KEY_FILE, str(fault)) from None
+    if found.is_open_to_others:
         remark(f"{path} holds private keys, and others than its owner may open it: chmod 600 {path}")
-    keys = []
-    for number, line in enumerate(lines, start=1):
-        text = line.partition("#")[0].strip()
-        if text:
-            try:
-                keys.append(read_private_key(text))
-            except WrongValue as problem:
-                raise WrongTogether(KEY_FILE, f"{path}: line {number} {problem}") from None
-    return keys
+    return [*found.keys]
 
 
 def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
@@ -65,7 +58,26 @@ def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
     values["names"] = tuple(sorted(names))
 
 
+def _with_signer(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
+    """The record with the files of its signer where they are; a signer holds every key in place of the node."""
+    signer = record.signer
+    given = {name: getattr(signer, name) for name in ("certificate", "certificate_key", "authority")}
+    if signer.place is None:
+        if any(given.values()):
+            raise WrongTogether(SIGNER, "the certificates are for a signer, and none is named")
+        return record
+    if record.keys:
+        raise WrongTogether(SIGNER, "a validator has its key at the signer or here, not both: remove every private key")
+    if signer.place.endpoint is not None and None in given.values():
+        raise WrongTogether(SIGNER, f"tls:// needs {SIGNER}-certificate, {SIGNER}-certificate-key, {SIGNER}-authority")
+    files = {name: surroundings.data_dir / path for name, path in given.items() if path is not None}
+    return replace(record, signer=replace(signer, **files))
+
+
 def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
+    record = _with_signer(record, surroundings)
+    if record.checks_doppelganger and record.is_signed_elsewhere:
+        surroundings.remark("doppelganger-check does nothing with a signer, which several nodes may use")
     if record.checks_doppelganger and record.allows_stale:
         surroundings.remark("doppelganger-check does nothing where enable-stale-production is on")
     if 0 < record.required_participation < ALL_PARTICIPATE // 100:
@@ -120,6 +132,38 @@ VALIDATOR = OptionSection(
             ours=True,
             example="signing.key",
             field="key_files",
+        ),
+        Option(
+            SIGNER,
+            SIGNER_PLACE,
+            "A signer that holds the signing keys in place of this node (ledgerd signer): its Unix socket, or its "
+            "address where both sides show a certificate. No private key may stand here then.",
+            ours=True,
+            field="signer.place",
+        ),
+        Option(
+            f"{SIGNER}-certificate",
+            PATH,
+            "The certificate that this node shows to a signer at tls://, relative to the data directory.",
+            ours=True,
+            example="node.pem",
+            field="signer.certificate",
+        ),
+        Option(
+            f"{SIGNER}-certificate-key",
+            PATH,
+            "The key of that certificate, which signs no block. Only its owner should be able to read it.",
+            ours=True,
+            example="node.key",
+            field="signer.certificate_key",
+        ),
+        Option(
+            f"{SIGNER}-authority",
+            PATH,
+            "The certificate that the signer must show, or that of the authority which has signed it.",
+            ours=True,
+            example="signer.pem",
+            field="signer.authority",
         ),
         Option(
             "emergency-private-key",
@@ -202,7 +246,7 @@ VALIDATOR = OptionSection(
             field="is_verbose",
         ),
     ),
-    within={"ntp": NtpSettings},
+    within={"ntp": NtpSettings, "signer": SignerAccess},
     join=_join,
     complete=_complete,
 )

@@ -26,6 +26,13 @@ class Checkpoint(NamedTuple):
     block_id: BlockId
 
 
+class AssumedBlock(NamedTuple):
+    """A block that is assumed to be valid."""
+
+    number: int
+    block_id: BlockId
+
+
 class AccountRange(NamedTuple):
     """The accounts between two names, both of them included."""
 
@@ -94,6 +101,24 @@ def _show_checkpoint(value: Checkpoint) -> str:
     return f'[{value.number},"{value.block_id.hex()}"]'
 
 
+def _read_assumed(text: str) -> AssumedBlock:
+    from ledgerd.protocol.identifiers import BlockId, block_number_of  # noqa: PLC0415 - loaded when there is one
+
+    number, colon, block_id = text.partition(":")
+    if not colon or not number.isdecimal():
+        raise WrongValue("has no block number before a colon")
+    if not _BLOCK_ID.fullmatch(block_id):
+        raise WrongValue("has no block id, of 40 hex digits, behind the colon")
+    assumed = AssumedBlock(number_of(number, 32), BlockId(bytes.fromhex(block_id)))
+    if block_number_of(assumed.block_id) != assumed.number:
+        raise WrongValue("has an id that begins with another block number")
+    return assumed
+
+
+def _show_assumed(value: AssumedBlock) -> str:
+    return f"{value.number}:{value.block_id.hex()}"
+
+
 def _read_range(text: str) -> AccountRange:
     first, last = _strings(text, 2)
     return AccountRange(first, last)
@@ -123,6 +148,9 @@ CHECKPOINT = OptionKind(
     '[1,"' + "00000001" + "ab" * 16 + '"]',
     _read_checkpoint,
     _show_checkpoint,
+)
+ASSUMED_BLOCK = OptionKind(
+    "NUMBER:ID", "a block number, a colon and a block id", "1:00000001" + "ab" * 16, _read_assumed, _show_assumed
 )
 ACCOUNT_RANGE = OptionKind('["FROM","TO"]', "two names as JSON", '["alice","alice"]', _read_range, _show_range)
 GUARDED = OptionKind(

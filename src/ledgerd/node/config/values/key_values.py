@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
+from ledgerd.producer.key_files import KeyFileFault, read_key
 
 if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey
@@ -12,13 +13,10 @@ if TYPE_CHECKING:
 
 def read_private_key(text: str) -> PrivateKey:
     """The key of a WIF text, with or without quotes round it."""
-    from ledgerd.protocol.errors import RuleViolation  # noqa: PLC0415
-    from ledgerd.protocol.keys import PrivateKey  # noqa: PLC0415 - keys are loaded when there is one to read
-
     try:
-        return PrivateKey.from_wif(text.strip('"'))
-    except RuleViolation:
-        raise WrongValue("is not a private key in WIF") from None
+        return read_key(text)
+    except KeyFileFault as problem:
+        raise WrongValue(str(problem)) from None
 
 
 def show_private_key(key: PrivateKey) -> str:

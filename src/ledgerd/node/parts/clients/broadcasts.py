@@ -53,6 +53,11 @@ LOCKED = "Unable to acquire WRITE lock"
 MOST_WAITING, MOST_WAITING_BYTES = 1_000, 16 << 20
 """Broadcasts that wait for the chain; with more, the last one of whoever has most there is refused."""
 
+REFUSED_SECONDS = 1.0
+"""Whoever had its latest broadcast refused is heard after others who have cost so much more. Without that, one of each
+hostile address would be heard before any honest one.
+"""
+
 Push = Callable[[Broadcast, Allowance], None]
 
 
@@ -159,7 +164,10 @@ class Line:
         try:
             one.push(one.asked, allowance)
             allowance.useful += 1
+            allowance.handicap = 0.0
         except Exception as error:  # noqa: BLE001 - who waits for it gets it
+            if not isinstance(error, Shed):
+                allowance.handicap = REFUSED_SECONDS
             self._heard(one, began)
             one.done.set_exception(error)
             # The error holds this frame: if the frame held the error, the broadcast would stay in memory with both.
@@ -214,13 +222,14 @@ class Broadcasts:
     async def _in_time(self, asked: Broadcast, push: Push, *, is_block: bool) -> None:
         """Refuse what waits longer for the chain than the options allow; what has begun runs to its end.
 
-        Each one that comes has another one heard: whose turn it is, which need not be its own.
+        Each one that comes has another one heard: whose turn it is, which need not be its own. So it does not wait for
+        the job that it submits: in a flood its own turn comes long before the jobs of all who came earlier have run.
         """
         waiting = Waiting(asked, push, is_block, Future())
         self.line.enter(waiting, self._now)
         try:
             async with asyncio.timeout(self._patience or None):
-                await self._chain.run(self.line.hear_next)
+                self._chain.submit(self.line.hear_next)
                 await asyncio.wrap_future(waiting.done)
         except TimeoutError:
             raise PlainError(LOCKED) from None

@@ -33,7 +33,7 @@ class AgentRecord(msgspec.Struct, frozen=True):
 
 @DATABASE_API.method(args=exactly(1), examples=[["alice"]])
 def get_agent_permissions(view: ApiView, account: AccountName) -> tuple[AgentRecord, ...]:
-    """The agents of an account in the order of their names, expired ones too. The form is unproven."""
+    """The agents of an account in the order of their names, expired ones too. How rows are printed is unproven."""
     now = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).time
     return tuple(_record(each, now) for each in agents_of(view.state, account))
 

@@ -47,7 +47,10 @@ class FormerKey(msgspec.Struct, frozen=True):
 
 @DATABASE_API.method(args=exactly(3), examples=[["alice", 0, 10]])
 def get_key_history(view: ApiView, account: AccountName, start: UInt64, limit: UInt32) -> tuple[FormerKey, ...]:
-    """Former keys of an account from an id on; the next page starts at the last id + 1. The form is unproven."""
+    """Former keys of an account from an id on; the next page starts at the last id + 1.
+
+    How rows are printed is unproven.
+    """
     _require_limit(limit)
     first = 0 if start >= FIRST_NEGATIVE else start
     by_role = (
@@ -58,7 +61,7 @@ def get_key_history(view: ApiView, account: AccountName, start: UInt64, limit: U
 
 @DATABASE_API.method(args=exactly(2), examples=[["VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T", 10]])
 def get_key_history_by_key(view: ApiView, key: PublicKey, limit: UInt32) -> tuple[FormerKey, ...]:
-    """Where a key was once a member of an authority, the oldest first. The form is unproven."""
+    """Where a key was once a member of an authority, the oldest first. How rows are printed is unproven."""
     _require_limit(limit)
     return _records(islice(view.state.scan(KEY_HISTORY_BY_KEY, lower=(key,), upper=(key,)), limit))
 

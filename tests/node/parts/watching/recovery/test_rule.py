@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ledgerd.node.parts.watching.recovery.rule import (
     CONFIRM_SECONDS,
+    MOST_CUT_OFF,
     MOST_INCIDENTS,
     Incident,
     Permissions,
@@ -157,6 +158,7 @@ def test_what_the_operator_forbids_is_not_done_and_is_named() -> None:
 def test_a_restart_does_not_take_a_step_again() -> None:
     run = Run()
     run.see(BEHIND, CONFIRM_SECONDS + 65)
+    run.rule.ended()
     again = Run(incidents=run.incidents)
     assert again.rule.incident is not None
     assert again.see(BEHIND, 3_600) == [FETCH]
@@ -207,3 +209,33 @@ def test_whatever_is_seen_no_step_is_taken_twice_or_too_soon(seen: list[tuple[Ne
         assert incident.steps == [step.value for step in RecoveryStep][: len(incident.steps)]
     assert len([each for each in run.incidents if each.steps]) <= MOST_INCIDENTS
     assert all(when - 100.0 >= CONFIRM_SECONDS for when, _ in run.taken)
+
+
+def test_a_step_that_the_end_of_the_node_cuts_off_begins_again_a_few_times() -> None:
+    run = Run()
+    assert run.see(BEHIND, CONFIRM_SECONDS) == [FORGET]
+    for _ in range(MOST_CUT_OFF):
+        run = Run(incidents=run.incidents)
+        assert run.see(BEHIND) == [FORGET]
+        assert run.said[0] == "wedged: forget the branches: cut off by the end of the node, begins again"
+
+    run = Run(incidents=run.incidents)
+    assert run.see(BEHIND, 30) == []
+    assert run.see(BEHIND, 60) == [GO_BACK]
+
+
+def test_a_step_that_is_over_is_not_repeated_after_a_restart() -> None:
+    run = Run()
+    run.see(BEHIND, CONFIRM_SECONDS)
+    run.rule.ended()
+
+    run = Run(incidents=run.incidents)
+    assert run.see(BEHIND, 60) == [GO_BACK]
+
+
+def test_a_step_that_has_replaced_the_state_is_over() -> None:
+    incidents = [Incident(1_800_000_000, 1_000, ["forget the branches", "fetch a snapshot"], unfinished=True)]
+    run = Run(incidents=incidents)
+
+    assert run.see(WELL._replace(head=1_300)) == []
+    assert (incidents[0].is_over, incidents[0].unfinished, incidents[0].cut_off) == (True, False, 0)

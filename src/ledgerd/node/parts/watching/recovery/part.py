@@ -89,10 +89,14 @@ class RecoveryPart(Part):
                 await self._chain.run(self._go_back)
             case RecoveryStep.FETCH:
                 problem = await replace_state(self._configuration, self._chain, self._peers, self._time.sleep)
-                if problem:
-                    _write((rule.has_failed(problem),))
-                else:
+                if not problem:  # the step is over when the next start has the new state
                     self._newer_state.set()
+                    return
+                _write((rule.has_failed(problem),))
+            case None:
+                return
+        rule.ended()
+        await in_thread(write_incidents, self._chain.folder, rule.incidents)
 
     def _steady(self) -> float:
         return self._time.monotonic() / MICRO

@@ -31,6 +31,9 @@ class RecoveryStep(Enum):
     FETCH = "fetch a snapshot"
 
 
+MOST_CUT_OFF = 3
+"""Steps of an incident that begin again because the node ended in the middle of them."""
+
 PATIENCE = {RecoveryStep.FORGET: 60.0, RecoveryStep.GO_BACK: 60.0, RecoveryStep.FETCH: 3600.0}
 """Seconds without progress that a step has before the next one."""
 
@@ -43,6 +46,10 @@ class Incident(msgspec.Struct):
     head: int
     steps: list[str]
     is_over: bool = False
+    unfinished: bool = False
+    """Whether the last step has begun and not ended: if the node ends meanwhile, it is cut off."""
+    cut_off: int = 0
+    """How many steps were."""
 
 
 class Permissions(NamedTuple):
@@ -82,6 +89,7 @@ class WedgeRule:
         self._claimed_at: float | None = None
         """When claims were told of last, or are to count from."""
         self._is_given_up = False
+        self._is_first = True
         self._lines: list[SaidLine] = []
 
     @property
@@ -93,6 +101,9 @@ class WedgeRule:
     def look(self, now: float, wall: int, sight: NetworkSight) -> Verdict:
         """Take a look: steady seconds, seconds since 1970, and what is seen."""
         self._lines = []
+        if self._is_first:
+            self._is_first = False
+            self._take_up(now, sight)
         self._note_progress(now, sight)
         is_behind = sight.is_ahead_known
         self._say_claims(now, sight, is_behind=is_behind)
@@ -148,6 +159,23 @@ class WedgeRule:
             f"{CONFIRM_SECONDS:.0f} s. Validators of this node sign nothing meanwhile",
         )
 
+    def _take_up(self, now: float, sight: NetworkSight) -> None:
+        """A step that the end of the node has cut off begins again, a few times, unless it has replaced the state."""
+        incident = self.incident
+        if incident is None or not incident.unfinished:
+            return
+        incident.unfinished = False
+        if sight.head > incident.head or incident.cut_off >= MOST_CUT_OFF:
+            return
+        incident.cut_off += 1
+        self._acted = now - max(PATIENCE.values())
+        self._say(logging.WARNING, f"wedged: {incident.steps.pop()}: cut off by the end of the node, begins again")
+
+    def ended(self) -> None:
+        """The last step is over, well or not."""
+        if self.incident is not None:
+            self.incident.unfinished = False
+
     def _close(self, sight: NetworkSight) -> None:
         incident = self.incident
         if incident is not None and sight.is_in_step:
@@ -171,6 +199,7 @@ class WedgeRule:
             return None
         if step is not None:
             incident.steps.append(step.value)
+            incident.unfinished = True
             self._acted = now
             self._say(logging.CRITICAL, f"wedged: {step.value}")
         return step
@@ -204,6 +233,7 @@ class WedgeRule:
 
     def has_failed(self, reason: str) -> SaidLine:
         """A step could not be carried out: the next one is due at once."""
+        self.ended()
         self._acted -= max(PATIENCE.values())
         return SaidLine(logging.CRITICAL, f"wedged: {reason}")
 

@@ -1,4 +1,4 @@
-"""The process that recovers keys: what it answers is shown in `test_key_recovery`; here, how it ends."""
+"""The process that computes ahead: what it answers is shown in `test_precompute_pool`; here, how it ends."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 import socket
 import subprocess
 
-from ledgerd.node.workers.key_recovery import COMMAND
-from ledgerd.node.workers.key_recovery_worker import COUNT, MOST_AT_ONCE
+from ledgerd.node.workers.precompute_pool import COMMAND
+from ledgerd.node.workers.precompute_worker import MOST_BYTES, SIZE, introduction
+from ledgerd.protocol.parameters import TESTNET
 
 PATIENCE = 30
 
@@ -16,7 +17,7 @@ def end_of(form: str) -> str:
     """What it writes to standard error when a request breaks it."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        ours.sendall(COUNT.pack(MOST_AT_ONCE + 1))
+        ours.sendall(introduction(TESTNET) + SIZE.pack(MOST_BYTES + 1))
         ended = subprocess.run(  # noqa: S603 - our own program
             (*COMMAND, form), stdin=theirs.fileno(), stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False
         )
@@ -29,5 +30,5 @@ def test_the_error_that_ends_it_is_in_the_form_of_the_log() -> None:
     event = json.loads(line)
 
     assert (event["level"], event["room"]) == ("error", "node")
-    assert event["exception"].endswith(f"ValueError: {MOST_AT_ONCE + 1} signatures at once")
-    assert end_of("text").endswith(f"ValueError: {MOST_AT_ONCE + 1} signatures at once\n")
+    assert event["exception"].endswith(f"ValueError: {MOST_BYTES + 1} bytes of blocks at once")
+    assert end_of("text").endswith(f"ValueError: {MOST_BYTES + 1} bytes of blocks at once\n")

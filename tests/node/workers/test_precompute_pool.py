@@ -1,4 +1,4 @@
-"""Key recovery in child processes: results, restarts, hangs and failures."""
+"""Computing ahead in child processes: results, restarts, hangs and failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.node.workers.key_recovery import IDLE_SECONDS, KeyRecoveryPool, spare_processors
+from ledgerd.node.workers.precompute_pool import IDLE_SECONDS, PrecomputePool, spare_processors
 from ledgerd.protocol import block
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import TESTNET
@@ -30,15 +30,15 @@ def recorded(count: int = 40) -> list[Block]:
 
 
 def run(
-    main: Callable[[KeyRecoveryPool], Awaitable[None]], clock: Clock | None = None, idle_seconds: float = IDLE_SECONDS
+    main: Callable[[PrecomputePool], Awaitable[None]], clock: Clock | None = None, idle_seconds: float = IDLE_SECONDS
 ) -> None:
     async def body() -> None:
-        recovery = KeyRecoveryPool(TESTNET.chain_id, 2, Work("p2p", clock=clock or Clock()), idle_seconds)
+        pool = PrecomputePool(TESTNET, 2, Work("p2p", clock=clock or Clock()), idle_seconds)
         try:
-            await asyncio.wait_for(asyncio.ensure_future(main(recovery)), PATIENCE)
+            await asyncio.wait_for(asyncio.ensure_future(main(pool)), PATIENCE)
         finally:
-            await recovery.stop()
-        assert recovery.processes == []
+            await pool.stop()
+        assert pool.processes == []
 
     asyncio.run(body())
 
@@ -54,21 +54,21 @@ def test_blocks_come_back_with_their_signers(monkeypatch: pytest.MonkeyPatch) ->
     expected = [each.signee for each in recorded()]
     monkeypatch.setattr(block, "recover", None)
 
-    async def main(recovery: KeyRecoveryPool) -> None:
+    async def main(pool: PrecomputePool) -> None:
         first, second = recorded(), recorded()
-        await asyncio.gather(recovery.recover(first), recovery.recover(second), recovery.recover(()))
+        await asyncio.gather(pool.precompute(first), pool.precompute(second), pool.precompute(()))
         assert [each.signee for each in first] == [each.signee for each in second] == expected
-        assert len(recovery.processes) == 2
+        assert len(pool.processes) == 2
 
     run(main)
 
 
 def test_signatures_are_spread_over_the_processes() -> None:
-    async def main(recovery: KeyRecoveryPool) -> None:
-        await recovery.recover(recorded())
-        before = [worker.answers for worker in recovery.workers]
-        await recovery.recover(recorded())
-        assert [worker.answers for worker in recovery.workers] == [count + 1 for count in before]
+    async def main(pool: PrecomputePool) -> None:
+        await pool.precompute(recorded())
+        before = [worker.answers for worker in pool.workers]
+        await pool.precompute(recorded())
+        assert [worker.answers for worker in pool.workers] == [count + 1 for count in before]
 
     run(main)
 
@@ -76,19 +76,19 @@ def test_signatures_are_spread_over_the_processes() -> None:
 def test_processes_that_die_come_back_after_a_pause_that_grows(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecoveryPool) -> None:
+    async def main(pool: PrecomputePool) -> None:
         for pause in (1, 2, 4, 8):
-            await recovery.recover(recorded())
-            killed = recovery.processes
+            await pool.precompute(recorded())
+            killed = pool.processes
             assert len(killed) == 2
             for process in killed:
                 os.kill(process, signal.SIGKILL)
             blocks = recorded()
-            await recovery.recover(blocks)
+            await pool.precompute(blocks)
             assert blocks[0].signee == recorded()[0].signee  # the chain does it itself
             clock.now += pause - 0.1
-            await recovery.recover(recorded())
-            assert recovery.processes == []
+            await pool.precompute(recorded())
+            assert pool.processes == []
             clock.now += 0.1
 
     run(main, clock)
@@ -99,15 +99,15 @@ def test_processes_that_die_come_back_after_a_pause_that_grows(caplog: pytest.Lo
 def test_processes_that_cannot_be_started_come_back_when_there_is_room() -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecoveryPool) -> None:
+    async def main(pool: PrecomputePool) -> None:
         with no_descriptor_left():
-            await recovery.recover(recorded())
-        assert recovery.processes == []
-        await recovery.recover(recorded())
-        assert recovery.processes == []
+            await pool.precompute(recorded())
+        assert pool.processes == []
+        await pool.precompute(recorded())
+        assert pool.processes == []
         clock.now += 1
-        await recovery.recover(recorded())
-        assert len(recovery.processes) == 2
+        await pool.precompute(recorded())
+        assert len(pool.processes) == 2
 
     run(main, clock)
 
@@ -115,13 +115,13 @@ def test_processes_that_cannot_be_started_come_back_when_there_is_room() -> None
 def test_processes_that_cannot_be_started_ten_times_end_the_node() -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecoveryPool) -> None:
+    async def main(pool: PrecomputePool) -> None:
         with no_descriptor_left():
             for _ in range(MOST_FAILURES - 1):
-                await recovery.recover(recorded())
+                await pool.precompute(recorded())
                 clock.now += 60
             with pytest.raises(PartFailed, match="p2p: key recovery failed to start 10 times in 10 minutes: Too many"):
-                await recovery.recover(recorded())
+                await pool.precompute(recorded())
 
     run(main, clock)
 
@@ -129,17 +129,17 @@ def test_processes_that_cannot_be_started_ten_times_end_the_node() -> None:
 def test_one_loss_counts_once_however_many_waited() -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecoveryPool) -> None:
-        await recovery.recover(recorded())
-        first = recovery.processes
-        waiting = [asyncio.ensure_future(recovery.recover(recorded())) for _ in range(6)]
+    async def main(pool: PrecomputePool) -> None:
+        await pool.precompute(recorded())
+        first = pool.processes
+        waiting = [asyncio.ensure_future(pool.precompute(recorded())) for _ in range(6)]
         for process in first:
             os.kill(process, signal.SIGKILL)
         await asyncio.gather(*waiting)
         clock.now += 1
-        await recovery.recover(recorded())
-        assert len(recovery.processes) == 2
-        assert not set(first) & set(recovery.processes)
+        await pool.precompute(recorded())
+        assert len(pool.processes) == 2
+        assert not set(first) & set(pool.processes)
 
     run(main, clock)
 
@@ -147,31 +147,31 @@ def test_one_loss_counts_once_however_many_waited() -> None:
 def test_a_process_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
 
-    async def main(recovery: KeyRecoveryPool) -> None:
-        await recovery.recover(recorded())
-        monkeypatch.setattr("ledgerd.node.workers.key_recovery.SILENT_SECONDS", 0.2)
-        stopped = recovery.processes
+    async def main(pool: PrecomputePool) -> None:
+        await pool.precompute(recorded())
+        monkeypatch.setattr("ledgerd.node.workers.precompute_pool.SILENT_SECONDS", 0.2)
+        stopped = pool.processes
         assert len(stopped) == 2
         for process in stopped:
             os.kill(process, signal.SIGSTOP)
-        await recovery.recover(recorded())
+        await pool.precompute(recorded())
         clock.now += 1
-        await recovery.recover(recorded())
-        assert not set(stopped) & set(recovery.processes)
+        await pool.precompute(recorded())
+        assert not set(stopped) & set(pool.processes)
 
     run(main, clock)
 
 
 def test_processes_end_when_there_is_nothing_to_do_and_come_back() -> None:
-    async def main(recovery: KeyRecoveryPool) -> None:
-        await recovery.recover(recorded())
-        before = recovery.processes
+    async def main(pool: PrecomputePool) -> None:
+        await pool.precompute(recorded())
+        before = pool.processes
         assert len(before) == 2
         for process in before:
             with suppress(ChildProcessError):  # it has ended already, and nobody asks for it any more
                 await asyncio.to_thread(os.waitid, os.P_PID, process, os.WEXITED | os.WNOWAIT)
-        await recovery.recover(recorded())
-        assert len(recovery.processes) == 2
-        assert not set(before) & set(recovery.processes)
+        await pool.precompute(recorded())
+        assert len(pool.processes) == 2
+        assert not set(before) & set(pool.processes)
 
     run(main, idle_seconds=0.05)

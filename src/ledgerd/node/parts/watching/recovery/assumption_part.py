@@ -1,0 +1,103 @@
+"""While the state is provisional (`assume-valid`): nothing is signed, and the node is not ready.
+
+When a valid block comes in the place of the assumed one, the node goes back to the last verified point, without the
+peer that sent it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.threads import in_thread
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.chain.forks.outcome import Outcome
+    from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.peers import PeersPart
+    from ledgerd.node.parts.production import ProductionPart
+    from ledgerd.protocol.block import Block
+    from ledgerd.supervision.work import Working
+
+log = logging.getLogger(__name__)
+
+HOLD = "assume-valid"
+
+
+class AssumptionPart(Part):
+    """Holds the node back until the chain has the assumed block."""
+
+    def __init__(
+        self, chain: ChainPart, peers: PeersPart, production: ProductionPart, newer_state: asyncio.Event
+    ) -> None:
+        super().__init__("state", is_needed=True)
+        self._chain = chain
+        self._peers = peers
+        self._production = production
+        self._newer_state = newer_state
+        self._changed = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def start(self) -> None:
+        """Hold the node back where its state is provisional."""
+        self._loop = asyncio.get_running_loop()
+        await self._chain.attach(self._follow)
+        assumption = await self._chain.run(lambda: self._chain.chain.assumption)
+        if assumption is None:
+            return
+        reason = f"the state is provisional until the chain has block {assumption.number}, which is assumed to be valid"
+        self._production.hold(HOLD, reason)
+        self.work.set_down(HOLD, reason)
+        log.warning("%(reason)s: signatures of transactions up to it are not checked", {"reason": reason})
+        self.work.keep(HOLD, self._wait)
+
+    async def stop(self) -> None:
+        """Wait no longer; the next start does."""
+        await self.work.stop()
+
+    def _follow(self, chain: Chain) -> None:
+        """On the thread of the chain."""
+        if chain.assumption is None:
+            return
+
+        is_told = False
+
+        def see(_block: Block, _outcome: Outcome) -> None:
+            nonlocal is_told
+            if not is_told and (chain.assumption is None or chain.is_assumption_refuted) and self._loop is not None:
+                is_told = True
+                self._loop.call_soon_threadsafe(self._changed.set)
+
+        chain.look_on(see)
+
+    async def _wait(self, working: Working) -> None:
+        working()
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            is_over, is_refuted, banned = await self._chain.run(self._look)
+            if is_refuted:
+                log.critical(
+                    "a valid block came in the place of the one that is assumed to be valid: the node goes back to "
+                    "the last verified block"
+                )
+                await in_thread(self._chain.verified.begin_going_back, banned)
+                self._newer_state.set()
+                await asyncio.Event().wait()
+            if is_over:
+                break
+        await in_thread(self._chain.verified.forget)
+        log.info("the chain has the block that is assumed to be valid: the state is not provisional any more")
+        self._production.release(HOLD)
+        self.work.set_up(HOLD)
+        await asyncio.Event().wait()
+
+    def _look(self) -> tuple[bool, bool, tuple[str, ...]]:
+        """Whether the state is verified, whether the assumption is refuted, and whom to ask no more."""
+        chain = self._chain.chain
+        if chain.assumption is None:
+            chain.commit()
+        return chain.assumption is None, chain.is_assumption_refuted, self._peers.banned

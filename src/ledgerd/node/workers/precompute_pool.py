@@ -1,0 +1,234 @@
+"""What the bytes of blocks decide (keys that signed, ids, merkle roots) is computed ahead in child processes, on free
+processors (design decision 6).
+
+Processes and not threads: to recover a key takes 50 microseconds, and a thread waits longer than that for the
+interpreter lock. They start when there is something to do, end when idle for a while, and restart after a pause when
+lost. What was not computed here is computed on the chain's thread by the rule that needs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections import deque
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
+from ledgerd.protocol.precomputed import take_precomputed
+from ledgerd.supervision.processes import NOTHING as NO_OUTPUT
+from ledgerd.supervision.processes import Child, module_command
+from ledgerd.supervision.tasks import Tasks, all_of
+from ledgerd.supervision.work import Work
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.options.application import LogFormat
+    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.parameters import ChainParameters
+
+COMMAND = module_command("ledgerd.node.workers.precompute_worker")
+
+MOST_PROCESSES = 2
+SILENT_SECONDS = 20.0
+"""A process that has answered nothing for so long hangs."""
+IDLE_SECONDS = 30.0
+ENDING_SECONDS = 2.0
+
+
+def spare_processors() -> int:
+    """How many processes can compute ahead without taking the chain's own processor."""
+    if sys.platform == "win32":  # a process there does not take a socket for its standard input
+        return 0
+    count = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(MOST_PROCESSES, count - 1)
+
+
+def start_process(log_format: LogFormat) -> tuple[Child, socket.socket]:
+    """Start a process; and our end of its socket.
+
+    Raises:
+        OSError: There is no descriptor or no memory left for it.
+    """
+    ours, theirs = socket.socketpair()
+    with theirs, ExitStack() as failing:
+        failing.callback(ours.close)
+        process = Child.start((*COMMAND, log_format), stdin=theirs.fileno(), stdout=NO_OUTPUT)
+        failing.pop_all()
+    return process, ours
+
+
+class ProcessLost(Exception):
+    """A process that computes ahead has ended, or hangs."""
+
+
+class PrecomputeProcess(asyncio.Protocol):
+    """One process. Requests are sent at once, and answers come in the same order."""
+
+    def __init__(self, process: Child, network: ChainParameters) -> None:
+        self.process = process
+        self.answers = 0
+        self.waiting = 0
+        """Bytes of blocks without an answer yet."""
+        self._network = network
+        self._asked: deque[tuple[int, asyncio.Future[bytes | None]]] = deque()
+        self._buffer = bytearray()
+        self._transport: asyncio.Transport | None = None
+
+    @classmethod
+    async def start(cls, network: ChainParameters, log_format: LogFormat) -> PrecomputeProcess:
+        """Start the process. It answers the first request as soon as its modules are loaded."""
+        process, plug = start_process(log_format)
+        plug.setblocking(False)
+        _, worker = await asyncio.get_running_loop().create_connection(lambda: cls(process, network), sock=plug)
+        return worker
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport, and say which network it is."""
+        if isinstance(transport, asyncio.Transport):
+            self._transport = transport
+            transport.write(introduction(self._network))
+
+    def data_received(self, data: bytes) -> None:
+        """Give each request its results, once all of them are here."""
+        buffer = self._buffer
+        buffer += data
+        while self._asked and len(buffer) >= SIZE.size:
+            end = SIZE.size + SIZE.unpack_from(buffer)[0]
+            if len(buffer) < end:
+                return
+            size, future = self._asked.popleft()
+            self.waiting -= size
+            self.answers += 1
+            if not future.done():
+                future.set_result(bytes(memoryview(buffer)[SIZE.size : end]))
+            del buffer[:end]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The process has ended: no request gets an answer any more."""
+        _ = exc
+        for _, future in self._asked:
+            if not future.done():
+                future.set_result(None)
+        self._asked.clear()
+        self.waiting = 0
+
+    async def precompute(self, packed: Sequence[bytes], signers_above: int) -> bytes:
+        """The results for packed blocks.
+
+        Raises:
+            ProcessLost: It will not answer any more.
+        """
+        if self._transport is None or self._transport.is_closing():
+            raise ProcessLost("a process that computes ahead has ended")
+        future: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+        size = sum(map(len, packed))
+        self._asked.append((size, future))
+        self.waiting += size
+        self._transport.write(request(packed, signers_above))
+        while True:
+            answers = self.answers
+            if (await asyncio.wait([future], timeout=SILENT_SECONDS))[0]:
+                results = future.result()
+                if results is None:
+                    raise ProcessLost("a process that computes ahead has ended")
+                return results
+            if answers == self.answers:
+                self.process.kill()
+                raise ProcessLost("a process that computes ahead hangs")
+
+    async def stop(self) -> None:
+        """Close its socket, which ends it; kill it if it does not end."""
+        if self._transport is not None:
+            self._transport.abort()
+        await self.process.stop(ENDING_SECONDS)
+
+
+class PrecomputePool:
+    """The processes of one node that compute ahead. Use it on one loop only."""
+
+    def __init__(
+        self,
+        network: ChainParameters,
+        processes: int,
+        work: Work,
+        idle_seconds: float = IDLE_SECONDS,
+        *,
+        log_format: LogFormat = "text",
+    ) -> None:
+        self._network = network
+        self._count = processes
+        self._idle_seconds = idle_seconds
+        self._log_format: LogFormat = log_format
+        self.workers: list[PrecomputeProcess] = []
+        """The running processes."""
+        self._starting = asyncio.Lock()
+        self._idle = Tasks(work.fail)
+        self._restarts = work.restart_schedule("key recovery")
+
+    @property
+    def processes(self) -> list[int]:
+        """Ids of the running processes."""
+        return [worker.process.pid for worker in self.workers]
+
+    async def precompute(self, blocks: Sequence[Block], signers_above: int = 0) -> None:
+        """Compute what the bytes of these blocks decide, and store it for the rules; who signed the transactions only
+        above a block.
+        """
+        if not blocks or not self._restarts.may_start:
+            return
+        workers = self.workers
+        try:
+            await self._start()
+            share = -(-len(blocks) // len(self.workers))
+            parts = [blocks[start : start + share] for start in range(0, len(blocks), share)]
+            idlest = sorted(self.workers, key=lambda worker: worker.waiting)
+            answers = await all_of(
+                worker.precompute([block.packed for block in part], signers_above)
+                for worker, part in zip(idlest, parts, strict=False)
+            )
+        except (ProcessLost, OSError) as problem:
+            if self.workers is workers:  # several callers see the loss; it counts once
+                await self._lose(problem)
+            return
+        self._restarts.working()
+        for part, results in zip(parts, answers, strict=True):
+            place = 0
+            for block in part:
+                place = take_precomputed(block, self._network.chain_id, results, place)
+        self._end_later()
+
+    async def _lose(self, problem: ProcessLost | OSError) -> None:
+        """End all processes; until the restart pause is over, the chain computes all itself."""
+        workers, self.workers = self.workers, []
+        try:
+            self._restarts.ended(problem)
+        finally:
+            await all_of(worker.stop() for worker in workers)
+
+    async def _start(self) -> None:
+        async with self._starting:
+            if not self._restarts.may_start:
+                raise ProcessLost("a process that computes ahead was lost meanwhile")
+            while len(self.workers) < self._count:
+                self.workers.append(await PrecomputeProcess.start(self._network, self._log_format))
+
+    def _end_later(self) -> None:
+        self._idle.cancel()
+        self._idle.begin(self._end_when_idle())
+
+    async def _end_when_idle(self) -> None:
+        await asyncio.sleep(self._idle_seconds)
+        if not any(worker.waiting for worker in self.workers):
+            await self._stop_workers()
+
+    async def stop(self) -> None:
+        """End all processes; the next request starts them again."""
+        await self._idle.stop()
+        await self._stop_workers()
+
+    async def _stop_workers(self) -> None:
+        workers, self.workers = self.workers, []
+        await all_of(worker.stop() for worker in workers)

@@ -1,0 +1,100 @@
+"""A process that precomputes what the bytes of blocks decide. It ends at EOF on its socket, so also when the node dies.
+
+`precompute_pool` and `log_reading` start it with one end of a socket pair as its standard input. Every message is a
+size and so many bytes: first the constants of the network, then requests: the number of a block up to which the signers
+of transactions are not wanted, and some packed blocks one after the other. An answer has their results in that order.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import BinaryIO
+
+import msgspec
+
+from ledgerd.codec import DecodeError, codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.precomputed import precompute
+
+SIZE = struct.Struct("<I")
+"""Of a message, and the number in a request."""
+MOST_BYTES = 8 << 20
+GARBAGE_THRESHOLD = 50_000
+
+
+def message(content: bytes) -> bytes:
+    """A message as it is sent."""
+    return SIZE.pack(len(content)) + content
+
+
+def introduction(network: ChainParameters) -> bytes:
+    """The first message."""
+    return message(msgspec.msgpack.encode(network))
+
+
+def request(packed: Sequence[bytes], signers_above: int = 0) -> bytes:
+    """A request, as it is sent."""
+    return message(SIZE.pack(signers_above) + b"".join(packed))
+
+
+def serve(plug: socket.socket) -> None:
+    """Answer requests until EOF."""
+    with plug, plug.makefile("rb") as requests:
+        network = msgspec.msgpack.decode(_next(requests), type=ChainParameters)
+        while asked := _next(requests):
+            plug.sendall(message(results_for(asked, network)))
+
+
+def results_for(asked: bytes, network: ChainParameters) -> bytes:
+    """The results for a request; of blocks behind one that cannot be decoded there are none."""
+    (signers_above,), place = SIZE.unpack_from(asked), SIZE.size
+    read, results = codec_of(Block).decode_from, []
+    while place < len(asked):
+        try:
+            block, place = read(asked, place)
+        except DecodeError:
+            break
+        results.append(precompute(block, network, with_signers=block.number > signers_above))
+    return b"".join(results)
+
+
+def _next(requests: BinaryIO) -> bytes:
+    """The next message; nothing at EOF."""
+    head = requests.read(SIZE.size)
+    if len(head) < SIZE.size:
+        return b""
+    (size,) = SIZE.unpack(head)
+    if size > MOST_BYTES:
+        raise ValueError(f"{size} bytes of blocks at once")
+    content = requests.read(size)
+    return content if len(content) == size else b""
+
+
+def main() -> None:
+    """Serve on standard input. The argument is the form of the log, for the error that ends the process."""
+    sys.excepthook = _log_end
+    # Ctrl-C sends SIGINT to the whole process group: the node handles it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(GARBAGE_THRESHOLD)  # blocks hold no circles
+    try:
+        serve(socket.socket(fileno=sys.stdin.fileno()))
+    except ConnectionError:
+        return
+
+
+def _log_end(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    from ledgerd.node.config.logging.setup import set_up_child_logging  # noqa: PLC0415 - megabytes, for this alone
+
+    set_up_child_logging("json" if "json" in sys.argv[1:] else "text")
+    sys.excepthook(kind, problem, trace)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Who is connected to a signer: bounds on connections, and on how often each client asks. Times are handed in."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from typing import Protocol
+
+MOST_CONNECTIONS = 32
+MOST_OF_CLIENT = 4
+"""Of one user or certificate; the oldest goes for a new one."""
+MOST_HANDSHAKES = 16
+MOST_HANDSHAKES_OF_ADDRESS = 4
+"""Connections that have not shown a certificate yet."""
+QUESTIONS_A_SECOND = 10.0
+BURST = 20.0
+"""Questions of one client; whoever asks more often is read later."""
+REMEMBERED = 256
+"""Clients whose questions are counted."""
+
+
+class Closable(Protocol):
+    """A connection."""
+
+    def close(self) -> None: ...
+
+
+class _Budget:
+    __slots__ = ("at", "left")
+
+    def __init__(self, now: float) -> None:
+        self.left, self.at = BURST, now
+
+
+class Clients:
+    """The connections, by whom they belong to."""
+
+    def __init__(self) -> None:
+        self._connections: dict[Closable, str] = {}
+        self._budgets: OrderedDict[str, _Budget] = OrderedDict()
+        self._handshakes: Counter[str] = Counter()
+
+    # -- connections
+
+    def admit(self, client: str, connection: Closable) -> bool:
+        """Whether a connection may stay; if its client has too many, the oldest of them is closed for it."""
+        own = [each for each, name in self._connections.items() if name == client]
+        if len(own) >= MOST_OF_CLIENT:
+            self.leave(own[0])
+            own[0].close()
+        if len(self._connections) >= MOST_CONNECTIONS:
+            return False
+        self._connections[connection] = client
+        return True
+
+    def leave(self, connection: Closable) -> None:
+        """A connection is over."""
+        self._connections.pop(connection, None)
+
+    def close_all(self) -> None:
+        """End every connection."""
+        for connection in list(self._connections):
+            connection.close()
+
+    def begin_handshake(self, address: str) -> bool:
+        """Whether an address may show a certificate now; if so, `end_handshake` must follow."""
+        if self._handshakes.total() >= MOST_HANDSHAKES or self._handshakes[address] >= MOST_HANDSHAKES_OF_ADDRESS:
+            return False
+        self._handshakes[address] += 1
+        return True
+
+    def end_handshake(self, address: str) -> None:
+        """It has shown one, or not."""
+        self._handshakes[address] -= 1
+        self._handshakes += Counter()  # without those that are zero
+
+    # -- questions
+
+    def wait_before(self, client: str, now: float) -> float:
+        """Charge a client for a question; where it has to wait first, nothing is charged and the seconds are given."""
+        budget = self._budgets.get(client)
+        if budget is None:
+            budget = self._budgets[client] = _Budget(now)
+            if len(self._budgets) > REMEMBERED:
+                self._budgets.popitem(last=False)
+        self._budgets.move_to_end(client)
+        budget.left = min(BURST, budget.left + max(0.0, now - budget.at) * QUESTIONS_A_SECOND)
+        budget.at = now
+        if budget.left < 1:
+            return (1 - budget.left) / QUESTIONS_A_SECOND
+        budget.left -= 1
+        return 0.0

@@ -1,0 +1,48 @@
+"""The signer's clock, and whether it can be believed: by time servers, and by a clock that nobody sets.
+
+It reads no clock itself: both are handed in, in microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ledgerd.signer.rule import ROUND_SECONDS, SECOND, ClockReading
+
+Microseconds = Callable[[], int]
+
+MOST_STEP = SECOND
+"""A clock that goes this much ahead of or behind the one that nobody sets was set."""
+
+
+class CheckedClock:
+    """The wall clock, with the offset that the time servers give.
+
+    Where it is set while the signer runs, nothing is signed for a round: whatever was right, the clock then stands
+    still, and the operator had time to see to it.
+    """
+
+    def __init__(
+        self, monotonic: Microseconds, wall: Microseconds, offset: Callable[[], int | None] = lambda: 0
+    ) -> None:
+        self._monotonic = monotonic
+        self._wall = wall
+        self._offset = offset
+        """Microseconds to add; nothing while servers are asked and none has answered."""
+        self._base = wall() - monotonic()
+        self._doubted_until = 0
+        """By the clock that nobody sets."""
+
+    def __call__(self) -> ClockReading:
+        """The time now."""
+        offset, monotonic, wall = self._offset(), self._monotonic(), self._wall()
+        base = wall - monotonic
+        if abs(base - self._base) > MOST_STEP:
+            self._base = base
+            self._doubted_until = monotonic + ROUND_SECONDS * SECOND
+        if offset is None:
+            return ClockReading(wall, "no time server has answered yet, so that the signer's clock is not known")
+        if monotonic < self._doubted_until:
+            left = (self._doubted_until - monotonic) // SECOND + 1
+            return ClockReading(wall + offset, f"the signer's clock was set: nothing is signed for {left} s")
+        return ClockReading(wall + offset)

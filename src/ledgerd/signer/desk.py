@@ -1,0 +1,69 @@
+"""Answers questions by the rule, and tells the operator what was signed and refused."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.producer.signing_frames import SignerAnswer, SignerStatus, SigningQuestion, SigningVerdict, StatusQuestion
+from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.time_text import time_text
+from ledgerd.signer.rule import ClockReading, Judgement, SigningRule
+from ledgerd.supervision.line_rates import LineRate, limited
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ledgerd.protocol.keys import PublicKey
+
+log = logging.getLogger(__name__)
+
+REFUSALS = LineRate("questions that the signer refused", 20, 1 / 6)
+LOUD = frozenset(
+    {SigningVerdict.FAILED, SigningVerdict.CLOCK, SigningVerdict.AHEAD, SigningVerdict.NO_KEY, SigningVerdict.NOT_NAMED}
+)
+
+
+class Desk:
+    """One rule, with its clock."""
+
+    def __init__(
+        self,
+        rule: SigningRule,
+        clock: Callable[[], ClockReading],
+        validators: Collection[str],
+        keys: Collection[PublicKey],
+    ) -> None:
+        self._rule, self._clock = rule, clock
+        self._validators = tuple(sorted(validators))
+        self._keys = tuple(public_key_text(key) for key in sorted(keys))
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is signed now; empty where something would be."""
+        return self._rule.problem(self._clock())
+
+    def answer(self, question: SigningQuestion | StatusQuestion) -> SignerAnswer:
+        """The answer to a question, whoever asks."""
+        if isinstance(question, StatusQuestion):
+            status = SignerStatus(self._validators, self._keys, self._rule.last_slot, self.problem)
+            return SignerAnswer(question.number, SigningVerdict.STATUS, msgspec.json.encode(status))
+        before = self._rule.last_slot
+        judged = self._rule.judge(question.key, question.header, self._clock())
+        self._tell(question, judged, is_new=self._rule.last_slot != before)
+        return SignerAnswer(question.number, judged.verdict, judged.signature or judged.reason.encode())
+
+    def _tell(self, question: SigningQuestion, judged: Judgement, *, is_new: bool) -> None:
+        header = question.header
+        if judged.verdict is SigningVerdict.SIGNED:
+            if is_new:
+                log.info(
+                    "signed the slot %(slot)s of %(validator)s",
+                    {"slot": time_text(header.timestamp), "validator": header.validator},
+                )
+            return
+        level = logging.WARNING if judged.verdict in LOUD else logging.INFO
+        log.log(level, "refused to sign: %(reason)s", {"reason": judged.reason}, extra=limited(REFUSALS))

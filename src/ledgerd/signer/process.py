@@ -1,0 +1,189 @@
+"""The process of a signer: its keys, locks, clock and sockets, from the start to a clean stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from ledgerd.producer.key_files import KeyFileFault, read_key_file
+from ledgerd.producer.ntp_client import NtpClient
+from ledgerd.producer.settings import NtpSettings, keyring
+from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.time_text import time_text
+from ledgerd.signer.clients import Clients
+from ledgerd.signer.clock import CheckedClock
+from ledgerd.signer.desk import Desk
+from ledgerd.signer.folder import SignerFolder
+from ledgerd.signer.locks import lock_key, lock_key_file
+from ledgerd.signer.rule import SigningRule
+from ledgerd.signer.serving import TlsListener, listen_on_path
+from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.part import Part, Supervisor
+from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.undumpable import forbid_dumps
+from ledgerd.supervision.work import Ending
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.endpoint import Endpoint
+    from ledgerd.protocol.keys import PrivateKey, PublicKey
+    from ledgerd.protocol.names import AccountName
+
+log = logging.getLogger(__name__)
+
+STOPPED = 0
+
+
+class SignerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a signer is told at its start."""
+
+    folder: Path
+    key_file: Path
+    validators: tuple[AccountName, ...]
+    place: SignerPlace
+    users: tuple[str, ...] = ()
+    """Users of this machine that may ask, besides the signer's own and root."""
+    files: TlsFiles | None = None
+    time_servers: tuple[Endpoint, ...] = ()
+
+
+class Listening(NamedTuple):
+    """A server, and the file of its socket."""
+
+    server: asyncio.AbstractServer
+    path: Path | None
+    plug: socket.socket | None
+
+
+def run_signer(settings: SignerSettings) -> int:
+    """Run until asked to stop; returns the exit code."""
+    forbid_dumps()
+    with ExitStack() as stack:
+        folder = stack.enter_context(SignerFolder(settings.folder))
+        stack.enter_context(lock_key_file(settings.key_file))
+        keys = keys_of(settings.key_file)
+        for key in keys:
+            stack.enter_context(lock_key(key))
+        return on_a_loop(lambda: live(settings, folder, keys))
+
+
+def keys_of(path: Path) -> dict[PublicKey, PrivateKey]:
+    """The keys of a file that nobody else may open."""
+    try:
+        found = read_key_file(path)
+    except KeyFileFault as fault:
+        raise OperatorError(str(fault)) from None
+    if found.is_open_to_others:
+        raise OperatorError(f"others than its owner may open {path}: `chmod 600 {path}`, and replace the key if needed")
+    if not found.keys:
+        raise OperatorError(f"{path} holds no key: `ledgerd key {path}` makes one")
+    return keyring(found.keys)
+
+
+async def live(settings: SignerSettings, folder: SignerFolder, keys: dict[PublicKey, PrivateKey]) -> int:
+    """Serve until a signal comes or a part fails; note a clean stop."""
+    supervisor, part = Supervisor(), SignerPart(settings, folder, keys)
+    supervisor.take(part)
+    stopping = asyncio.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
+    await part.start()
+    await first_of(stopping.wait(), supervisor.failed())
+    await part.stop()
+    if supervisor.failure is not None:
+        raise supervisor.failure
+    folder.mark_clean()
+    log.info("the signer has stopped cleanly")
+    return STOPPED
+
+
+class SignerPart(Part):
+    """Everything of a signer that runs."""
+
+    def __init__(self, settings: SignerSettings, folder: SignerFolder, keys: dict[PublicKey, PrivateKey]) -> None:
+        super().__init__("signer", Ending.ENDS_PROGRAM)
+        self._settings = settings
+        self._ntp = NtpClient(NtpSettings(servers=settings.time_servers), _wall) if settings.time_servers else None
+        rule = SigningRule(keys, settings.validators, folder.record, has_stopped_cleanly=folder.has_stopped_cleanly)
+        self._desk = Desk(rule, CheckedClock(_monotonic, _wall, self._offset()), settings.validators, keys)
+        self._clients = Clients()
+        self._listening: Listening | None = None
+        self._about = (
+            f"{', '.join(settings.validators)} with {', '.join(map(public_key_text, sorted(keys)))}",
+            time_text(rule.last_slot) if rule.last_slot else "none",
+        )
+
+    def _offset(self) -> Callable[[], int | None]:
+        ntp = self._ntp
+        return (lambda: 0) if ntp is None else (lambda: ntp.known.offset)
+
+    async def start(self) -> None:
+        """Listen, and keep the clock right."""
+        settings = self._settings
+        if self._ntp is not None:
+            ntp = self._ntp
+            self.work.keep("time servers", lambda _: ntp.run(self.work))
+        self._listening = await self._listen(settings)
+        about, last = self._about
+        log.info(
+            "the signer of %(validators)s listens on %(place)s; the slot that it signed last: %(slot)s",
+            {"validators": about, "place": str(settings.place), "slot": last},
+        )
+        problem = self._desk.problem
+        if problem:
+            log.warning("nothing is signed yet: %(reason)s", {"reason": problem})
+
+    async def _listen(self, settings: SignerSettings) -> Listening:
+        place = settings.place
+        if place.path is not None:
+            users = {os.getuid(), 0, *map(_number_of, settings.users)}
+            server, plug = await listen_on_path(place.path, self._desk, self._clients, users)
+            return Listening(server, place.path, plug)
+        if place.endpoint is None or settings.files is None:
+            raise OperatorError("tls:// needs --certificate, --certificate-key and --authority")
+        try:
+            context = tls_context(settings.files, is_signer=True)
+        except PlaceFault as fault:
+            raise OperatorError(str(fault)) from fault
+        listener = TlsListener(self._desk, self._clients, context, self.work)
+        return Listening(await listener.listen(place.endpoint), None, None)
+
+    async def stop(self) -> None:
+        """Sign nothing more."""
+        if self._listening is not None:
+            self._listening.server.close()
+            if self._listening.path is not None:
+                self._listening.path.unlink(missing_ok=True)
+        self._clients.close_all()
+        await self.work.stop()
+
+
+def _number_of(user: str) -> int:
+    if sys.platform != "linux":
+        raise OperatorError("--allow-user needs Linux: run the node and the signer as one user, or use tls://")
+    import pwd  # noqa: PLC0415 - not on every platform
+
+    try:
+        return pwd.getpwnam(user).pw_uid
+    except KeyError:
+        raise OperatorError(f"there is no user {user} on this machine") from None
+
+
+def _wall() -> int:
+    return time.time_ns() // 1000
+
+
+def _monotonic() -> int:
+    return time.monotonic_ns() // 1000

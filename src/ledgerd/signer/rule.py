@@ -1,0 +1,134 @@
+"""The rule by which headers are signed, whatever is asked for and however often: never two for one slot.
+
+It is pure but for the record that it is given, which is on the disk before a signature leaves; times are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple, Protocol
+
+from ledgerd.producer.signing_frames import SigningVerdict
+from ledgerd.protocol.block import Block, BlockHeader, signed_block
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.keys import PrivateKey, PublicKey, public_key_text
+from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.signatures import Signature, sign
+from ledgerd.protocol.time_text import time_text
+
+SECOND = 1_000_000
+MOST_AHEAD = SECOND
+"""Microseconds by which a slot may lie ahead of the signer's clock."""
+ROUND_SECONDS = MAINNET.max_validators * BLOCK_INTERVAL
+
+
+class ClockReading(NamedTuple):
+    """The time, and why it should not be believed; empty where it may."""
+
+    now: int
+    """Microseconds since 1970."""
+    doubt: str = ""
+
+
+class Judgement(NamedTuple):
+    """What came of a header."""
+
+    verdict: SigningVerdict
+    reason: str = ""
+    signature: Signature | None = None
+
+
+class LastSignature(Protocol):
+    """The record of what was signed last."""
+
+    @property
+    def block(self) -> Block | None: ...
+    def record(self, block: Block) -> None: ...
+
+
+class SigningRule:
+    """The keys of a signer, its validators, and what it has signed last."""
+
+    def __init__(
+        self,
+        keys: Mapping[PublicKey, PrivateKey],
+        validators: Collection[str],
+        record: LastSignature,
+        *,
+        has_stopped_cleanly: bool,
+    ) -> None:
+        self._keys = keys
+        self._validators = frozenset(validators)
+        self._record = record
+        self._last = record.block
+        self._nothing_up_to: int | None = 0 if has_stopped_cleanly else None
+        """The last slot that is not signed after an unclean stop; unknown until the clock can be believed."""
+
+    @property
+    def last_slot(self) -> int:
+        """The slot that was signed last; 0 where there is none."""
+        return 0 if self._last is None else self._last.timestamp
+
+    def problem(self, clock: ClockReading) -> str:
+        """Why nothing is signed at this time; empty where something would be."""
+        return self._held(clock.now // SECOND + 1, clock).reason
+
+    def judge(self, key: PublicKey, header: BlockHeader, clock: ClockReading) -> Judgement:
+        """Sign a header with a key, or say why not."""
+        private = self._keys.get(key)
+        if private is None:
+            return Judgement(SigningVerdict.NO_KEY, f"this signer does not hold the key {public_key_text(key)}")
+        if header.validator not in self._validators:
+            return Judgement(SigningVerdict.NOT_NAMED, f"this signer does not sign for {header.validator[:16]}")
+        refusal = self._out_of_order(header)
+        if refusal is not None:
+            return refusal
+        if self._last is not None and header.timestamp == self._last.timestamp:
+            return self._again(key, header, self._last)
+        held = self._held(header.timestamp, clock)
+        return self._signed(private, header) if held.verdict is SigningVerdict.SIGNED else held
+
+    def _out_of_order(self, header: BlockHeader) -> Judgement | None:
+        slot = header.timestamp
+        if slot % BLOCK_INTERVAL:
+            return Judgement(SigningVerdict.OUT_OF_STEP, f"no slot begins at {time_text(slot)}")
+        if slot < self.last_slot:
+            last = time_text(self.last_slot)
+            return Judgement(SigningVerdict.OLDER, f"slot {time_text(slot)} is before {last}, which was signed last")
+        return None
+
+    def _again(self, key: PublicKey, header: BlockHeader, last: Block) -> Judgement:
+        """The same header again gets the same signature, which has left already."""
+        if header.digest == last.header.digest and last.signee == key:
+            return Judgement(SigningVerdict.SIGNED, signature=last.validator_signature)
+        return Judgement(
+            SigningVerdict.SIGNED_ANOTHER,
+            f"slot {time_text(header.timestamp)} is signed: block {last.id.hex()} is on the way",
+        )
+
+    def _held(self, slot: int, clock: ClockReading) -> Judgement:
+        """What the clock says of a new slot."""
+        if clock.doubt:
+            return Judgement(SigningVerdict.CLOCK, clock.doubt)
+        if slot * SECOND > clock.now + MOST_AHEAD:
+            now = time_text(clock.now // SECOND)
+            return Judgement(SigningVerdict.AHEAD, f"slot {time_text(slot)} is ahead of the signer's clock, {now}")
+        if self._nothing_up_to is None:
+            self._nothing_up_to = clock.now // SECOND + ROUND_SECONDS
+        if slot <= self._nothing_up_to:
+            until = time_text(self._nothing_up_to)
+            return Judgement(
+                SigningVerdict.WAITING, f"the signer was not stopped cleanly, or is new: it signs slots after {until}"
+            )
+        return Judgement(SigningVerdict.SIGNED)
+
+    def _signed(self, private: PrivateKey, header: BlockHeader) -> Judgement:
+        block = signed_block(header, (), sign(private, header.digest))
+        try:
+            self._record.record(block)
+        except OperatorError as problem:
+            return Judgement(SigningVerdict.FAILED, str(problem))
+        block.header.remember_signee(private.public)
+        self._last = block
+        return Judgement(SigningVerdict.SIGNED, signature=block.validator_signature)

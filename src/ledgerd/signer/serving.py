@@ -1,0 +1,234 @@
+"""The sockets of a signer: a Unix socket for users that it names, or TLS in which both sides show a certificate."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import ssl
+import struct
+import sys
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING, cast
+
+from ledgerd.producer.signing_frames import FrameBuffer, FrameFault, packed_answer, read_question
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.signer.clients import Clients
+from ledgerd.supervision.line_rates import LineRate, limited
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ledgerd.protocol.endpoint import Endpoint
+    from ledgerd.signer.desk import Desk
+    from ledgerd.supervision.work import Work
+
+log = logging.getLogger(__name__)
+
+SILENT_SECONDS = 60.0
+"""A connection without a question is closed; a node asks every five seconds how the signer is."""
+HANDSHAKE_SECONDS = 3.0
+UNREAD_BYTES = 1 << 16
+"""Answers that a client has not taken; with more, it is disconnected."""
+BACKLOG = 64
+STRANGERS = LineRate("connections that the signer refused", 5, 1 / 12)
+
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group, as `SO_PEERCRED` gives them."""
+
+Identify = Callable[[asyncio.BaseTransport], str]
+"""Says who is at the other end; an empty text for nobody that is served."""
+
+
+class AskingConnection(asyncio.Protocol):
+    """One connection of a client."""
+
+    def __init__(self, desk: Desk, clients: Clients, identify: Identify) -> None:
+        self._desk, self._clients, self._identify = desk, clients, identify
+        self._frames = FrameBuffer()
+        self._transport: asyncio.Transport | None = None
+        self._client = ""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._client = self._identify(transport)
+        if not self._client or not self._clients.admit(self._client, self):
+            log.warning(
+                "refused a connection: %(reason)s",
+                {"reason": "there are too many" if self._client else "that user is not named"},
+                extra=limited(STRANGERS),
+            )
+            self.close()
+            return
+        self._read()
+
+    def data_received(self, data: bytes) -> None:
+        self._frames.take(data)
+        self._read()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - as asyncio calls it
+        self._transport = None
+        self._clients.leave(self)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def close(self) -> None:
+        """End the connection at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _read(self) -> None:
+        """Answer what has come, and leave the rest until its client may ask again."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        loop, wait = asyncio.get_running_loop(), 0.0
+        try:
+            while self._frames.has_one:
+                wait = self._clients.wait_before(self._client, loop.time())
+                if wait:
+                    break
+                transport.write(packed_answer(self._desk.answer(read_question(self._frames.next()))))
+        except FrameFault as fault:
+            log.warning("closed a connection: %(fault)s", {"fault": str(fault)}, extra=limited(STRANGERS))
+            self.close()
+            return
+        if transport.get_write_buffer_size() > UNREAD_BYTES:
+            self.close()
+            return
+        self._set_timer(wait)
+
+    def _set_timer(self, wait: float) -> None:
+        """Go on after a wait, during which nothing is read; or else close the connection when it stays silent."""
+        transport, loop = self._transport, asyncio.get_running_loop()
+        if transport is None:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        with suppress(RuntimeError):  # it is as it should be
+            (transport.pause_reading if wait else transport.resume_reading)()
+        self._timer = loop.call_later(wait, self._read) if wait else loop.call_later(SILENT_SECONDS, self.close)
+
+
+class Unproven(asyncio.Protocol):
+    """A connection that has shown no certificate yet."""
+
+    def __init__(self, listener: TlsListener) -> None:
+        self._listener = listener
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        plain = cast("asyncio.Transport", transport)
+        plain.pause_reading()
+        self._listener.take(plain)
+
+
+class TlsListener:
+    """Listens on an address."""
+
+    def __init__(self, desk: Desk, clients: Clients, context: ssl.SSLContext, work: Work) -> None:
+        self._desk, self._clients, self._context, self._work = desk, clients, context, work
+
+    async def listen(self, endpoint: Endpoint) -> asyncio.AbstractServer:
+        """Listen until the server is closed."""
+        try:
+            return await asyncio.get_running_loop().create_server(
+                lambda: Unproven(self), endpoint.host, endpoint.port, backlog=BACKLOG
+            )
+        except OSError as problem:
+            raise OperatorError(f"tls://{endpoint} cannot be listened on: {problem.strerror}") from problem
+
+    def take(self, transport: asyncio.Transport) -> None:
+        """Have a new connection show its certificate, if there are not too many already."""
+        address = str((transport.get_extra_info("peername") or ("",))[0])
+        if not self._clients.begin_handshake(address):
+            transport.abort()
+            return
+        self._work.begin(self._shake_hands(address, transport))
+
+    async def _shake_hands(self, address: str, transport: asyncio.Transport) -> None:
+        connection = AskingConnection(self._desk, self._clients, certificate_of)
+        try:
+            secured = await asyncio.get_running_loop().start_tls(
+                transport,
+                connection,
+                self._context,
+                server_side=True,
+                ssl_handshake_timeout=HANDSHAKE_SECONDS,
+            )
+        except OSError as problem:
+            reason = str(problem) or type(problem).__name__
+            log.warning(
+                "refused a connection of %(address)s: %(reason)s",
+                {"address": address, "reason": reason},
+                extra=limited(STRANGERS),
+            )
+            transport.abort()
+            return
+        finally:
+            self._clients.end_handshake(address)
+        if secured is not None:
+            connection.connection_made(secured)
+
+
+def certificate_of(transport: asyncio.BaseTransport) -> str:
+    """The certificate that was shown, by its hash."""
+    secured = transport.get_extra_info("ssl_object")
+    shown = None if secured is None else secured.getpeercert(binary_form=True)
+    return "" if shown is None else f"certificate {sha256(shown).hexdigest()}"
+
+
+def users_only(users: Collection[int]) -> Identify:
+    """Serve these users of the machine, by the numbers that the system knows them by."""
+
+    def identify(transport: asyncio.BaseTransport) -> str:
+        user = user_of(transport.get_extra_info("socket").fileno())
+        return f"user {user}" if user in users else ""
+
+    return identify
+
+
+def user_of(descriptor: int) -> int:
+    """The user at the other end of a Unix socket. Where the system does not tell, the file's mode lets in our own."""
+    if sys.platform != "linux":
+        return os.getuid()
+    with socket.socket(fileno=os.dup(descriptor)) as plug:
+        credentials = plug.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return int(_CREDENTIALS.unpack(credentials)[1])
+
+
+async def listen_on_path(
+    path: Path, desk: Desk, clients: Clients, users: Collection[int]
+) -> tuple[asyncio.AbstractServer, socket.socket]:
+    """Listen on a Unix socket, whose file only we may open unless other users are named."""
+    plug = _bound(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600)
+    identify = users_only(users)
+    loop = asyncio.get_running_loop()
+    return await loop.create_unix_server(
+        lambda: AskingConnection(desk, clients, identify), sock=plug, backlog=BACKLOG
+    ), plug
+
+
+def _bound(path: Path, mode: int) -> socket.socket:
+    """A socket at a path; a file that a signer has left there goes."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            if path.is_socket():
+                path.unlink()
+        else:
+            raise OperatorError(f"another program listens on {path}: stop that one, or choose another --listen")
+    plug, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(0o177)
+    try:
+        plug.bind(str(path))
+    except OSError as problem:
+        plug.close()
+        raise OperatorError(f"{path} cannot be listened on: {problem.strerror}") from problem
+    finally:
+        os.umask(before)
+    path.chmod(mode)
+    return plug

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.signer.certificates import Certificates
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return Certificates(tmp_path_factory.mktemp("certificates"))

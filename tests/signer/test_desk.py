@@ -1,0 +1,56 @@
+"""What a signer answers, and what it tells its operator."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from ledgerd.producer.signing_frames import SigningVerdict, StatusQuestion, read_status
+from ledgerd.protocol.keys import public_key_text
+from ledgerd.signer.desk import Desk
+from tests.signer.headers import KEY, NAME, NOW, at, question_of, rule_of
+
+
+def desk_of(*, is_ready: bool = True, now: float = NOW) -> Desk:
+    return Desk(rule_of(is_ready=is_ready), lambda: at(now), [NAME], [KEY.public])
+
+
+def test_a_signature_is_told_once_and_a_refusal_with_its_reason(caplog: pytest.LogCaptureFixture) -> None:
+    desk = desk_of()
+    with caplog.at_level(logging.INFO):
+        answers = [desk.answer(question_of(NOW, variant, number)) for number, variant in enumerate((0, 0, 1))]
+
+    assert [answer.number for answer in answers] == [0, 1, 2]
+    assert [answer.verdict for answer in answers] == [
+        SigningVerdict.SIGNED,
+        SigningVerdict.SIGNED,
+        SigningVerdict.SIGNED_ANOTHER,
+    ]
+    assert answers[0].signature == answers[1].signature
+    assert answers[2].signature is None
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[0] == "signed the slot 2027-01-15T08:00:00 of alice"
+    assert [line[:14] for line in lines[1:]] == ["refused to sig"]
+
+
+def test_the_status_says_for_whom_with_what_and_why_not() -> None:
+    desk = desk_of(is_ready=False)
+    status = read_status(desk.answer(StatusQuestion(7)))
+
+    assert (status.validators, status.keys, status.last_slot) == ((NAME,), (public_key_text(KEY.public),), 0)
+    assert "was not stopped cleanly" in status.problem
+
+    ready = desk_of()
+    ready.answer(question_of(NOW))
+    assert read_status(ready.answer(StatusQuestion(8))).last_slot == NOW
+    assert read_status(ready.answer(StatusQuestion(8))).problem == ""
+
+
+def test_no_line_and_no_answer_has_the_key(caplog: pytest.LogCaptureFixture) -> None:
+    desk = desk_of()
+    with caplog.at_level(logging.DEBUG):
+        answers = [desk.answer(question_of(NOW + ahead)) for ahead in (0, 1, 3, 6, 300)]
+    told = caplog.text.encode() + b"".join(answer.content for answer in answers) + repr(desk.__dict__).encode()
+    for secret in (KEY.secret, KEY.secret.hex().encode(), KEY.wif.encode()):
+        assert secret not in told
