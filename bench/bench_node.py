@@ -24,13 +24,14 @@ from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.dev.development import DevOptions, DevRuntime
-from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_producer
+from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_producers
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.supervision.main_loop import on_a_loop
 from tests.node.processes import NodeProcess
@@ -122,7 +123,7 @@ def show_start_and_rest(folder: Path) -> None:
 
 def configured(folder: Path) -> Configuration:
     """A chain to develop on, in real time."""
-    name, key = dev_producer()
+    name, key = next(iter(dev_producers(TESTNET).items()))
     return read_configuration(
         {
             "data-dir": [str(folder)],

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, cast
 
 from ledgerd.chain.forks.outcome import Outcome
-from ledgerd.node.parts.broadcasts import Broadcasts
+from ledgerd.node.parts.clients.broadcasts import Broadcasts
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.wire.messages import BlockReply
 from ledgerd.producer.loop import Producer

@@ -23,12 +23,15 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("state",),
     ("chain",),
     ("supervision", "metrics"),
-    ("rpc", "p2p", "producer", "history", "snapshot"),
+    ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
     ("doctor", "compare", "signer"),
     ("node",),
     ("adopt",),
     ("cli",),
 )
+# A wallet knows a node only by its answers: nothing of how a chain is followed is at hand in it.
+KNOWS_ONLY = {"wallet": {"codec", "protocol", "supervision"}}
+
 LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}
 
 

@@ -64,6 +64,16 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("network_state", "turns"),
         ("driver", "report"),
     ),
+    "wallet": (
+        ("errors",),
+        ("exit_codes", "keys", "operations"),
+        ("node",),
+        ("transactions",),
+        ("commands",),
+        ("arguments",),
+        ("shell",),
+        ("command_line",),
+    ),
     "signer": (
         ("locks", "clients", "record", "rule"),
         ("clock", "folder", "desk"),
@@ -83,7 +93,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """From the bottom: what stands in a room may import from the floors below its own there, and from itself."""
 
-ROOMS_WITH_ROOMS = ("chain", "doctor", "metrics", "node", "p2p", "rpc", "signer")
+ROOMS_WITH_ROOMS = ("chain", "doctor", "metrics", "node", "p2p", "rpc", "signer", "wallet")
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 

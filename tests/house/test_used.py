@@ -31,6 +31,7 @@ CALLED_BY_LIBRARIES = {
     "on_message_begin", "on_url", "on_header", "on_headers_complete", "on_body", "on_message_complete",  # httptools
     "emit", "format", "formatException", "render",  # logging, rich
     "error", "exit", "format_help",  # argparse
+    "get_completions", "load_history_strings", "store_string",  # prompt_toolkit
     "asend", "athrow",  # `async for` and generators
 }  # fmt: skip
 

@@ -140,6 +140,34 @@ GROUPS = (
         "chain/rules/money/content_payout",
     ),
     Group(
+        "the process that holds a wallet's keys, and what goes to and from it: proven with such processes",
+        ("wallet/keys/test_session.py", "wallet/keys/test_wallet_file.py", "wallet/test_command_line.py"),
+        """
+        wallet/keys/contents wallet/keys/entry wallet/keys/hardening wallet/keys/keeper wallet/keys/messages
+        wallet/keys/secret_input wallet/commands/keys wallet/arguments/keys
+        """,
+    ),
+    Group(
+        "what commands do, and their arguments: proven by commands, on a chain and in processes of their own",
+        ("wallet/test_on_a_chain.py", "wallet/test_command_line.py", "wallet/test_exit_codes.py"),
+        """
+        cli/wallet wallet/errors wallet/arguments/common wallet/arguments/every_command wallet/arguments/outcome
+        wallet/arguments/transactions wallet/commands/agents wallet/commands/asking wallet/commands/files
+        wallet/commands/memos wallet/commands/proposals wallet/commands/result
+        wallet/commands/show wallet/transactions/memos
+        """,
+    ),
+    Group(
+        "the arguments of these commands: proven by the guide for validators, which is done as it says",
+        ("docs/test_validators.py", "wallet/commands/test_validators.py"),
+        "wallet/arguments/validators",
+    ),
+    Group(
+        "what is remembered of a chain: proven by the checks that compare nodes with it",
+        ("wallet/node/test_checks.py",),
+        "wallet/node/seen",
+    ),
+    Group(
         "what all rules stand on: proven by every evaluator and step, and by undo and recorded chains",
         ("chain/evaluators", "chain/steps", "chain/test_undo_is_identity.py", "chain/test_recorded_chains.py"),
         """

@@ -47,6 +47,7 @@ from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Followers, Noters
+    from ledgerd.chain.pending.simulation import SimulatedEffects
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.parameters import ChainParameters
@@ -253,6 +254,10 @@ class Chain(ChainView):
     ) -> None:
         """Accept a transaction to wait for a block, or raise the rule that it breaks."""
         self._pending.push(transaction, skip, keys)
+
+    def simulate_transaction(self, transaction: Transaction) -> SimulatedEffects:
+        """What a transaction would do if it were pushed now, or raise the rule that it breaks; nothing of it stays."""
+        return self._pending.simulate(transaction)
 
     def generate_block(self, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING) -> Block:
         """Make the block of a slot of ours; it still has to be pushed."""

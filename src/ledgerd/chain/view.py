@@ -218,7 +218,7 @@ class ChainView:
         In another branch the key may be another, so that a block that is not signed proves nothing. Candidates are
         taken in before they can be judged: whoever acts on one that is not applied should ask this first.
         """
-        validator = self.validator(AccountName(block.validator))
+        validator = self.settled_validator(AccountName(block.validator))
         try:
             return validator is not None and block.signee == validator.signing_key
         except RuleViolation:
@@ -246,7 +246,7 @@ class ChainView:
 
     def _is_item_signed(self, item: ForkItem) -> bool:
         """As `is_signed`; a candidate's key is recovered once, however often a producer asks."""
-        validator = self.validator(item.validator)
+        validator = self.settled_validator(item.validator)
         return validator is not None and item.signee == validator.signing_key
 
     # -- validators and their slots
@@ -259,6 +259,10 @@ class ChainView:
     def validator(self, name: AccountName) -> Validator | None:
         """A validator, if there is one of that name."""
         return self._parts.ledger.find_validator(name)
+
+    def settled_validator(self, name: AccountName) -> Validator | None:
+        """The same without what waiting transactions change: its key is the one that the next block is signed with."""
+        return self._parts.pending.find_validator(name)
 
     def active_keys(self, name: AccountName) -> frozenset[PublicKey] | None:
         """The keys of an account's active authority; nothing where there is no such account."""

@@ -143,9 +143,10 @@ def _prepare(folder: Path, *, fresh: bool) -> None:
 
 def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
     from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.node.dev.founding import dev_producer  # noqa: PLC0415
+    from ledgerd.node.dev.founding import dev_producers  # noqa: PLC0415
+    from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
 
-    name, key = dev_producer()
+    producers = dev_producers(TESTNET)
     shown = {"default": "warn"} if chosen.quiet else {"default": "warn"} | dict.fromkeys(SHOWN, "info")
     loggers = (f"[logger.{name}]\nlevel = {level}\nappenders = stderr\n" for name, level in shown.items())
     (folder / "config.ini").write_text(
@@ -166,9 +167,10 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
             "webserver-ws-endpoint": [chosen.ws],
             "metrics-endpoint": [chosen.metrics],
             "webserver-thread-pool-size": [chosen.workers],
+            "webserver-simulate-transactions": ["true"],
             "webserver-allowed-origins": chosen.allow_origin,
-            "validator": [f'"{name}"'],
-            "private-key": [key],
+            "validator": [f'"{name}"' for name in producers],
+            "private-key": sorted(set(producers.values())),
             "enable-stale-production": ["true"],
             "required-participation": ["0"],
         },

@@ -23,6 +23,7 @@ from ledgerd.cli import (
     state,
     testnet,
     validator,
+    wallet,
 )
 from ledgerd.protocol.errors import OperatorError
 
@@ -39,6 +40,7 @@ COMMANDS = (
     signer,
     snapshot,
     key,
+    wallet,
     dev,
     testnet,
     debug,
@@ -65,9 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     if not words or words[0].startswith("-"):
         return node.run(words, [command.__name__.rpartition(".")[2] for command in COMMANDS])
-    chosen = parser().parse_args(words)
+    chosen = None if words[0] == wallet.NAME else parser().parse_args(words)
     try:
-        code: int = chosen.run(chosen)
+        code: int = wallet.run(words[1:]) if chosen is None else chosen.run(chosen)
     except BrokenPipeError:
         # The reader of our output has closed the pipe. Writing the rest must not fail again at exit.
         sys.stdout = None

@@ -103,6 +103,7 @@ async def live(
     try:
         while True:
             runtime = make(configuration)
+            _read_keys_on_signal(runtime, tasks)
             if greeting is None:
                 _tell_start(configuration, runtime.chain.network)
             starting = tasks.begin(runtime.start(), "start")
@@ -198,6 +199,14 @@ def _stop_on_signals(stopping: asyncio.Event) -> None:
             signal.signal(each, lambda *_: loop.call_soon_threadsafe(stop))
         else:
             loop.add_signal_handler(each, stop)
+
+
+def _read_keys_on_signal(runtime: Runtime, tasks: Tasks) -> None:
+    """SIGUSR1 comes from `ledgerd key --data-dir`: it needs the same user, and no client can send it."""
+    if sys.platform != "win32":
+        asyncio.get_running_loop().add_signal_handler(
+            signal.SIGUSR1, lambda: tasks.begin(runtime.read_keys_again(), "keys")
+        )
 
 
 def _stop_at_end_of_input(stopping: asyncio.Event) -> None:

@@ -14,8 +14,9 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.metering.part import MetricsPart
 from ledgerd.node.parts.bootstrap import BootstrapPart
-from ledgerd.node.parts.broadcasts import Broadcasts
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.clients.broadcasts import Broadcasts
+from ledgerd.node.parts.clients.simulations import Simulations
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
@@ -81,7 +82,7 @@ class Runtime:
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
         if "p2p" in configuration.application.plugins:
-            self.webserver.offer(("node_api",), self.peers.handlers)
+            self.webserver.offer(("node_api",), {**self.peers.handlers, **self._simulations(configuration).handlers})
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
         self.broadcasts.after_block.append(self.peers.take_block)
         self._parts: dict[str, Part] = {
@@ -118,6 +119,10 @@ class Runtime:
         self._supervisor = Supervisor()
         self._supervisor.health.changed += [self.webserver.tell_health, status.take_health]
 
+    def _simulations(self, configuration: Configuration) -> Simulations:
+        is_on = configuration.webserver.simulates_transactions
+        return Simulations(self.chain, self.time, configuration.chain.write_wait, is_on=is_on)
+
     def _metering(self, configuration: Configuration) -> MetricsPart | None:
         endpoint = configuration.metrics.endpoint
         if endpoint is None:
@@ -139,6 +144,10 @@ class Runtime:
 
     def _second(self) -> int:
         return self.time.wall() // MICRO
+
+    async def read_keys_again(self) -> None:
+        """Read the files of signing keys again."""
+        await self.production.read_keys_again()
 
     @property
     def stop_takes(self) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.producer.clock import SECOND, Microseconds
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ledgerd.producer.double_sign import SignedSlot
     from ledgerd.producer.settings import ProducerSettings
     from ledgerd.protocol.block import Block
+    from ledgerd.protocol.keys import PublicKey
     from ledgerd.protocol.names import AccountName
     from ledgerd.protocol.parameters import ChainParameters
 
@@ -88,6 +89,10 @@ class Doppelganger:
         """Whether we have signed within the last round: then it was us whom the network has heard."""
         now = self._clock() // SECOND
         return signed is not None and abs(now - signed.time) < self._slots * BLOCK_INTERVAL
+
+    def take_keys(self, keys: Iterable[PublicKey]) -> None:
+        """Watch for blocks of these keys from now on."""
+        self._keys = frozenset(keys)
 
     # -- what happens
 

@@ -70,7 +70,7 @@ def read_facts(chain: ChainView, names: tuple[AccountName, ...]) -> Facts:
     globals_ = chain.globals
     keys = {}
     for name in names:
-        validator = chain.validator(name)
+        validator = chain.settled_validator(name)
         if validator is not None:
             keys[name] = validator.signing_key
     return Facts(

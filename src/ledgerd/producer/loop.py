@@ -98,6 +98,12 @@ class Producer:
         if self._doppelganger is not None:
             chain.look_on(self._doppelganger.see)
 
+    def take_settings(self, settings: ProducerSettings) -> None:
+        """Use other keys from the next tick on."""
+        self.settings = with_initiator(settings) if self._start else settings
+        if self._doppelganger is not None:
+            self._doppelganger.take_keys(self.settings.keys)
+
     # -- before the first tick
 
     def begin(self) -> None:

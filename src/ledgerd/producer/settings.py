@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey, PublicKey
     from ledgerd.protocol.names import AccountName
 
+LOADED_KEYS = "loaded_keys"
+"""A file in the data directory with the public keys of the signing keys that a node has loaded."""
+
 DEFAULT_PARTICIPATION = 3300
 DEFAULT_COLLISION_TIMEOUT = 21
 
@@ -66,6 +69,8 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     keys: Mapping[PublicKey, PrivateKey]
     key_files: tuple[Path, ...] = ()
     """Where some of the keys were read from."""
+    options_keys: Mapping[PublicKey, PrivateKey] = {}
+    """The others, which stand in options."""
     ntp: NtpSettings = NtpSettings()
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False
@@ -76,6 +81,10 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     def is_signed_elsewhere(self) -> bool:
         """Whether a signer holds the keys; then this node has none."""
         return self.signer.place is not None
+
+    def with_keys_of_files(self, keys: Iterable[PrivateKey]) -> ProducerSettings:
+        """The same, after the files were read again."""
+        return msgspec.structs.replace(self, keys={**self.options_keys, **keyring(keys)})
 
     @property
     def is_emergency_master(self) -> bool:

@@ -21,6 +21,7 @@ class WebserverSettings(msgspec.Struct, frozen=True):
     thread_pool_size: int
     cache_enabled: bool
     cache_size: int
+    simulates_transactions: bool
     limits: Limits
 
     @property

@@ -34,6 +34,9 @@ def module_command(module: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module)
 
 
+_left: list[subprocess.Popen[bytes]] = []
+
+
 class Child:
     """One child process."""
 
@@ -68,6 +71,11 @@ class Child:
             env={**(environment or {}), **os.environ},
         )
         return cls(process)
+
+    def leave(self) -> None:
+        """Let it run on when this process ends. If it ends before, it is reaped at the next call."""
+        _left[:] = [each for each in _left if each.poll() is None]
+        _left.append(self._process)
 
     @property
     def pid(self) -> int:

@@ -13,7 +13,9 @@ from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.supervision.part import Supervisor
 from tests.chain.networks import SEVEN, VIZ, VIZ_KEY, start_seven
 
@@ -40,6 +42,14 @@ def blocks(tmp_path: Path) -> list[Block]:
 
 @asynccontextmanager
 async def producing(folder: Path, second: int, **more: str) -> AsyncIterator[tuple[ChainPart, Supervisor]]:
+    async with production_part(folder, second, **more) as (chain, supervisor, _):
+        yield chain, supervisor
+
+
+@asynccontextmanager
+async def production_part(
+    folder: Path, second: int, **more: str
+) -> AsyncIterator[tuple[ChainPart, Supervisor, ProductionPart]]:
     words = {
         "data-dir": str(folder),
         "chain": "testnet",
@@ -57,7 +67,7 @@ async def producing(folder: Path, second: int, **more: str) -> AsyncIterator[tup
     await chain.start()
     await production.start()
     try:
-        yield chain, supervisor
+        yield chain, supervisor, production
     finally:
         await production.stop()
         await chain.stop()
@@ -83,6 +93,39 @@ def test_without_the_option_nobody_watches(tmp_path: Path, blocks: list[Block]) 
             for block in blocks:
                 await part.run(lambda block=block: part.chain.push_block(block).or_raise())  # type: ignore[misc]
             assert (supervisor.health.down, supervisor.health.warnings) == ({}, ())
+
+    asyncio.run(scene())
+
+
+def test_key_files_are_read_again_while_the_node_runs(tmp_path: Path, blocks: list[Block]) -> None:
+    """Keys of options stay; a file that cannot be read changes nothing."""
+    first, second = PrivateKey(b"\1" * 32), PrivateKey(b"\2" * 32)
+    folder = tmp_path / "node"
+    file, loaded = folder / "signing.key", folder / LOADED_KEYS
+    file.touch(0o600)
+    file.write_text(first.wif + "\n")
+
+    def told() -> set[str]:
+        return set(loaded.read_text().split())
+
+    def texts(*keys: PrivateKey) -> set[str]:
+        return {public_key_text(key.public) for key in (VIZ_KEY, *keys)}
+
+    async def scene() -> None:
+        async with production_part(folder, blocks[-1].timestamp, private_key_file="signing.key") as (_, _, production):
+            assert production.producer is not None
+            assert told() == texts(first)
+            file.write_text(f"{first.wif}\n{second.wif}\n")
+            await production.read_keys_again()
+            assert told() == texts(first, second)
+            assert set(production.producer.settings.keys) == {VIZ_KEY.public, first.public, second.public}
+            file.write_text("no key\n")
+            await production.read_keys_again()
+            assert told() == texts(first, second)
+            file.write_text(second.wif)
+            await production.read_keys_again()
+            assert set(production.producer.settings.keys) == {VIZ_KEY.public, second.public}
+            assert told() == texts(second)
 
     asyncio.run(scene())
 

@@ -80,7 +80,7 @@ def draft_block(
     slot = slot_at(ledger, when)
     require(slot > 0, "slot_num > 0: ")
     require(scheduled_validator(ledger, slot) == name, "scheduled_validator == validator_owner: ")
-    validator = ledger.validator(name)
+    validator = pending.find_validator(name) or ledger.validator(name)
     if not skip & Skip.VALIDATOR_SIGNATURE:
         require(
             validator.signing_key == key,

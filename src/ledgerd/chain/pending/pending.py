@@ -8,14 +8,17 @@ from typing import Protocol
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
+from ledgerd.chain.pending.simulation import SimulatedEffects, simulate
 from ledgerd.chain.rules.transactions.signability import require_usable
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, require_new
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
+from ledgerd.state.objects.validators import VALIDATORS, Validator
 from ledgerd.state.records import Row
 from ledgerd.state.sessions import Session
 
@@ -29,6 +32,9 @@ REAPPLICATION_SECONDS = 0.05
 """Applying pending transactions again after a block takes so long at most. The reference has 0.2 s (spec 03, section
 11), which is time that the next block waits.
 """
+
+SIMULATION_SECONDS = 0.05
+"""Trying a transaction out takes so long at most, and the time of one operation more."""
 
 SWEEP_SECONDS = 0.02
 """Looking through those that were not applied again."""
@@ -69,12 +75,7 @@ class Pending:
 
     def push(self, transaction: Transaction, skip: SkipFlags, keys: Collection[PublicKey] | None = None) -> None:
         """Accept a new transaction, or raise the rule that it breaks."""
-        limit = self._ledger.globals.maximum_block_size - ROOM_BESIDE_TRANSACTION
-        require(
-            len(transaction.packed) <= limit,
-            "trx_size <= (get_dynamic_global_properties().maximum_block_size - 256): ",
-        )
-        require_new(transaction.id not in self._unapplied)
+        self._require_fitting(transaction)
         if len(self.transactions) >= MAX_PENDING:
             raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
         if keys is None:
@@ -84,6 +85,29 @@ class Pending:
             self._add(transaction, skip, keys)
         finally:
             self._ledger.is_producing = False
+
+    def simulate(self, transaction: Transaction) -> SimulatedEffects:
+        """What a transaction would do if it were pushed now, or the rule that it breaks; nothing of it stays."""
+        self._require_fitting(transaction)
+        return simulate(self._ledger, transaction, self.deadline(SIMULATION_SECONDS))
+
+    def _require_fitting(self, transaction: Transaction) -> None:
+        limit = self._ledger.globals.maximum_block_size - ROOM_BESIDE_TRANSACTION
+        require(
+            len(transaction.packed) <= limit,
+            "trx_size <= (get_dynamic_global_properties().maximum_block_size - 256): ",
+        )
+        require_new(transaction.id not in self._unapplied)
+
+    def find_validator(self, name: AccountName) -> Validator | None:
+        """A validator as the head block has left it.
+
+        A new signing key that waits is not the one that the next block is signed with.
+        """
+        found, store = self._ledger.find_validator(name), self._ledger.store
+        if found is None or self._session is None:
+            return found
+        return store.find_at(VALIDATORS, found.id, self._session.revision - 1)
 
     def give_back(self, transactions: Iterable[Transaction]) -> None:
         """Take back the transactions of an undone block; of several blocks, the upper ones come first."""

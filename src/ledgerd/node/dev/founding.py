@@ -57,9 +57,12 @@ def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
     )
 
 
-def dev_producer() -> tuple[AccountName, str]:
-    """The validator that makes the first blocks, and its key."""
-    return COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY
+def dev_producers(network: ChainParameters) -> dict[AccountName, str]:
+    """Who can make blocks here, with the key: the validator of the first blocks, and whoever declares the published key
+    of the accounts to play with.
+    """
+    players = {AccountName(each.name): PUBLISHED_ACCOUNTS_KEY for each in network.genesis_accounts}
+    return {COMMITTEE_ACCOUNT: PUBLISHED_COMMITTEE_KEY, **players}
 
 
 def equip(chain: Chain, number: int) -> None:

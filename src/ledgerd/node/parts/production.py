@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.config.options.declaration import WrongTogether
+from ledgerd.node.config.options.validator import keys_of_file
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import TimeSource
 from ledgerd.producer.clock import SteadyClock
@@ -14,7 +17,9 @@ from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.peers import Nobody, Peers
+from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signer_link import SignerLink
+from ledgerd.protocol.keys import public_key_text
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending
 
@@ -54,6 +59,7 @@ class ProductionPart(Part):
         self._holds: dict[str, str] = {}
         """Why nothing is signed, by who said so."""
         self._doppelganger: Doppelganger | None = None
+        self._settings = configuration.validator
         access = configuration.validator.signer
         place = access.place
         self._signer = None if place is None else SignerLink(place, access.files, self._tell_of_signer)
@@ -80,6 +86,8 @@ class ProductionPart(Part):
             ntp = self._ntp
             self.work.keep("time servers", lambda _: ntp.run(self.work))
         await self._chain.attach(self._begin)
+        if self._settings.key_files:
+            self._tell_keys()
         producer = self.producer
         if producer is not None and producer.settings.names:
             signer = self._signer
@@ -93,7 +101,7 @@ class ProductionPart(Part):
     def _begin(self, chain: Chain) -> None:
         signed = LastSigned(self._configuration.invocation.data_dir, chain.network.chain_id)
         ask_time = self._ntp.ask_soon if self._ntp else (lambda: None)
-        settings = self._configuration.validator
+        settings = self._settings
         if self._doppelganger is None and is_doppelganger_checked(settings, chain.network):
             slots = chain.network.max_validators
             self._doppelganger = Doppelganger(settings, signed.latest, slots, self.clock, self._tell_of_doppelganger)
@@ -108,6 +116,30 @@ class ProductionPart(Part):
         )
         self.producer.held = self._held
         self.producer.begin()
+
+    async def read_keys_again(self) -> None:
+        """Read the files of signing keys again; where one cannot be read, all keys stay as they are."""
+        try:
+            found = [key for path in self._settings.key_files for key in keys_of_file(path, log.warning)]
+        except WrongTogether as problem:
+            log.error("the signing keys are not changed: %(problem)s", {"problem": problem})  # noqa: TRY400 - a traceback does not help the operator
+            return
+        self._settings = settings = self._settings.with_keys_of_files(found)
+        if self.producer is not None:
+            await self._chain.run(partial(self.producer.take_settings, settings))
+        self._tell_keys()
+
+    def _tell_keys(self) -> None:
+        """Write down the public keys of what is loaded: so `ledgerd key` sees that a node has read its files."""
+        known = [public_key_text(key) for key in self._settings.keys]
+        log.info("signing keys that are loaded: %(keys)s", {"keys": " ".join(known) or "none"})
+        path = self._configuration.invocation.data_dir / LOADED_KEYS
+        fresh = path.with_name(f"{LOADED_KEYS}.new")
+        try:
+            fresh.write_text("".join(f"{each}\n" for each in known), encoding="ascii")
+            fresh.replace(path)
+        except OSError as problem:
+            log.warning("%(file)s cannot be written: %(problem)s", {"file": path, "problem": problem.strerror})
 
     def _tell_of_doppelganger(self, state: WatchState) -> None:
         if state.stopped:

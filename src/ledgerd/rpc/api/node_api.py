@@ -1,4 +1,4 @@
-"""`node_api`: the status of this node, for monitoring. The reference does not have this API.
+"""`node_api`: the status of this node, for monitoring, and what a transaction would do. Not in the reference.
 
 The main process answers; the topics of the requests are at the end of this module. Addresses of peers are not given.
 """
@@ -7,17 +7,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import Annotated
 
 import msgspec
 
 from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.node_status import NodeStatus, StatusBoard, status_of
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import Node
-from ledgerd.rpc.link.topics import STATUS
+from ledgerd.rpc.link.topics import STATUS, Broadcast, packed_topic
 
-NODE_API = Api("node_api", "How the node itself is: for whoever watches it.")
+NODE_API = Api("node_api", "How the node itself is: for whoever watches it. And what a transaction would do.")
 
 
 class PeerNetwork(msgspec.Struct, frozen=True):
@@ -52,6 +58,69 @@ async def follow_status(node: Node, known: UInt32 = 0) -> AsyncGenerator[NodeSta
         async for payload in events:
             yield status_of(payload)
 
+
+class BrokenRule(msgspec.Struct, frozen=True):
+    """The rule that a transaction breaks, as an error has it."""
+
+    code: UInt32
+    name: str
+    message: str
+
+
+class AuthorityNotChecked(msgspec.Struct, frozen=True):
+    """An authority that the operations ask for, and which the signatures do not reach."""
+
+    role: str
+    """`regular`, `active` or `master`; `other` where an operation spells the authority out."""
+    account: AccountName
+
+
+class SimulatedOperation(msgspec.Struct, frozen=True):
+    """An operation that would take effect."""
+
+    virtual: bool
+    operation: Operation
+
+
+class BalancesOf(msgspec.Struct, frozen=True):
+    """An account whose balances would change."""
+
+    account: AccountName
+    balance_before: Asset
+    balance_after: Asset
+    vesting_shares_before: Asset
+    vesting_shares_after: Asset
+
+
+class SimulatedTransaction(msgspec.Struct, frozen=True):
+    """What a transaction would do on top of the head block and the transactions that wait."""
+
+    head_block_number: UInt32
+    broken_rule: BrokenRule | None
+    """Absent where it breaks none; else nothing would take effect, and the lists are empty."""
+    authorities_not_checked: tuple[AuthorityNotChecked, ...]
+    """Empty where the signatures suffice."""
+    operations: tuple[SimulatedOperation, ...]
+    """Those of the transaction and the virtual ones that follow from them, in order."""
+    balances: tuple[BalancesOf, ...]
+
+
+SimulationText = Annotated[str, Printed(SimulatedTransaction)]
+
+
+@NODE_API.method(args=exactly(1), cached=False)
+async def simulate_transaction(node: Node, transaction: Transaction) -> SimulationText:
+    """What a transaction would do if it were sent now, signed, partly signed or unsigned; nothing of it stays.
+
+    Answered by nodes with `webserver-simulate-transactions`, to each address within a hundredth of the time of the
+    chain's thread.
+    """
+    asked = packed_topic(Broadcast(transaction.packed, share=node.share))
+    return (await node.main.ask(SIMULATE, asked)).decode()
+
+
+SIMULATE = "simulate a transaction"
+"""A request with a `Broadcast` of a transaction, answered with the JSON of a `SimulatedTransaction`."""
 
 STANDING = "where the node stands among its peers"
 """A request without arguments, answered with a `PeerNetwork`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,23 +30,28 @@ KEY_FILE = "private-key-file"
 SIGNER = "validator-signer"
 
 
-def _keys_of_file(path: Path, surroundings: Surroundings) -> list[PrivateKey]:
-    """The keys of a file; that others may open it is remarked."""
+def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
+    """The keys of a file; that others may open it is remarked.
+
+    Raises:
+        WrongTogether: It cannot be read, or a line is no key.
+    """
     try:
         found = read_key_file(path)
     except KeyFileFault as fault:
         raise WrongTogether(KEY_FILE, str(fault)) from None
     if found.is_open_to_others:
-        surroundings.remark(f"{path} holds private keys, and others than its owner may open it: chmod 600 {path}")
+        remark(f"{path} holds private keys, and others than its owner may open it: chmod 600 {path}")
     return [*found.keys]
 
 
 def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
     """The keys of all options, without doubles."""
     values["key_files"] = tuple(surroundings.data_dir / path for path in values["key_files"])
-    in_files = (key for path in values["key_files"] for key in _keys_of_file(path, surroundings))
+    in_files = (key for path in values["key_files"] for key in keys_of_file(path, surroundings.remark))
     emergency = values.pop("emergency_keys")
-    values["keys"] = keyring([*values["keys"], *in_files, *emergency])
+    values["options_keys"] = keyring([*values["keys"], *emergency])
+    values["keys"] = {**values["options_keys"], **keyring(in_files)}
     names = set(values["names"])
     if emergency:
         names.add(EMERGENCY_VALIDATOR)

@@ -56,6 +56,15 @@ WEBSERVER = OptionSection(
             default="10000",
         ),
         Option(
+            "webserver-simulate-transactions",
+            BOOL,
+            "Answer node_api.simulate_transaction, which tries a transaction out and keeps nothing of it: to each "
+            "address within a hundredth of the time of the chain's thread, and to all within a tenth.",
+            default="false",
+            ours=True,
+            field="simulates_transactions",
+        ),
+        Option(
             "webserver-max-request-size",
             SIZE,
             "The most bytes of a request's body, or of a WebSocket message.",

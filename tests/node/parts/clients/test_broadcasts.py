@@ -14,7 +14,8 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.node.parts.broadcasts import (
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.clients.broadcasts import (
     CLIENT_SIGNATURES,
     LOCKED,
     MOST_WAITING,
@@ -25,7 +26,6 @@ from ledgerd.node.parts.broadcasts import (
     Shed,
     Waiting,
 )
-from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.shared.allowances import SIGNATURES, UNPROVEN_BLOCKS, Allowance
 from ledgerd.p2p.turns import SHARE_SECONDS
@@ -330,7 +330,7 @@ def test_a_block_that_nobody_signed_is_not_sent_on_however_often_it_comes(networ
 def test_a_block_of_a_client_that_is_too_large_is_not_decoded(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.node.parts.broadcasts.codec_of", None)
+    monkeypatch.setattr("ledgerd.node.parts.clients.broadcasts.codec_of", None)
     large = bytes(2 * network.chain.globals.maximum_block_size + 1)
     with pytest.raises(RuleViolation, match="Block Size is too Big"):
         asyncio.run(broadcasts_of(network).block(packed_topic(Broadcast(large))))
@@ -339,7 +339,7 @@ def test_a_block_of_a_client_that_is_too_large_is_not_decoded(
 def test_a_transaction_of_a_client_that_is_too_large_is_not_decoded(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.node.parts.broadcasts.codec_of", None)
+    monkeypatch.setattr("ledgerd.node.parts.clients.broadcasts.codec_of", None)
     large = bytes(network.chain.globals.maximum_block_size)
     with pytest.raises(RuleViolation, match="trx_size <="):
         asyncio.run(broadcasts_of(network).transaction(packed_topic(Broadcast(large))))

@@ -1,0 +1,1 @@
+"""What clients ask of the main process: their broadcasts, and transactions to be tried out."""

@@ -1,0 +1,124 @@
+"""Trying transactions out for clients: on the chain's thread, within a small part of its time.
+
+An address has a hundredth of that time, and all addresses together a tenth. A client that shares its address with many
+(`webserver-exempt`) is charged by connection, as for its broadcasts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.pending.simulation import OutOfTime
+from ledgerd.codec import codec_of
+from ledgerd.p2p.shared.budget import TokenBucket
+from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.rpc.api.node_api import (
+    SIMULATE,
+    AuthorityNotChecked,
+    BalancesOf,
+    BrokenRule,
+    SimulatedOperation,
+    SimulatedTransaction,
+)
+from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.link.topics import Broadcast, broadcast_of
+
+if TYPE_CHECKING:
+    from ledgerd.chain.pending.simulation import SimulatedEffects
+    from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.time_source import TimeSource
+    from ledgerd.rpc.link.switchboard import Handler
+
+SECONDS, SECONDS_A_SECOND = 0.1, 0.01
+"""Of the chain's thread, for an address: a burst, and a hundredth."""
+ALL_SECONDS, ALL_SECONDS_A_SECOND = 1.0, 0.1
+"""The same for all together."""
+REMEMBERED = 4096
+"""Addresses whose use is remembered; the least recently active is dropped first."""
+MOST_BYTES, MOST_SIGNATURES = 16 << 10, 32
+"""Of a transaction: what it takes to decode it, and to recover its keys, is not interrupted."""
+
+OFF = "This node does not simulate transactions: webserver-simulate-transactions is off"
+SPENT = "This node has no time for it now: try again later"
+TOO_LARGE = f"Only transactions of at most {MOST_BYTES} bytes and {MOST_SIGNATURES} signatures are simulated"
+TOO_LONG = "It takes too long to simulate this transaction"
+
+
+class Simulations:
+    """Handles the requests of `node_api.simulate_transaction`."""
+
+    def __init__(self, chain: ChainPart, time: TimeSource, patience: float, *, is_on: bool) -> None:
+        self._chain = chain
+        self._time = time
+        self._patience = patience
+        self._is_on = is_on
+        self._all = TokenBucket(ALL_SECONDS, ALL_SECONDS_A_SECOND, time.seconds())
+        self._own: dict[str, TokenBucket] = {}
+
+    @property
+    def handlers(self) -> dict[str, Handler]:
+        """The handler of the topic."""
+        return {SIMULATE: self.simulate}
+
+    async def simulate(self, payload: bytes) -> bytes:
+        """Say what a transaction would do, as JSON."""
+        if not self._is_on:
+            raise PlainError(OFF)
+        asked = broadcast_of(payload)
+        if len(asked.packed) > MOST_BYTES:
+            raise PlainError(TOO_LARGE)
+        try:
+            async with asyncio.timeout(self._patience or None):
+                found = await self._chain.run(partial(self._within_budget, asked))
+        except TimeoutError:
+            raise PlainError(SPENT) from None
+        return codec_of(SimulatedTransaction).to_json(found).encode()
+
+    # -- on the thread of the chain
+
+    def _within_budget(self, asked: Broadcast) -> SimulatedTransaction:
+        own, began = self._bucket_of(asked.share), self._time.seconds()
+        if not (own.take(0, began) and self._all.take(0, began)):
+            raise PlainError(SPENT)
+        try:
+            return self._simulated(codec_of(Transaction).decode_exactly(asked.packed))
+        finally:
+            now = self._time.seconds()
+            own.take(now - began, now)
+            self._all.take(now - began, now)
+
+    def _bucket_of(self, share: str) -> TokenBucket:
+        bucket = self._own.pop(share, None) or TokenBucket(SECONDS, SECONDS_A_SECOND, self._time.seconds())
+        while len(self._own) >= REMEMBERED:
+            self._own.pop(next(iter(self._own)))
+        self._own[share] = bucket
+        return bucket
+
+    def _simulated(self, transaction: Transaction) -> SimulatedTransaction:
+        if len(transaction.signatures) > MOST_SIGNATURES:
+            raise PlainError(TOO_LARGE)
+        chain = self._chain.chain
+        try:
+            return _shown(chain.head_number, chain.simulate_transaction(transaction))
+        except OutOfTime:
+            raise PlainError(TOO_LONG) from None
+        except RuleViolation as rule:
+            broken = BrokenRule(rule.code, rule.name, rule.message)
+            return SimulatedTransaction(chain.head_number, broken, (), (), ())
+
+
+def _shown(head: int, effects: SimulatedEffects) -> SimulatedTransaction:
+    return SimulatedTransaction(
+        head,
+        None,
+        tuple(AuthorityNotChecked(each.role, each.account) for each in effects.not_checked),
+        tuple(SimulatedOperation(each.virtual_operation > 0, each.operation) for each in effects.operations),
+        tuple(
+            BalancesOf(each.account, *(tokens(one) for one in each.tokens), *(shares(one) for one in each.shares))
+            for each in effects.balances
+        ),
+    )

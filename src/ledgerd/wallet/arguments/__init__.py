@@ -1,0 +1,1 @@
+"""The arguments of `ledgerd wallet`, and how results are printed."""

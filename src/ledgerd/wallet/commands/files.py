@@ -1,0 +1,124 @@
+"""Transactions in files, for several signers and for machines without a network: sign, send, ask what became of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.wallet.commands.result import CommandResult
+from ledgerd.wallet.commands.sending import Choices, confirmed_and_signed, own_keys, result_of
+from ledgerd.wallet.errors import ExpiredTransaction, KeyNotFound, NotSent, OtherChain, WalletError
+from ledgerd.wallet.keys.session import session_of
+from ledgerd.wallet.node.checks import NodeStanding, chain_words
+from ledgerd.wallet.node.client import NodeClient
+from ledgerd.wallet.node.ledger import LedgerReader
+from ledgerd.wallet.node.seen import recall
+from ledgerd.wallet.transactions.draft import Draft, load, save, signers_offline, signers_online
+from ledgerd.wallet.transactions.review import lines_of, review_of
+from ledgerd.wallet.transactions.sending import (
+    GRACE_SECONDS,
+    NOT_SENT,
+    PENDING,
+    TransactionFollower,
+    TransactionState,
+    Until,
+)
+
+HISTORY = "operation_history"
+NOT_TOLD = "the file does not say who has to sign"
+
+
+def sign(choices: Choices, path: Path, wanted: Sequence[PublicKey]) -> CommandResult:
+    """Add the wallet's signatures to the file, without asking any node."""
+    session = session_of(choices.wallet)
+    loaded = load(path)
+    draft = loaded.draft
+    used = bytes.fromhex(recall(choices.wallet).chain_id)
+    if used not in (b"", draft.chain_id):
+        raise OtherChain(
+            f"{path} is for the chain {chain_words(draft.chain_id)}, this wallet is used with {chain_words(used)}"
+        )
+    if wanted:
+        keys: Sequence[PublicKey] = [key for key in wanted if key not in draft.signed_by]
+        missing = NOT_TOLD
+        if loaded.authorities:
+            missing = signers_offline(loaded).missing({*keys, *draft.signed_by})
+    else:
+        choice = signers_offline(loaded).choose(own_keys(session), draft.signed_by)
+        keys, missing = choice.keys, choice.missing
+    if not keys:
+        raise KeyNotFound(missing or "everybody has signed: send it with `ledgerd wallet broadcast`")
+    review = review_of(draft, keys, missing)
+    signed = confirmed_and_signed(draft, keys, session, choices, review, "Sign this?")
+    save(path, signed, loaded.authorities, loaded.agents, replaces=True)
+    return {**result_of(review), "state": "partly signed" if missing else "signed", "file": str(path)}
+
+
+def broadcast(choices: Choices, path: Path) -> CommandResult:
+    """Send the transaction of a file that everybody has signed."""
+    draft = load(path).draft
+    with choices.checked_node() as (node, standing):
+        return _broadcast_through(node, standing, draft, choices, path)
+
+
+def _broadcast_through(
+    node: NodeClient, standing: NodeStanding, draft: Draft, choices: Choices, path: Path
+) -> CommandResult:
+    if standing.chain_id != draft.chain_id:
+        raise OtherChain(
+            f"{path} is for the chain {chain_words(draft.chain_id)}, the node's is {chain_words(standing.chain_id)}"
+        )
+    if draft.transaction.expiration < standing.head_time:
+        raise ExpiredTransaction(f"the transaction in {path} has expired: nothing was sent, make it again")
+    missing = signers_online(draft, LedgerReader(node)).missing(draft.signed_by)
+    review = review_of(draft, (), missing)
+    if missing:
+        choices.say("\n".join(lines_of(review)))
+        raise KeyNotFound(f"not everybody has signed: {missing}")
+    left = max(0.0, draft.transaction.expiration - standing.head_time)
+    outcome = TransactionFollower(node, draft, left + GRACE_SECONDS).send(choices.until)
+    return {**result_of(review), "state": outcome.state, "block": outcome.block}
+
+
+def status(choices: Choices, named: str) -> CommandResult:
+    """Where a transaction is: of a file by the blocks, of an id by the node's record of operations."""
+    path = Path(named)
+    draft = load(path).draft if path.exists() else None
+    number = _id(named) if draft is None else ""
+    with choices.checked_node() as (node, standing):
+        if draft is None:
+            return _by_id(node.call(HISTORY, "get_transaction", number), number, standing.irreversible)
+        return _followed(node, standing, draft, choices)
+
+
+def _followed(node: NodeClient, standing: NodeStanding, draft: Draft, choices: Choices) -> CommandResult:
+    left = max(0.0, draft.transaction.expiration - standing.head_time)
+    follower = TransactionFollower(node, draft, left + GRACE_SECONDS)
+    outcome = follower.look()
+    if choices.until is Until.IRREVERSIBLE and outcome.state != NOT_SENT:
+        outcome = follower.wait(choices.until)
+    if outcome.state == NOT_SENT:
+        raise NotSent(f"the transaction {draft.id} has expired and is in no block")
+    return {"id": draft.id, "state": outcome.state, "block": outcome.block}
+
+
+def _by_id(record: object, named: str, irreversible: int) -> CommandResult:
+    if not isinstance(record, dict) or not isinstance(record.get("block_num"), int):
+        raise WalletError(f"the node does not know the transaction {named}")
+    block = record["block_num"]
+    outcome = (
+        TransactionState("irreversible" if block <= irreversible else "in a block", block)
+        if block
+        else TransactionState(PENDING)
+    )
+    return {"id": named, "state": outcome.state, "block": outcome.block}
+
+
+def _id(named: str) -> str:
+    try:
+        if len(bytes.fromhex(named)) == len(bytes(20)):
+            return named.lower()
+    except ValueError:
+        pass
+    raise WalletError(f"{named} is neither a file nor the id of a transaction (40 hex digits)")

@@ -1,0 +1,111 @@
+"""Proposals: operations that wait for the approvals of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalDelete, ProposalUpdate
+from ledgerd.wallet.commands.result import CommandResult
+from ledgerd.wallet.commands.sending import Choices, send
+from ledgerd.wallet.errors import NodeUnreachable, OtherChain, WalletError
+from ledgerd.wallet.node.checks import NodeStanding, chain_words
+from ledgerd.wallet.node.client import NodeClient
+from ledgerd.wallet.operations.words import shown_text, words_of
+from ledgerd.wallet.transactions.draft import load
+
+ROLES = ("active", "master", "regular")
+PAGE = 100
+
+
+class Proposed(msgspec.Struct, frozen=True):
+    """A proposal as the wallet shows it."""
+
+    author: str
+    title: str
+    record: dict[str, Any]
+    operations: tuple[Operation, ...]
+
+
+def create(
+    choices: Choices, author: str, title: str, files: Sequence[Path], expiration: int, memo: str, review: int | None
+) -> CommandResult:
+    """Propose the operations of these files, whose own expiration and signatures do not matter."""
+    drafts = [load(each).draft for each in files]
+
+    def make(standing: NodeStanding) -> Sequence[Operation]:
+        for path, draft in zip(files, drafts, strict=True):
+            if draft.chain_id != standing.chain_id:
+                raise OtherChain(f"{path} is for the chain {chain_words(draft.chain_id)}")
+        wrapped = tuple(OperationWrapper(each) for draft in drafts for each in draft.transaction.operations)
+        return [ProposalCreate(AccountName(author), title, memo, expiration, wrapped, review, ())]
+
+    return send(choices, make)
+
+
+def approve(
+    choices: Choices, author: str, title: str, accounts: Sequence[str], role: str, *, is_added: bool
+) -> CommandResult:
+    """Approve a proposal with the authority of accounts, or take that back; the operations are shown first."""
+    _show(choices, author, title)
+    names = tuple(AccountName(each) for each in sorted(set(accounts)))
+    fields = {f"{each}_approvals_to_{way}": () for each in (*ROLES, "key") for way in ("add", "remove")}
+    fields[f"{role}_approvals_to_{'add' if is_added else 'remove'}"] = names  # type: ignore[assignment]
+    update = ProposalUpdate(author=AccountName(author), title=title, extensions=(), **fields)
+    return send(choices, lambda _: [update])
+
+
+def withdraw(choices: Choices, author: str, title: str, requester: str) -> CommandResult:
+    """Delete a proposal: its author, or whoever would have to approve it."""
+    deletion = ProposalDelete(AccountName(author), title, AccountName(requester), ())
+    return send(choices, lambda _: [deletion])
+
+
+def review(choices: Choices, account: str, title: str | None) -> CommandResult:
+    """Proposals of an account and those that wait for it, in words."""
+    with choices.checked_node() as (node, _):
+        found = [each for each in proposals_of(node, account) if title in (None, each.title)]
+    if title is not None and not found:
+        raise WalletError(f"{account} has no proposal {title}, and none of this title waits for it")
+    return {
+        "proposals": [
+            {**each.record, "words": [line for operation in each.operations for line in words_of(operation)]}
+            for each in found
+        ]
+    }
+
+
+def proposals_of(node: NodeClient, account: str) -> list[Proposed]:
+    """What a node says; each of the operations decoded."""
+    records = node.call("database_api", "get_proposed_transactions", account, 0, PAGE)
+    try:
+        return [
+            Proposed(
+                each["author"],
+                each["title"],
+                each,
+                tuple(codec_of(Operation).from_json(operation) for operation in each["proposed_operations"]),
+            )
+            for each in records
+        ]
+    except (KeyError, TypeError, CodecError, RuleViolation):
+        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
+
+
+def _show(choices: Choices, author: str, title: str) -> None:
+    with choices.checked_node() as (node, _):
+        found = proposals_of(node, author)
+    for each in found:
+        if (each.author, each.title) == (author, title):
+            lines = [line for operation in each.operations for line in words_of(operation)]
+            choices.say("\n".join([f"The proposal {shown_text(title)} of {author}, as the node says:", *lines]))
+            return
+    raise WalletError(f"{author} has no proposal {title}")

@@ -1,0 +1,192 @@
+"""From operations to a transaction in a block: made, looked through, shown, confirmed, signed, sent and followed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.protocol.authority_check import required_authorities
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey, public_key_from_text
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.signatures import recover
+from ledgerd.wallet.commands.asking import ask, require_yes
+from ledgerd.wallet.commands.result import CommandResult
+from ledgerd.wallet.errors import (
+    ExpiredTransaction,
+    FeeChanged,
+    KeyNotFound,
+    LockedWallet,
+    NodeRefused,
+    NoSuchAccount,
+    WalletError,
+)
+from ledgerd.wallet.keys.session import KeySession, session_of
+from ledgerd.wallet.node.checks import CLOCK_SECONDS, NodeStanding, Trust, checked_standing
+from ledgerd.wallet.node.client import NodeClient
+from ledgerd.wallet.node.dry_run import dry_run
+from ledgerd.wallet.node.ledger import LedgerReader
+from ledgerd.wallet.operations.reading import require_valid
+from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
+from ledgerd.wallet.transactions.fees import fees_of
+from ledgerd.wallet.transactions.memos import with_encrypted_memo
+from ledgerd.wallet.transactions.names import Doubt, corrected, doubts_about
+from ledgerd.wallet.transactions.review import Review, lines_of, review_of
+from ledgerd.wallet.transactions.sending import GRACE_SECONDS, TransactionFollower, Until
+
+USUAL_NODE = "http://127.0.0.1:8090"
+USUAL_LIFETIME = 60.0
+FILE_LIFETIME = 3_600.0
+"""Of a transaction that others have to sign: the longest that the network takes."""
+
+
+class Choices(msgspec.Struct, frozen=True):
+    """How a transaction is made and sent."""
+
+    wallet: Path
+    nodes: tuple[str, ...] = (USUAL_NODE,)
+    is_yes: bool = False
+    until: Until = Until.IN_BLOCK
+    file: Path | None = None
+    """Written instead of signed and sent."""
+    lifetime: float | None = None
+    clock_seconds: float = CLOCK_SECONDS
+    is_json: bool = False
+    elapsed: Callable[[], float] = time.monotonic
+
+    @property
+    def seconds(self) -> float:
+        """Until the transaction expires."""
+        return self.lifetime or (USUAL_LIFETIME if self.file is None else FILE_LIFETIME)
+
+    @contextmanager
+    def checked_node(self) -> Iterator[tuple[NodeClient, NodeStanding]]:
+        """The first node, after the checks of all; says of each whose answers travel unencrypted."""
+        with ExitStack() as stack:
+            clients = [stack.enter_context(NodeClient(each)) for each in self.nodes]
+            for each in clients:
+                if each.is_readable_by_others:
+                    sys.stderr.write(
+                        f"WARNING: what you ask {each.url} can be read and changed on the way: use https\n"
+                    )
+            yield clients[0], checked_standing(clients, Trust(self.wallet, self.clock_seconds))
+
+    def say(self, text: str) -> None:
+        """Show something to a person; with --json, standard output is for the result alone."""
+        stream = sys.stderr if self.is_json else sys.stdout
+        stream.write(f"{text}\n")
+        stream.flush()
+
+
+def send(choices: Choices, make: Callable[[NodeStanding], Sequence[Operation]]) -> CommandResult:
+    """Make a transaction of operations, and send it, or write it to a file."""
+    session = session_of(choices.wallet)
+    if choices.file is None:
+        session.status()
+    with choices.checked_node() as (node, standing):
+        return _send_through(node, standing, session, choices, make(standing))
+
+
+def _send_through(
+    node: NodeClient, standing: NodeStanding, session: KeySession, choices: Choices, made: Sequence[Operation]
+) -> CommandResult:
+    ledger = LedgerReader(node)
+    operations = list(made)
+    known = known_accounts(operations, session, ledger)
+    warnings: list[str] = []
+    for place, operation in enumerate(operations):
+        require_valid(operation, standing.chain_id)
+        operations[place] = _looked_through(operation, ledger, known, choices, warnings)
+    operations = [with_encrypted_memo(each, ledger, session) for each in operations]
+    draft = draft_of(standing, choices.seconds, operations, time.time())
+    signers = signers_online(draft, ledger)
+    fees = tuple(fees_of(draft.transaction.operations, ledger.chain_properties))
+    tried = dry_run(node, draft.transaction)
+    if choices.file is not None:
+        save(choices.file, draft, signers.known, signers.agents_told)
+        review = review_of(draft, (), signers.missing(()), fees, warnings, tried)
+        choices.say("\n".join(lines_of(review)))
+        return {**result_of(review), "state": "unsigned", "file": str(choices.file)}
+    choice = signers.choose(own_keys(session))
+    if choice.missing:
+        raise KeyNotFound(f"the keys of the wallet do not suffice: {choice.missing}; with --save others can sign too")
+    if tried.broken_rule:
+        raise NodeRefused(f"the node has tried it out: {tried.broken_rule}. Nothing was signed or sent")
+    review = review_of(draft, choice.keys, "", fees, warnings, tried)
+    asked_at, valid = choices.elapsed(), draft.transaction.expiration - max(standing.head_time, time.time())
+    signed = confirmed_and_signed(draft, choice.keys, session, choices, review, "Sign and send this?")
+    if choices.elapsed() - asked_at > valid:
+        raise ExpiredTransaction("the transaction expired before it was confirmed: nothing was sent, make it again")
+    if tuple(fees_of(draft.transaction.operations, LedgerReader(node).chain_properties)) != fees:
+        raise FeeChanged("the node names another fee than the one that was shown: nothing was sent, make it again")
+    outcome = TransactionFollower(node, signed, choices.seconds + GRACE_SECONDS).send(choices.until)
+    return {**result_of(review), "state": outcome.state, "block": outcome.block}
+
+
+def confirmed_and_signed(
+    draft: Draft, keys: Sequence[PublicKey], session: KeySession, choices: Choices, review: Review, question: str
+) -> Draft:
+    """Show a transaction, ask, and sign exactly the bytes that were shown."""
+    if not (choices.is_json and choices.is_yes):
+        choices.say("\n".join(lines_of(review)))
+    require_yes(question, is_given=choices.is_yes)
+    signatures = session.sign(draft.chain_id, draft.unsigned, keys)
+    digest = draft.transaction.signature_digest(draft.chain_id)
+    try:
+        made = [recover(each, digest) for each in signatures]
+    except RuleViolation:
+        made = []
+    if made != list(keys):
+        raise WalletError("the signatures are not of these bytes and keys: nothing was sent")
+    return draft.with_signatures(signatures)
+
+
+def own_keys(session: KeySession) -> list[PublicKey]:
+    """The public keys of the wallet."""
+    return [public_key_from_text(each.key) for each in session.keys().keys]
+
+
+def known_accounts(operations: Sequence[Operation], session: KeySession, ledger: LedgerReader) -> set[str]:
+    """Accounts that the wallet's owner deals with: those who sign, those of the wallet's keys, and watched ones."""
+    required = required_authorities(operations)
+    known: set[str] = {*required.active, *required.master, *required.regular}
+    try:
+        held = session.keys()
+    except LockedWallet:
+        return known
+    return known | set(held.watched) | ledger.names_of_keys(public_key_from_text(each.key) for each in held.keys)
+
+
+def result_of(review: Review) -> dict[str, object]:
+    """A review as JSON."""
+    found: dict[str, object] = msgspec.to_builtins(review)
+    return found
+
+
+def _looked_through(
+    operation: Operation, ledger: LedgerReader, known: set[str], choices: Choices, warnings: list[str]
+) -> Operation:
+    """The operation with each account that was meant; asks where a name is perhaps mistyped."""
+    for doubt in _doubts(operation, ledger, known):
+        if doubt.exists:
+            warnings.append(f"{doubt.field} is {doubt.name}, which is one letter off {doubt.meant}")
+        elif not doubt.meant:
+            raise NoSuchAccount(f"there is no account {doubt.name}: nothing was sent")
+        elif choices.is_yes or "." in doubt.field or not ask(_question(doubt)):
+            raise NoSuchAccount(f"there is no account {doubt.name}; did you mean {doubt.meant}? Nothing was sent")
+        else:
+            return _looked_through(corrected(operation, doubt), ledger, known, choices, warnings)
+    return operation
+
+
+def _doubts(operation: Operation, ledger: LedgerReader, known: set[str]) -> Iterator[Doubt]:
+    return doubts_about(operation, ledger, {each for each in known if ledger.find(each) is not None})
+
+
+def _question(doubt: Doubt) -> str:
+    return f"There is no account {doubt.name}. Did you mean {doubt.meant}?"

@@ -1,0 +1,149 @@
+"""Validators: declared, voted for, looked at, and given another signing key without a missed slot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.wallet.commands.result import CommandResult
+from ledgerd.wallet.commands.sending import Choices, send
+from ledgerd.wallet.errors import NodeUnreachable, NoSuchAccount, UnknownOutcome, WalletError
+from ledgerd.wallet.node.checks import standing_of
+from ledgerd.wallet.node.client import NodeClient
+
+API = "validator_api"
+MOST_RANKED = 100
+RECENT_BLOCKS = 10 * 21
+"""A validator with votes has made one of so many."""
+ROTATION_SECONDS = 600.0
+"""How long the first block with a new key is waited for: some rounds, as validators with few votes are in few."""
+PAUSE_SECONDS = 0.5
+
+SHOWN = (
+    ("url", "url"),
+    ("signing key", "signing_key"),
+    ("votes that count", "counted_votes"),
+    ("slots missed", "total_missed"),
+    ("last block", "last_confirmed_block_num"),
+    ("version", "running_version"),
+)
+
+
+def declare(choices: Choices, account: str, key: PublicKey, url: str | None) -> CommandResult:
+    """Make an account a validator, or change what it has declared; without a text, that one stays as it is."""
+    if url is None:
+        with choices.checked_node() as (node, _):
+            url = str(_record(node, account)["url"])
+    return send(choices, lambda _: [ValidatorUpdate(AccountName(account), url, key)])
+
+
+def pause(choices: Choices, account: str) -> CommandResult:
+    """Declare the key that nobody has: without slots none is missed."""
+    return declare(choices, account, NULL_KEY, None)
+
+
+def vote(choices: Choices, voter: str, validator: str, *, is_for: bool) -> CommandResult:
+    """Vote for a validator, or no longer."""
+    return send(choices, lambda _: [AccountValidatorVote(AccountName(voter), AccountName(validator), is_for)])
+
+
+def check(choices: Choices, account: str, key: PublicKey | None) -> CommandResult:
+    """How a validator stands, and what is wrong with it as far as the chain tells."""
+    with choices.checked_node() as (node, standing):
+        found = _record(node, account)
+        ranked = node.call(API, "get_validators_by_counted_vote", "", MOST_RANKED)
+    names = [each.get("owner") for each in ranked if isinstance(each, dict)] if isinstance(ranked, list) else []
+    record = {title: found.get(name) for title, name in SHOWN}
+    record["place by votes"] = names.index(account) + 1 if account in names else f"beyond {MOST_RANKED}"
+    problems = list(_problems(found, key, standing.head_number))
+    return {"title": f"validator {account}", "record": record, "problems": problems}
+
+
+def _problems(found: dict[str, Any], key: PublicKey | None, head: int) -> list[str]:
+    problems = []
+    declared, last = found.get("signing_key"), found.get("last_confirmed_block_num")
+    if declared == public_key_text(NULL_KEY):
+        problems.append("it has no signing key: it is switched off, and makes no blocks until it is declared again")
+    elif key is not None and declared != public_key_text(key):
+        problems.append(f"the chain knows another signing key, {declared}")
+    if str(found.get("counted_votes")) == "0":
+        problems.append("it has no votes, so it has no slots")
+    if not isinstance(last, int) or head - last > RECENT_BLOCKS:
+        problems.append(f"it has made none of the last {RECENT_BLOCKS} blocks")
+    return problems
+
+
+def rotate(
+    choices: Choices,
+    account: str,
+    key: PublicKey,
+    clock: Callable[[], float] = time.monotonic,
+    pause_for: Callable[[float], None] = time.sleep,
+) -> CommandResult:
+    """Declare another signing key, and wait for the first block that is signed with it.
+
+    The node has to have both keys by now: it signs with the one that the chain knows at each slot.
+    """
+    with choices.checked_node() as (node, _):
+        before = _record(node, account)
+    if before["signing_key"] == public_key_text(key):
+        raise WalletError(f"{account} has this signing key already")
+    choices.say(
+        f"The node that makes the blocks of {account} has to have the key {public_key_text(key)} loaded beside the "
+        "present one (ledgerd key FILE --add --data-dir DIR)."
+    )
+    sent = send(choices, lambda _: [ValidatorUpdate(AccountName(account), str(before["url"]), key)])
+    if "block" not in sent:
+        return sent
+    with choices.checked_node() as (node, _):
+        block = _first_block_with(node, account, key, int(str(sent["block"])), clock, pause_for)
+        missed = int(_record(node, account)["total_missed"]) - int(before["total_missed"])
+    return {
+        **sent,
+        "old_key": before["signing_key"],
+        "new_key": public_key_text(key),
+        "signed": block,
+        "missed": missed,
+    }
+
+
+def _first_block_with(
+    node: NodeClient,
+    account: str,
+    key: PublicKey,
+    after: int,
+    clock: Callable[[], float],
+    pause_for: Callable[[float], None],
+) -> int:
+    number, until = after + 1, clock() + ROTATION_SECONDS
+    while clock() < until:
+        while number <= standing_of(node).head_number:
+            try:
+                block = codec_of(Block).from_json(node.call("database_api", "get_block", number))
+                if block.validator == account and block.signee == key:
+                    return number
+            except (CodecError, RuleViolation, TypeError):
+                raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
+            number += 1
+        pause_for(PAUSE_SECONDS)
+    raise UnknownOutcome(
+        f"the new key is declared, and {account} has made no block with it so far: see whether its node has loaded it, "
+        "or declare the old one again"
+    )
+
+
+def _record(node: NodeClient, account: str) -> dict[str, Any]:
+    found = node.call(API, "get_validator_by_account", account)
+    if found is None:
+        raise NoSuchAccount(f"{account} is no validator: declare it first, with a text for voters (--url)")
+    if not isinstance(found, dict) or not {"signing_key", "url", "total_missed"} <= found.keys():
+        raise NodeUnreachable(f"{node.url} does not answer as a node does")
+    return found

@@ -1,0 +1,95 @@
+"""Where a secret comes from: a descriptor, a file, or the terminal, where it is typed without being shown."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.wallet.errors import NotAsked, WalletError
+from ledgerd.wallet.keys.secret_input import read_secret
+
+TERMINAL = "/dev/tty"
+
+
+class SecretSource(msgspec.Struct, frozen=True):
+    """Which of the three it is; the terminal if neither of the others."""
+
+    descriptor: int | None = None
+    file: Path | None = None
+    name: str = "password"
+    """What to call it in errors and prompts."""
+
+    @contextmanager
+    def opened(self, prompt: str) -> Iterator[int]:
+        """A descriptor from which the secret can be read, by this process or another.
+
+        Raises:
+            NotAsked: There is no terminal.
+        """
+        if self.descriptor is not None:
+            try:
+                os.fstat(self.descriptor)
+            except OSError:
+                raise WalletError(f"--{self.name}-fd {self.descriptor} is not open") from None
+            yield self.descriptor
+        elif self.file is not None:
+            try:
+                opened = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError as problem:
+                raise WalletError(f"{self.file} cannot be read: {problem.strerror}") from problem
+            try:
+                yield opened
+            finally:
+                os.close(opened)
+        else:
+            with _silent_terminal(prompt, self.name) as terminal:
+                yield terminal
+
+    def read_new(self) -> bytes:
+        """A new secret, typed twice at a terminal."""
+        with self.opened(f"New {self.name}: ") as descriptor:
+            first = read_secret(descriptor)
+        if self.descriptor is None and self.file is None:
+            with self.opened("Once more: ") as descriptor:
+                if not secrets.compare_digest(first, read_secret(descriptor)):
+                    raise WalletError(f"the two entries of the {self.name} differ: nothing was changed")
+        return first
+
+
+@contextmanager
+def readable(secret: bytes) -> Iterator[int]:
+    """A descriptor from which another process can read a secret."""
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, secret + b"\n")
+        os.close(writing)
+        yield reading
+    finally:
+        os.close(reading)
+
+
+@contextmanager
+def _silent_terminal(prompt: str, name: str) -> Iterator[int]:
+    try:
+        terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        raise NotAsked(f"no terminal to ask for the {name}: use --{name}-fd or --{name}-file") from None
+    try:
+        before = termios.tcgetattr(terminal)
+        silent = before.copy()
+        silent[3] &= ~termios.ECHO
+        termios.tcsetattr(terminal, termios.TCSAFLUSH, silent)
+        try:
+            os.write(terminal, prompt.encode())
+            yield terminal
+        finally:
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+            os.write(terminal, b"\n")
+    finally:
+        os.close(terminal)

@@ -1,0 +1,214 @@
+"""What a wallet asks the process that holds its keys, and what that answers: frames over a Unix socket.
+
+No private key and no password is in any frame. Secrets come to that process by a descriptor that is sent along, which
+it reads by itself.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+import msgspec
+
+from ledgerd.wallet.errors import WalletError
+
+READY = b"ready\n"
+"""Said on the standard output once requests are answered."""
+IDLE_SECONDS = 15 * 60.0
+SECRET_SECONDS = 120.0
+"""How long a person may take to type."""
+ROLES = ("master", "active", "regular", "memo")
+"""Of the keys that are made of an account's password."""
+LARGEST_FRAME = 4 << 20
+_LENGTH = struct.Struct(">I")
+
+
+class KeeperRequest(msgspec.Struct, tag=True, forbid_unknown_fields=True):
+    """Something to do."""
+
+
+class GetStatus(KeeperRequest):
+    """Which wallet is unlocked, and for how long."""
+
+
+class GetKeys(KeeperRequest):
+    """The public keys and the watched accounts."""
+
+
+class SignTransaction(KeeperRequest):
+    """Sign the unsigned bytes of a transaction for a chain, with the keys of these public ones."""
+
+    chain_id: bytes
+    transaction: bytes
+    keys: tuple[str, ...]
+
+
+class EncryptMemo(KeeperRequest):
+    """Encrypt a memo from a key of this wallet to another key."""
+
+    text: str
+    sender: str
+    recipient: str
+
+
+class DecryptMemo(KeeperRequest):
+    """Read an encrypted memo with whichever key of this wallet can."""
+
+    memo: str
+
+
+class GenerateKey(KeeperRequest):
+    """Make a new key."""
+
+    label: str = ""
+
+
+class ImportKey(KeeperRequest):
+    """Take a key in WIF from the descriptor that comes along."""
+
+    label: str = ""
+
+
+class DeriveKeys(KeeperRequest):
+    """Take the password of an account from the descriptor, and keep the keys of these roles."""
+
+    account: str
+    roles: tuple[str, ...]
+
+
+class RemoveKey(KeeperRequest):
+    """Forget a key."""
+
+    key: str
+
+
+class WatchAccount(KeeperRequest):
+    """Watch an account, or no longer."""
+
+    name: str
+    is_watched: bool = True
+
+
+class ExportKey(KeeperRequest):
+    """Write a key in WIF, for the key file of a validator, to the descriptor that comes along."""
+
+    key: str
+
+
+class ChangePassword(KeeperRequest):
+    """Take a new password from the descriptor."""
+
+
+class Lock(KeeperRequest):
+    """End the process."""
+
+
+AnyRequest = (
+    GetStatus
+    | GetKeys
+    | SignTransaction
+    | EncryptMemo
+    | DecryptMemo
+    | GenerateKey
+    | ImportKey
+    | DeriveKeys
+    | RemoveKey
+    | WatchAccount
+    | ExportKey
+    | ChangePassword
+    | Lock
+)
+
+
+class KeeperAnswer(msgspec.Struct, tag=True, forbid_unknown_fields=True):
+    """What became of a request."""
+
+
+class WasDone(KeeperAnswer):
+    """It was done."""
+
+
+class RefusedRequest(KeeperAnswer):
+    """It was not done."""
+
+    kind: str
+    text: str
+
+
+class KeeperStatus(KeeperAnswer):
+    """What is unlocked."""
+
+    path: str
+    seconds_left: float
+
+
+class KnownKey(msgspec.Struct, frozen=True):
+    """A key of the wallet, by its public key."""
+
+    key: str
+    label: str
+
+
+class Keys(KeeperAnswer):
+    """What the wallet holds, without secrets."""
+
+    keys: tuple[KnownKey, ...]
+    watched: tuple[str, ...]
+
+
+class Signatures(KeeperAnswer):
+    """In the order of the keys that were named."""
+
+    signatures: tuple[bytes, ...]
+
+
+class MemoText(KeeperAnswer):
+    """A memo."""
+
+    text: str
+
+
+class PublicKeys(KeeperAnswer):
+    """The public keys of what was added."""
+
+    keys: tuple[str, ...]
+
+
+AnyAnswer = WasDone | RefusedRequest | KeeperStatus | Keys | Signatures | MemoText | PublicKeys
+
+
+def send_frame(connection: socket.socket, message: KeeperRequest | KeeperAnswer, descriptor: int | None = None) -> None:
+    """Send a message, and a descriptor along with its first byte."""
+    body = msgspec.json.encode(message)
+    frame = _LENGTH.pack(len(body)) + body
+    if descriptor is not None:
+        sent = socket.send_fds(connection, [frame], [descriptor])
+        frame = frame[sent:]
+    if frame:  # an empty one fails where the other end has answered and closed the socket already
+        connection.sendall(frame)
+
+
+def receive_frame(connection: socket.socket) -> tuple[bytes, int | None]:
+    """The body of a message, and the descriptor that came along; whoever calls closes it.
+
+    Raises:
+        WalletError: The other end has closed the socket, or sends what is no frame.
+    """
+    head, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, 1)
+    descriptor = descriptors[0] if descriptors else None
+    head += _receive(connection, _LENGTH.size - len(head))
+    (length,) = _LENGTH.unpack(head)
+    if length > LARGEST_FRAME:
+        raise WalletError(f"a message of {length} bytes, where {LARGEST_FRAME} are the most")
+    return _receive(connection, length), descriptor
+
+
+def _receive(connection: socket.socket, count: int) -> bytes:
+    parts = bytearray()
+    while len(parts) < count:
+        part = connection.recv(count - len(parts))
+        if not part:
+            raise WalletError("the process that holds the keys has closed the connection")
+        parts += part
+    return bytes(parts)

@@ -1,0 +1,130 @@
+"""Encrypting with a password: scrypt makes a key of it, ChaCha20-Poly1305 seals the data and the parameters.
+
+A part of what scrypt makes is kept in the file as a check, so that a wrong password and a damaged file have different
+texts. Who guesses passwords gains nothing from it: each guess costs a whole scrypt either way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from ledgerd.wallet.errors import DamagedWallet, ForeignWallet, WrongPassword
+
+FORMAT = "ledgerd wallet"
+VERSION = 1
+
+SALT_SIZE = 32
+NONCE_SIZE = 12
+KEY_SIZE = 32
+CHECK_SIZE = 16
+MOST_MEMORY = 1 << 29
+"""Bytes that opening a file may take: the file says how many, and may come from a stranger."""
+MOST_PASSES = 16
+LARGEST_FILE = 16 << 20
+
+
+class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much work a guess of the password is: by default 128 MB of memory and about half a second."""
+
+    n: int = 1 << 17
+    r: int = 8
+    p: int = 1
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether scrypt takes these numbers, and a computer can bear them."""
+        if self.n < 2 or self.n & (self.n - 1) or not 1 <= self.p <= MOST_PASSES or self.r < 1:
+            return False
+        return 128 * self.n * self.r <= MOST_MEMORY
+
+
+class Sealed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of a wallet's file."""
+
+    format: str
+    version: int
+    scrypt: Cost
+    salt: bytes
+    check: bytes
+    nonce: bytes
+    sealed: bytes
+
+    @property
+    def header(self) -> bytes:
+        """What is not secret, but must not be changed either."""
+        return msgspec.json.encode([self.format, self.version, self.scrypt, self.salt, self.check])
+
+
+class PasswordKey:
+    """What a password is for one file: the key of its data. The password itself is not kept."""
+
+    __slots__ = ("_key", "check", "cost", "salt")
+
+    def __init__(self, password: bytes, salt: bytes, cost: Cost) -> None:
+        made = Scrypt(salt=salt, length=2 * KEY_SIZE, n=cost.n, r=cost.r, p=cost.p).derive(password)
+        self._key = made[:KEY_SIZE]
+        self.check = hashlib.sha256(made[KEY_SIZE:]).digest()[:CHECK_SIZE]
+        self.salt = salt
+        self.cost = cost
+
+    @classmethod
+    def new(cls, password: bytes, cost: Cost) -> PasswordKey:
+        """The key of a password for a file that is about to be written."""
+        return cls(password, secrets.token_bytes(SALT_SIZE), cost)
+
+    @classmethod
+    def of(cls, password: bytes, sealed: Sealed) -> PasswordKey:
+        """The key of a password for an existing file; `WrongPassword` if it is not the password of the file."""
+        made = cls(password, sealed.salt, sealed.scrypt)
+        if not secrets.compare_digest(made.check, sealed.check):
+            raise WrongPassword("the password is wrong")
+        return made
+
+    def is_of(self, sealed: Sealed) -> bool:
+        """Whether it is the key of a file: not when the password was changed meanwhile."""
+        return (self.salt, self.cost, self.check) == (sealed.salt, sealed.scrypt, sealed.check)
+
+    def seal(self, data: bytes) -> bytes:
+        """The bytes of a file with this data in it."""
+        nonce = secrets.token_bytes(NONCE_SIZE)
+        empty = Sealed(FORMAT, VERSION, self.cost, self.salt, self.check, nonce, b"")
+        sealed = ChaCha20Poly1305(self._key).encrypt(nonce, data, empty.header)
+        return msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(empty, sealed=sealed))) + b"\n"
+
+    def unseal(self, sealed: Sealed) -> bytes:
+        """The data of a file."""
+        try:
+            return ChaCha20Poly1305(self._key).decrypt(sealed.nonce, sealed.sealed, sealed.header)
+        except (InvalidTag, ValueError):
+            raise DamagedWallet("the wallet's file was changed or damaged: take a backup of it") from None
+
+
+def read_sealed(raw: bytes) -> Sealed:
+    """The content of a file, still encrypted.
+
+    Raises:
+        ForeignWallet: It is no wallet, or that of a newer program.
+        DamagedWallet: It is one, but not all of it is there.
+    """
+    if len(raw) > LARGEST_FILE:
+        raise ForeignWallet(f"the file has more than {LARGEST_FILE >> 20} MB: it is no wallet of ledgerd")
+    try:
+        found = msgspec.json.decode(raw, type=dict[str, object])
+        if found.get("format") != FORMAT:
+            raise ForeignWallet("the file is no wallet of ledgerd")
+        if found.get("version") != VERSION:
+            raise ForeignWallet("the wallet was written by a newer ledgerd: use that one")
+        sealed = msgspec.json.decode(raw, type=Sealed)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        if FORMAT.encode() in raw[:100]:
+            raise DamagedWallet("the wallet's file was cut short or damaged: take a backup of it") from None
+        raise ForeignWallet("the file is no wallet of ledgerd") from None
+    if not sealed.scrypt.is_valid or len(sealed.nonce) != NONCE_SIZE:
+        raise DamagedWallet("the wallet's file has parameters that no wallet has: take a backup of it")
+    return sealed

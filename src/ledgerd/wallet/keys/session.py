@@ -1,0 +1,201 @@
+"""An unlocked wallet as the other processes see it: they start the keeper, and ask it over a Unix socket."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import stat
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from ledgerd.protocol.keys import PublicKey, public_key_text
+from ledgerd.protocol.signatures import Signature
+from ledgerd.supervision.processes import NOTHING, Child, module_command
+from ledgerd.wallet.errors import LockedWallet, WalletError
+from ledgerd.wallet.keys import messages
+from ledgerd.wallet.keys.messages import IDLE_SECONDS, READY, SECRET_SECONDS
+
+KEEPER = "ledgerd.wallet.keys.keeper"
+ANSWER_SECONDS = SECRET_SECONDS + 30.0
+LONGEST_REFUSAL = 4096
+LONGEST_SOCKET_PATH = 107
+"""Bytes that the system allows."""
+
+A = TypeVar("A", bound=messages.KeeperAnswer)
+
+
+class KeySession:
+    """A wallet that is unlocked, or was: each call is a request of its own."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    # -- what is there
+
+    @property
+    def is_unlocked(self) -> bool:
+        """Whether a keeper answers."""
+        try:
+            self._ask(messages.GetStatus(), messages.KeeperStatus)
+        except LockedWallet:
+            return False
+        return True
+
+    def status(self) -> messages.KeeperStatus:
+        """Which wallet it is, and for how long."""
+        return self._ask(messages.GetStatus(), messages.KeeperStatus)
+
+    def keys(self) -> messages.Keys:
+        """The public keys, and the accounts that are watched."""
+        return self._ask(messages.GetKeys(), messages.Keys)
+
+    # -- use
+
+    def sign(self, chain_id: bytes, unsigned: bytes, keys: Sequence[PublicKey]) -> list[Signature]:
+        """Sign the unsigned bytes of a transaction with the keys of these public ones, in their order."""
+        names = tuple(public_key_text(key) for key in keys)
+        answer = self._ask(messages.SignTransaction(chain_id, unsigned, names), messages.Signatures)
+        return [Signature(each) for each in answer.signatures]
+
+    def encrypt_memo(self, text: str, sender: PublicKey, recipient: PublicKey) -> str:
+        """Encrypt a memo."""
+        request = messages.EncryptMemo(text, public_key_text(sender), public_key_text(recipient))
+        return self._ask(request, messages.MemoText).text
+
+    def decrypt_memo(self, memo: str) -> str:
+        """Read a memo that was encrypted to or from a key of the wallet."""
+        return self._ask(messages.DecryptMemo(memo), messages.MemoText).text
+
+    # -- changes
+
+    def generate(self, label: str = "") -> str:
+        """Make a key; returns its public key."""
+        return self._ask(messages.GenerateKey(label), messages.PublicKeys).keys[0]
+
+    def import_key(self, descriptor: int, label: str = "") -> str:
+        """Take a key in WIF from a descriptor; returns its public key."""
+        return self._ask(messages.ImportKey(label), messages.PublicKeys, descriptor).keys[0]
+
+    def derive_keys(self, account: str, roles: Sequence[str], descriptor: int) -> tuple[str, ...]:
+        """Take the password of an account from a descriptor; returns the public keys of these roles."""
+        return self._ask(messages.DeriveKeys(account, tuple(roles)), messages.PublicKeys, descriptor).keys
+
+    def export_key(self, key: PublicKey, descriptor: int) -> None:
+        """Write a key in WIF to a descriptor."""
+        self._ask(messages.ExportKey(public_key_text(key)), messages.WasDone, descriptor)
+
+    def remove_key(self, key: PublicKey) -> None:
+        """Forget a key."""
+        self._ask(messages.RemoveKey(public_key_text(key)), messages.WasDone)
+
+    def watch(self, name: str, *, is_watched: bool = True) -> None:
+        """Watch an account, or no longer."""
+        self._ask(messages.WatchAccount(name, is_watched), messages.WasDone)
+
+    def change_password(self, descriptor: int) -> None:
+        """Take a new password from a descriptor."""
+        self._ask(messages.ChangePassword(), messages.WasDone, descriptor)
+
+    def lock(self) -> None:
+        """End the keeper; nothing happens if there is none."""
+        try:
+            self._ask(messages.Lock(), messages.WasDone)
+        except LockedWallet:
+            return
+
+    def _ask(self, request: messages.KeeperRequest, kind: type[A], descriptor: int | None = None) -> A:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(ANSWER_SECONDS)
+            try:
+                connection.connect(os.fspath(self._place))
+                messages.send_frame(connection, request, descriptor)
+                body, _ = messages.receive_frame(connection)
+            except (ConnectionError, FileNotFoundError):
+                raise LockedWallet("the wallet is locked: unlock it with `ledgerd wallet unlock`") from None
+            except OSError as problem:
+                raise WalletError(f"the process that holds the keys does not answer: {problem}") from None
+        answer = msgspec.json.decode(body, type=messages.AnyAnswer)
+        if isinstance(answer, messages.RefusedRequest):
+            raise _refusal(answer)
+        if not isinstance(answer, kind):
+            raise WalletError(f"the process that holds the keys answers {type(answer).__name__}")
+        return answer
+
+
+def unlock(path: Path, password: int, *, idle_seconds: float = IDLE_SECONDS, owner: int | None = None) -> KeySession:
+    """Start a keeper for a wallet, or return the one that runs. The keeper reads the password from a descriptor.
+
+    With `owner`, the reading end of a pipe, the keeper ends when the other end is closed.
+
+    Raises:
+        WalletError: It cannot be unlocked; the kinds are those of `WalletFile.open`.
+    """
+    session = session_of(path)
+    if session.is_unlocked:
+        return session
+    place = socket_of(path)
+    place.unlink(missing_ok=True)
+    words = [os.fspath(path.absolute()), os.fspath(place), str(idle_seconds)]
+    inherited = [] if owner is None else [owner]
+    reading, writing = os.pipe()
+    try:
+        with open(password, "rb", closefd=False) as file:
+            child = Child.start(
+                [*module_command(KEEPER), *words, *(str(each) for each in inherited)],
+                stdin=file,
+                stdout=writing,
+                stderr=NOTHING,
+                inherited=inherited,
+                has_own_session=True,  # Ctrl-C in the terminal must not end it
+            )
+    except OSError as problem:
+        os.close(reading)
+        raise WalletError(f"the process that holds the keys cannot be started: {problem.strerror}") from problem
+    finally:
+        os.close(writing)
+    with open(reading, "rb") as said:  # noqa: PTH123 - by its descriptor
+        line = said.read(LONGEST_REFUSAL)
+    if line != READY:
+        child.wait_or_kill(ANSWER_SECONDS)
+        raise _refusal(_refused(line))
+    child.leave()
+    return session
+
+
+def session_of(path: Path) -> KeySession:
+    """The session of a wallet, unlocked or not."""
+    return KeySession(socket_of(path))
+
+
+def socket_of(path: Path) -> Path:
+    """Where the keeper of a wallet listens: in a folder of this user alone, by the wallet's path."""
+    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"ledgerd-wallet-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as problem:
+        raise WalletError(f"{folder} cannot be made: {problem.strerror}") from problem
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise WalletError(f"{folder} belongs to somebody else, or is open to others: remove it")
+    place = folder / hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:32]
+    if len(os.fsencode(place)) > LONGEST_SOCKET_PATH:
+        raise WalletError(f"{folder} is too long a path for a socket: choose a shorter XDG_RUNTIME_DIR")
+    return place
+
+
+def _refused(line: bytes) -> messages.RefusedRequest:
+    try:
+        return msgspec.json.decode(line, type=messages.RefusedRequest)
+    except msgspec.MsgspecError:
+        return messages.RefusedRequest(WalletError.__name__, "the process that holds the keys has ended")
+
+
+def _refusal(answer: messages.RefusedRequest) -> WalletError:
+    """The error that the keeper has met."""
+    kinds: dict[str, type[WalletError]] = {kind.__name__: kind for kind in WalletError.__subclasses__()}
+    return kinds.get(answer.kind, WalletError)(answer.text)

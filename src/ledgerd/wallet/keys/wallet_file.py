@@ -1,0 +1,141 @@
+"""The wallet's file: one password, whole changes, and several wallets on it at once.
+
+A change reads the file anew under a lock, so that what another process has added is kept, and replaces it as a whole.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ledgerd.wallet.errors import ChangedPassword, ForeignWallet, WalletError
+from ledgerd.wallet.keys.contents import Contents
+from ledgerd.wallet.keys.sealing import LARGEST_FILE, Cost, PasswordKey, Sealed, read_sealed
+
+OWNER_ONLY = 0o600
+
+
+class WalletFile:
+    """A wallet's file that was opened with its password."""
+
+    def __init__(self, path: Path, password_key: PasswordKey) -> None:
+        self.path = path
+        self._password_key = password_key
+
+    @classmethod
+    def create(cls, path: Path, password: bytes, cost: Cost = Cost()) -> WalletFile:  # noqa: B008 - immutable
+        """A new wallet without keys; a file that exists is never replaced."""
+        if not password:
+            raise WalletError("an empty password protects nothing: choose another")
+        made = cls(path, PasswordKey.new(password, cost))
+        with _locked(path):
+            if path.exists():
+                raise WalletError(f"{path} exists: choose another file")
+            _write(path, made._password_key.seal(Contents().pack()))
+        return made
+
+    @classmethod
+    def open(cls, path: Path, password: bytes) -> WalletFile:
+        """An existing wallet.
+
+        Raises:
+            WrongPassword: It has another password.
+            ForeignWallet: It is no wallet.
+            DamagedWallet: It was cut short or changed.
+        """
+        sealed = read_sealed(read_file(path))
+        opened = cls(path, PasswordKey.of(password, sealed))
+        opened._contents_of(sealed)
+        return opened
+
+    def read(self) -> Contents:
+        """What is in the file now."""
+        return self._contents_of(read_sealed(read_file(self.path)))
+
+    def change(self, edit: Callable[[Contents], Contents]) -> Contents:
+        """Change what is in the file; returns what it holds afterwards."""
+        with _locked(self.path):
+            before = self.read()
+            after = edit(before)
+            if after != before:
+                _write(self.path, self._password_key.seal(after.pack()))
+        return after
+
+    def change_password(self, password: bytes) -> None:
+        """Encrypt the file anew; other wallets that have it open must be unlocked again."""
+        if not password:
+            raise WalletError("an empty password protects nothing: choose another")
+        fresh = PasswordKey.new(password, self._password_key.cost)
+        with _locked(self.path):
+            _write(self.path, fresh.seal(self.read().pack()))
+        self._password_key = fresh
+
+    def _contents_of(self, sealed: Sealed) -> Contents:
+        if not self._password_key.is_of(sealed):
+            raise ChangedPassword("the password of the wallet was changed elsewhere: unlock it again")
+        return Contents.unpack(self._password_key.unseal(sealed))
+
+
+def copy_wallet(source: Path, destination: Path) -> None:
+    """Copy a wallet, encrypted as it is: a backup, or back from one. A file that exists is never replaced."""
+    raw = read_file(source)
+    read_sealed(raw)
+    with _locked(destination):
+        if destination.exists():
+            raise WalletError(f"{destination} exists: move it away first")
+        _write(destination, raw)
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a wallet's file, which must be a file of a size that a wallet can have."""
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise ForeignWallet(f"{path} is no file")
+            return file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise WalletError(f"there is no wallet {path}: make one with `ledgerd wallet create`") from None
+    except OSError as problem:
+        raise WalletError(f"{path} cannot be read: {problem.strerror}") from problem
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes from changing the file meanwhile. The lock is on a file beside it, since it is replaced."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+    except OSError as problem:
+        raise WalletError(f"{path.parent} cannot be written: {problem.strerror}") from problem
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _write(path: Path, raw: bytes) -> None:
+    """Replace a file as a whole: after a crash there is the old one or the new one."""
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        fresh.unlink(missing_ok=True)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY)
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - by its descriptor, for its mode
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as problem:
+        room = ": the disk is full" if problem.errno == errno.ENOSPC else f": {problem.strerror}"
+        raise WalletError(f"{path} cannot be written{room}") from problem

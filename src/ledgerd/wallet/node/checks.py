@@ -1,0 +1,130 @@
+"""Reasons not to believe a node, looked at before anything is signed for it: then nothing is sent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.codec.errors import DecodeError
+from ledgerd.protocol.identifiers import BlockId, ChainId
+from ledgerd.protocol.time_text import parse_time_text
+from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WrongClock
+from ledgerd.wallet.node.client import NodeClient
+from ledgerd.wallet.node.seen import SeenChain, recall, remember
+
+CLOCK_SECONDS = 60
+"""How far the time of a head block may be from the clock."""
+BLOCK_ID_SIZE = 20
+CHAIN_ID_SIZE = 32
+SHOWN_DIGITS = 16
+
+WallClock = Callable[[], float]
+
+
+class NodeStanding(msgspec.Struct, frozen=True):
+    """Where a node's chain stands."""
+
+    chain_id: ChainId
+    head: BlockId
+    head_number: int
+    head_time: int
+    irreversible: int
+
+
+class Trust(msgspec.Struct, frozen=True):
+    """What is compared with what."""
+
+    wallet: Path
+    clock_seconds: float = CLOCK_SECONDS
+    clock: WallClock = time.time
+
+
+def standing_of(node: NodeClient) -> NodeStanding:
+    """Where a node's chain stands, as it says."""
+    properties = node.call("database_api", "get_dynamic_global_properties")
+    config = node.call("database_api", "get_config")
+    try:
+        return NodeStanding(
+            ChainId(_hex(config["CHAIN_ID"], CHAIN_ID_SIZE)),
+            BlockId(_hex(properties["head_block_id"], BLOCK_ID_SIZE)),
+            int(properties["head_block_number"]),
+            parse_time_text(properties["time"]),
+            int(properties["last_irreversible_block_num"]),
+        )
+    except (KeyError, TypeError, ValueError, DecodeError):
+        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
+
+
+def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeStanding:
+    """Where the first node's chain stands, after all of them have passed the checks.
+
+    Raises:
+        OtherChain: Of a node whose chain is not the wallet's.
+        WrongClock: Of a node whose time is not the clock's.
+        HeadWentBack: Of a first node that is behind what was seen.
+        NodesDisagree: Of nodes that follow different branches.
+    """
+    seen = recall(trust.wallet)
+    found = [standing_of(node) for node in nodes]
+    for node, standing in zip(nodes, found, strict=True):
+        _check_chain(node, standing, seen, found[0])
+        difference = standing.head_time - trust.clock()
+        if abs(difference) > trust.clock_seconds:
+            ahead = "ahead of" if difference > 0 else "behind"
+            raise WrongClock(
+                f"the head block of {node.url} is {abs(difference):.0f} seconds {ahead} the clock of this machine: "
+                "one of them is wrong, or the node is not synced"
+            )
+    first = found[0]
+    if first.head_number < seen.head:
+        raise HeadWentBack(
+            f"the head of {nodes[0].url} is block {first.head_number}, but block {seen.head} was seen before: it is "
+            "behind or on another branch; if the chain was begun anew, use `ledgerd wallet forget-chain`"
+        )
+    _compare(nodes, found)
+    remember(trust.wallet, SeenChain(first.chain_id.hex(), first.head_number))
+    return first
+
+
+def chain_words(chain_id: bytes) -> str:
+    """A chain by the beginning of its id; all of it looks like a private key, which errors do not show."""
+    return f"{chain_id.hex()[:SHOWN_DIGITS]}..."
+
+
+def _check_chain(node: NodeClient, standing: NodeStanding, seen: SeenChain, first: NodeStanding) -> None:
+    expected = ChainId(bytes.fromhex(seen.chain_id)) if seen.chain_id else first.chain_id
+    if standing.chain_id != expected:
+        raise OtherChain(
+            f"{node.url} is of the chain {chain_words(standing.chain_id)}, and this wallet is used with "
+            f"{chain_words(expected)}: choose another node, or another wallet with --wallet"
+        )
+
+
+def _compare(nodes: Sequence[NodeClient], found: Sequence[NodeStanding]) -> None:
+    """The last block that all say is irreversible must be the same one for all."""
+    if len(nodes) == 1:
+        return
+    number = min(each.irreversible for each in found)
+    ids = [_id_of_block(node, number) for node in nodes]
+    if len(set(ids)) > 1:
+        shown = "; ".join(f"{node.url}: {each.hex()}" for node, each in zip(nodes, ids, strict=True))
+        raise NodesDisagree(f"the nodes have different irreversible blocks {number}: {shown}")
+
+
+def _id_of_block(node: NodeClient, number: int) -> bytes:
+    """The id of a block: the next one's header names it."""
+    header = node.call("database_api", "get_block_header", number + 1)
+    try:
+        return _hex(header["previous"], BLOCK_ID_SIZE)
+    except (KeyError, TypeError, ValueError):
+        raise NodeUnreachable(f"{node.url} has no block {number + 1}") from None
+
+
+def _hex(text: object, size: int) -> bytes:
+    raw = bytes.fromhex(str(text))
+    if len(raw) != size:
+        raise ValueError(f"{len(raw)} bytes")
+    return raw

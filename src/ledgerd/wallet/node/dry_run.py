@@ -1,0 +1,63 @@
+"""What a transaction would do, as a node says that has tried it out and undone it (`node_api.simulate_transaction`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.wallet.errors import NodeRefused, NodeUnreachable
+from ledgerd.wallet.node.client import NodeClient
+
+KINDS = ("balance", "vesting_shares")
+
+
+class BalanceStep(msgspec.Struct, frozen=True):
+    """A balance of an account that would change."""
+
+    account: str
+    before: str
+    after: str
+
+
+class DryRun(msgspec.Struct, frozen=True):
+    """What would happen. All of it is the node's word."""
+
+    not_told: str = ""
+    """Why the node has not tried it out."""
+    broken_rule: str = ""
+    balances: tuple[BalanceStep, ...] = ()
+    virtual_operations: tuple[Any, ...] = ()
+    """What the chain would do by itself because of it, as the network's JSON has it."""
+
+
+def dry_run(node: NodeClient, transaction: Transaction) -> DryRun:
+    """Ask a node what a transaction would do, whether it is signed already or not."""
+    text = codec_of(Transaction).to_json(transaction)
+    try:
+        found = node.call("node_api", "simulate_transaction", msgspec.json.decode(text))
+    except NodeRefused as refused:
+        return DryRun(not_told=str(refused).strip() or "it does not say why")
+    try:
+        if "broken_rule" in found:
+            return DryRun(broken_rule=str(found["broken_rule"]["message"]).strip())
+        virtual = tuple(each["operation"] for each in found["operations"] if each["virtual"])
+        for each in virtual:
+            codec_of(Operation).from_json(each)
+        return DryRun("", "", tuple(step for each in found["balances"] for step in _steps(each)), virtual)
+    except (KeyError, TypeError, CodecError, RuleViolation):
+        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
+
+
+def _steps(record: dict[str, str]) -> list[BalanceStep]:
+    """The balances of an account that differ."""
+    pairs = [(record[f"{kind}_before"], record[f"{kind}_after"]) for kind in KINDS]
+    for before, after in pairs:
+        codec_of(Asset).from_json(before), codec_of(Asset).from_json(after)
+    return [BalanceStep(str(record["account"]), *pair) for pair in pairs if pair[0] != pair[1]]

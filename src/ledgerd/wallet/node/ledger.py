@@ -1,0 +1,138 @@
+"""What the wallet asks a node about the ledger: accounts, who signs for them, agents, fees. All of it is its word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey, public_key_from_text, public_key_text
+from ledgerd.protocol.names import AccountName
+from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, NoSuchAccount
+from ledgerd.wallet.node.client import NodeClient
+
+DATABASE = "database_api"
+MOST_NAMES = 100
+"""Asked for at once."""
+
+
+class AccountFacts(msgspec.Struct, frozen=True):
+    """An account as the wallet uses it."""
+
+    name: AccountName
+    regular: Authority
+    active: Authority
+    master: Authority
+    memo_key: PublicKey
+
+
+class AgentFacts(msgspec.Struct, frozen=True):
+    """An agent of an account."""
+
+    name: str
+    key: PublicKey
+    operations: tuple[str, ...]
+    expiration: str
+    is_expired: bool
+
+
+class LedgerReader:
+    """A node's answers, each asked for once."""
+
+    def __init__(self, node: NodeClient) -> None:
+        self.node = node
+        self._accounts: dict[str, AccountFacts | None] = {}
+        self._agents: dict[str, tuple[AgentFacts, ...]] = {}
+
+    def learn(self, names: Iterable[str]) -> None:
+        """Ask for accounts that are not known yet."""
+        wanted = sorted({name for name in names if name not in self._accounts})
+        for start in range(0, len(wanted), MOST_NAMES):
+            asked = wanted[start : start + MOST_NAMES]
+            found = self.node.call(DATABASE, "lookup_account_names", asked)
+            if not isinstance(found, list) or len(found) != len(asked):
+                raise self._strange()
+            for name, record in zip(asked, found, strict=True):
+                self._accounts[name] = None if record is None else self._facts(name, record)
+
+    def find(self, name: str) -> AccountFacts | None:
+        """An account, or None where there is none of this name."""
+        self.learn([name])
+        return self._accounts[name]
+
+    def account(self, name: str) -> AccountFacts:
+        """An account that has to exist."""
+        found = self.find(name)
+        if found is None:
+            raise NoSuchAccount(f"there is no account {name}")
+        return found
+
+    def authorities(self, name: AccountName) -> tuple[Authority, Authority, Authority]:
+        """Regular, active and master."""
+        found = self.account(name)
+        return found.regular, found.active, found.master
+
+    def agents(self, name: str) -> tuple[AgentFacts, ...]:
+        """The agents of an account; none where the node knows no agents, as before hardfork 15."""
+        if name not in self._agents:
+            try:
+                records = self.node.call(DATABASE, "get_agent_permissions", name)
+            except NodeRefused:
+                records = []
+            try:
+                self._agents[name] = tuple(
+                    AgentFacts(
+                        str(each["agent_name"]),
+                        public_key_from_text(each["agent_key"]),
+                        tuple(each["operations"]),
+                        str(each["expiration"]),
+                        bool(each["expired"]),
+                    )
+                    for each in records
+                )
+            except (KeyError, TypeError, CodecError, RuleViolation):
+                raise self._strange() from None
+        return self._agents[name]
+
+    def agent_keys(self, name: AccountName, operation: str) -> list[PublicKey]:
+        """The keys of live agents that may sign an operation for an account."""
+        return [each.key for each in self.agents(name) if not each.is_expired and operation in each.operations]
+
+    def names_of_keys(self, keys: Iterable[PublicKey]) -> set[str]:
+        """Accounts for which one of these keys signs; empty where the node does not answer such requests."""
+        asked = [public_key_text(key) for key in keys]
+        try:
+            found = self.node.call("account_by_key", "get_key_references", asked[:MOST_NAMES])
+        except NodeRefused:
+            return set()
+        return {str(name) for each in found for name in each} if isinstance(found, list) else set()
+
+    @cached_property
+    def chain_properties(self) -> dict[str, Any]:
+        """What validators have voted on: the fees among it."""
+        found = self.node.call(DATABASE, "get_chain_properties")
+        if not isinstance(found, dict):
+            raise self._strange()
+        return found
+
+    def _facts(self, name: str, record: Any) -> AccountFacts:  # noqa: ANN401 - JSON
+        authority = codec_of(Authority)
+        try:
+            if record["name"] != name:
+                raise self._strange()
+            regular, active, master = (
+                authority.from_json(record[f"{role}_authority"]) for role in ("regular", "active", "master")
+            )
+            memo_key = public_key_from_text(record["memo_key"])
+            return AccountFacts(AccountName(name), regular, active, master, memo_key)
+        except (KeyError, TypeError, CodecError, RuleViolation):
+            raise self._strange() from None
+
+    def _strange(self) -> NodeUnreachable:
+        return NodeUnreachable(f"{self.node.url} does not answer as a node does")

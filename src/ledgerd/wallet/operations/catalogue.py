@@ -1,0 +1,62 @@
+"""The operations that a person may send, under the names of their commands, and the rules that refuse the others.
+
+All of it follows from the declarations in `protocol.operations`, so that a new operation is a command by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ledgerd.protocol.operations import OPERATIONS, Operation
+from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.operations.variant import OLD_NAMES
+
+OTHER_NAMES = {
+    "account_update": "change-keys",
+    "account_validator_proxy": "set-proxy",
+    "account_validator_vote": "vote-for-validator",
+    "committee_vote_request": "vote-for-request",
+    "committee_worker_cancel_request": "cancel-request",
+    "committee_worker_create_request": "request-funds",
+    "delegate_vesting_shares": "delegate",
+    "set_withdraw_vesting_route": "route-withdrawal",
+    "transfer_to_vesting": "vest",
+    "validator_update": "declare-validator",
+    "withdraw_vesting": "withdraw",
+}
+"""Plain names of operations whose own ones are long or obscure; both are commands."""
+
+VIRTUAL_RULE = "false: This is a virtual operation"
+
+
+def command_of(operation: type[Operation]) -> str:
+    """The command that sends an operation: its name with dashes."""
+    return name_of(operation).replace("_", "-")
+
+
+def plain_name_of(operation: type[Operation]) -> str | None:
+    """The other name of that command, where it has one."""
+    return OTHER_NAMES.get(name_of(operation))
+
+
+def rule_against(operation: type[Operation]) -> str | None:
+    """The rule that refuses an operation whoever sends it; None for one that may be sent."""
+    if operation.VIRTUAL:
+        return VIRTUAL_RULE
+    return f"{name_of(operation)} is deprecated as of HF 4" if operation.DEPRECATED else None
+
+
+SENDABLE: tuple[type[Operation], ...] = tuple(each for each in OPERATIONS if rule_against(each) is None)
+"""Operations that a person may send, by their tags."""
+
+UNSENDABLE: Mapping[str, str] = {name_of(each): rule for each in OPERATIONS if (rule := rule_against(each)) is not None}
+"""Names of the others, with the rule that refuses each."""
+
+_BY_NAME = {name_of(each): each for each in OPERATIONS}
+
+
+def operation_named(name: str) -> type[Operation] | None:
+    """An operation by its name on the wire, a former one, or the name of its command."""
+    known = {plain: wire for wire, plain in OTHER_NAMES.items()}
+    wire = known.get(name, name.replace("-", "_"))
+    return _BY_NAME.get(OLD_NAMES.get(wire, wire))

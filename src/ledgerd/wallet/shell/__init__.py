@@ -1,0 +1,1 @@
+"""Commands typed one after the other at a terminal, with completion and a history."""

@@ -1,0 +1,1 @@
+"""Transactions of the wallet: made, shown, signed, sent and followed."""
