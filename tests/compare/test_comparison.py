@@ -208,6 +208,15 @@ def test_nonsense_ends_the_comparison(
     assert words in capsys.readouterr().out.splitlines()[-1]
 
 
+def test_nodes_that_both_name_no_accounts_are_not_called_equal(
+    altered: Callable[[Callable[[str, list[Any], Any], Any]], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = altered(lambda method, _arguments, result: None if method == "lookup_accounts" else result)
+    assert main(["compare", url, url, *QUICK]) == NOT_COMPARED
+
+    assert "gives the names of accounts" in capsys.readouterr().out.splitlines()[-1]
+
+
 def test_a_node_that_is_not_there_is_said(sound: str, capsys: pytest.CaptureFixture[str]) -> None:
     with listening(lambda _request: (200, b"")) as url:
         pass

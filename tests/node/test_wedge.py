@@ -1,4 +1,4 @@
-"""A real node in a dead end, as no peer has the blocks that it needs: it begins anew with a snapshot of trusted peers,
+"""A real node in a dead end, as no peer has the blocks that it needs: it starts again with a snapshot of trusted peers,
 also when it is killed in the middle of that.
 """
 
@@ -77,7 +77,7 @@ def stranded(tmp_path: Path) -> tuple[Plan, Path, int]:
     return prepare(tmp_path / "network", WISHES), left, head
 
 
-def test_a_node_that_no_peer_can_serve_begins_anew_although_it_is_killed_on_the_way(
+def test_a_node_that_no_peer_can_serve_starts_again_although_it_is_killed_on_the_way(
     stranded: tuple[Plan, Path, int],
 ) -> None:
     plan, left, head = stranded

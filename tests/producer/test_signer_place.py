@@ -37,6 +37,9 @@ def test_a_place_is_read_and_written(text: str, place: SignerPlace) -> None:
         "tls://host:65536",
         "tls://:1",
         "tls://a b:1",
+        "tls://a..b:1",
+        "tls://a.:1",
+        f"tls://{'a' * 64}.b:1",
         "unix:/" + "a" * 100,
     ],
 )

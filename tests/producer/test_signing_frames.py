@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from ledgerd.producer.signing_frames import (
     FrameBuffer,
     FrameFault,
     SignerAnswer,
+    SignerStatus,
     SigningQuestion,
     SigningVerdict,
     StatusQuestion,
@@ -82,7 +84,7 @@ def test_other_bytes_are_a_fault(frame: bytes) -> None:
 def test_a_frame_that_is_too_large_is_a_fault_before_it_has_come() -> None:
     buffer = FrameBuffer()
     buffer.take((MOST_FRAME + 1).to_bytes(2, "big"))
-    with pytest.raises(FrameFault, match="1025 bytes"):
+    with pytest.raises(FrameFault, match=f"{MOST_FRAME + 1} bytes"):
         _ = buffer.has_one
 
 
@@ -94,6 +96,11 @@ def test_an_answer_holds_a_signature_where_it_is_one() -> None:
 
 def test_a_reason_from_outside_is_safe_to_be_logged() -> None:
     assert SignerAnswer(1, SigningVerdict.OLDER, b"a\n\x1b[31mb\xff").text == "a??[31mb\ufffd"
+
+
+def test_what_a_status_says_is_safe_to_be_logged() -> None:
+    status = msgspec.json.encode(SignerStatus((), (), 0, "a\n\x1b[31mb"))
+    assert read_status(SignerAnswer(1, SigningVerdict.STATUS, status)).problem == "a??[31mb"
 
 
 def test_a_status_that_is_none_is_a_fault() -> None:

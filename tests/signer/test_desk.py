@@ -6,8 +6,15 @@ import logging
 
 import pytest
 
-from ledgerd.producer.signing_frames import SigningVerdict, StatusQuestion, read_status
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.producer.signing_frames import (
+    MOST_NAMED,
+    SigningVerdict,
+    StatusQuestion,
+    packed_answer,
+    read_answer,
+    read_status,
+)
+from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.signer.desk import Desk
 from tests.signer.headers import KEY, NAME, NOW, at, question_of, rule_of
 
@@ -45,6 +52,16 @@ def test_the_status_says_for_whom_with_what_and_why_not() -> None:
     ready.answer(question_of(NOW))
     assert read_status(ready.answer(StatusQuestion(8))).last_slot == NOW
     assert read_status(ready.answer(StatusQuestion(8))).problem == ""
+
+
+def test_the_status_of_as_many_validators_and_keys_as_a_signer_may_have_fits_into_a_frame() -> None:
+    names = [f"{number:02}{'m' * 14}" for number in range(MOST_NAMED)]
+    keys = [PrivateKey(bytes((number + 1,)) * 32).public for number in range(MOST_NAMED)]
+    desk = Desk(rule_of(is_ready=False), lambda: at(NOW), names, keys)
+
+    frame = packed_answer(desk.answer(StatusQuestion(7)))
+    status = read_status(read_answer(frame[2:]))
+    assert (len(status.validators), len(status.keys)) == (MOST_NAMED, MOST_NAMED)
 
 
 def test_no_line_and_no_answer_has_the_key(caplog: pytest.LogCaptureFixture) -> None:

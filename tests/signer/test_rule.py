@@ -84,6 +84,14 @@ def test_a_slot_is_signed_up_to_a_second_ahead_of_the_clock(behind: float, verdi
     assert rule_of().judge(KEY.public, header_of(NOW), at(NOW - behind)).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("ahead", "verdict"),
+    [(3.0, SigningVerdict.SIGNED), (3.000001, SigningVerdict.LATE), (9_000.0, SigningVerdict.LATE)],
+)
+def test_a_slot_is_signed_up_to_one_slot_behind_the_clock(ahead: float, verdict: SigningVerdict) -> None:
+    assert rule_of().judge(KEY.public, header_of(NOW), at(NOW + ahead)).verdict is verdict
+
+
 def test_after_an_unclean_stop_nothing_is_signed_up_to_the_start_and_a_round() -> None:
     rule = rule_of(is_ready=False)
     assert "was not stopped cleanly" in rule.problem(at(NOW))

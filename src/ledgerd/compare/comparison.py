@@ -104,13 +104,16 @@ class Comparison:
         return None
 
     def _state(self) -> FoundDifference | None:
+        left_out = []
         for read in STATE:
             if read.api in self._scope.skipped or not self._pair.has(read):
+                left_out.append(read.method)
                 continue
             compared = self._pair.compare(read)
             if compared.found is not None:
                 return compared.found
-        self._say("supply, schedule, properties, hardforks: equal")
+        beside = f", but for what was not asked of both: {', '.join(left_out)}" if left_out else ""
+        self._say(f"supply, schedule, properties, hardforks: equal{beside}")
         return None
 
     def _accounts(self) -> FoundDifference | None:
@@ -120,7 +123,9 @@ class Comparison:
             page = self._pair.compare(Read("database_api", "lookup_accounts", [after, NAMES_A_PAGE]))
             if page.found is not None:
                 return page.found
-            given = page.value if isinstance(page.value, list) else []
+            given = page.value
+            if not isinstance(given, list):
+                raise NotComparable("neither node gives the names of accounts (database_api.lookup_accounts)")
             names = [str(name) for name in given if name != after]
             for names_ in _in_pages(names):
                 accounts = self._pair.compare(Read("database_api", "get_accounts", [names_]))
@@ -129,7 +134,7 @@ class Comparison:
                 for account in accounts.value if isinstance(accounts.value, list) else []:
                     self._seen.add_account(account)
             count += len(names)
-            if len(given) < NAMES_A_PAGE:
+            if len(given) < NAMES_A_PAGE or not names:
                 break
             after = names[-1]
         self._say(f"{count:,} accounts: equal")

@@ -10,7 +10,8 @@ import msgspec
 
 from ledgerd.protocol.endpoint import Endpoint
 
-_TLS = re.compile(r"tls://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?):([0-9]{1,5})")
+_TLS = re.compile(r"tls://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*):([0-9]{1,5})")
+"""Parts of a name are neither empty nor longer than DNS has them: Python raises no OSError for those."""
 LARGEST_PORT = 65_535
 LONGEST_SOCKET_NAME = 100
 """Linux takes 107 bytes, macOS 103."""
@@ -42,9 +43,9 @@ def read_place(text: str) -> SignerPlace:
             raise PlaceFault(f"names a socket with more than {LONGEST_SOCKET_NAME} characters")
         return SignerPlace(path=Path(path))
     found = _TLS.fullmatch(text)
-    if found is None or not 0 < int(found[3]) <= LARGEST_PORT:
+    if found is None or not 0 < int(found[2]) <= LARGEST_PORT:
         raise PlaceFault("is neither unix:/PATH nor tls://HOST:PORT")
-    return SignerPlace(endpoint=Endpoint(found[1].strip("[]"), int(found[3])))
+    return SignerPlace(endpoint=Endpoint(found[1].strip("[]"), int(found[2])))
 
 
 class TlsFiles(msgspec.Struct, frozen=True):

@@ -18,8 +18,10 @@ from ledgerd.protocol.keys import KEY_SIZE, PublicKey
 from ledgerd.protocol.signatures import SIGNATURE_SIZE, Signature
 
 VERSION = 1
-MOST_FRAME = 1024
-"""Bytes of a frame after its length. A header has fewer than 150."""
+MOST_FRAME = 8192
+"""Bytes of a frame after its length. A header has fewer than 150; a status names validators and keys."""
+MOST_NAMED = 64
+"""Validators, and keys, of a signer: the status of so many fits into a frame."""
 
 _LENGTH = struct.Struct(">H")
 _HEAD = struct.Struct(">BBI")
@@ -56,6 +58,8 @@ class SigningVerdict(IntEnum):
     FAILED = 9
     """The signature could not be made durable."""
     STATUS = 10
+    LATE = 11
+    """The slot is over by the signer's clock."""
 
 
 class SigningQuestion(NamedTuple):
@@ -89,7 +93,7 @@ class SignerAnswer(NamedTuple):
     @property
     def text(self) -> str:
         """A reason, safe to be logged: others write it."""
-        return "".join(each if each.isprintable() else "?" for each in self.content.decode("utf-8", "replace"))
+        return _printable(self.content.decode("utf-8", "replace"))
 
 
 class SignerStatus(msgspec.Struct, frozen=True):
@@ -154,9 +158,10 @@ def read_status(answer: SignerAnswer) -> SignerStatus:
         FrameFault: It holds none.
     """
     try:
-        return msgspec.json.decode(answer.content, type=SignerStatus)
+        status = msgspec.json.decode(answer.content, type=SignerStatus)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
         raise FrameFault("no status") from fault
+    return msgspec.structs.replace(status, problem=_printable(status.problem))
 
 
 class FrameBuffer:
@@ -192,6 +197,10 @@ class FrameBuffer:
 
     def _length(self) -> int:
         return int(_LENGTH.unpack_from(self._waiting)[0])
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else "?" for each in text)
 
 
 def _framed(body: bytes) -> bytes:

@@ -23,7 +23,14 @@ log = logging.getLogger(__name__)
 
 REFUSALS = LineRate("questions that the signer refused", 20, 1 / 6)
 LOUD = frozenset(
-    {SigningVerdict.FAILED, SigningVerdict.CLOCK, SigningVerdict.AHEAD, SigningVerdict.NO_KEY, SigningVerdict.NOT_NAMED}
+    {
+        SigningVerdict.FAILED,
+        SigningVerdict.CLOCK,
+        SigningVerdict.AHEAD,
+        SigningVerdict.LATE,
+        SigningVerdict.NO_KEY,
+        SigningVerdict.NOT_NAMED,
+    }
 )
 
 

@@ -20,6 +20,7 @@ from ledgerd.producer.key_files import KeyFileFault, read_key_file
 from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.settings import NtpSettings, keyring
 from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
+from ledgerd.producer.signing_frames import MOST_NAMED
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.time_text import time_text
@@ -73,6 +74,8 @@ def run_signer(settings: SignerSettings) -> int:
         folder = stack.enter_context(SignerFolder(settings.folder))
         stack.enter_context(lock_key_file(settings.key_file))
         keys = keys_of(settings.key_file)
+        if max(len(keys), len(settings.validators)) > MOST_NAMED:
+            raise OperatorError(f"a signer has at most {MOST_NAMED} validators and keys: use a second one too")
         for key in keys:
             stack.enter_context(lock_key(key))
         return on_a_loop(lambda: live(settings, folder, keys))

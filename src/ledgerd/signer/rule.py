@@ -20,6 +20,10 @@ from ledgerd.protocol.time_text import time_text
 SECOND = 1_000_000
 MOST_AHEAD = SECOND
 """Microseconds by which a slot may lie ahead of the signer's clock."""
+MOST_BEHIND = BLOCK_INTERVAL * SECOND
+"""The same behind it. Without a limit, who has taken a node over could have slots of the past signed that are after the
+last one: after a long stop, or where a whole disk was put back and the mark of a clean stop with it.
+"""
 ROUND_SECONDS = MAINNET.max_validators * BLOCK_INTERVAL
 
 
@@ -114,6 +118,9 @@ class SigningRule:
         if slot * SECOND > clock.now + MOST_AHEAD:
             now = time_text(clock.now // SECOND)
             return Judgement(SigningVerdict.AHEAD, f"slot {time_text(slot)} is ahead of the signer's clock, {now}")
+        if slot * SECOND < clock.now - MOST_BEHIND:
+            now = time_text(clock.now // SECOND)
+            return Judgement(SigningVerdict.LATE, f"slot {time_text(slot)} is over by the signer's clock, {now}")
         if self._nothing_up_to is None:
             self._nothing_up_to = clock.now // SECOND + ROUND_SECONDS
         if slot <= self._nothing_up_to:
