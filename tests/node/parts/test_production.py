@@ -146,3 +146,27 @@ def test_a_signer_that_is_away_is_a_warning_and_the_node_goes_on(tmp_path: Path,
             assert supervisor.failure is None
 
     asyncio.run(scene())
+
+
+def test_a_node_that_starts_again_in_its_process_has_the_keys_of_now(tmp_path: Path, blocks: list[Block]) -> None:
+    """As with a newer state: its configuration was read before the key was added."""
+    first, second = PrivateKey(b"\1" * 32), PrivateKey(b"\2" * 32)
+    folder = tmp_path / "node"
+    file = folder / "signing.key"
+    file.touch(0o600)
+    file.write_text(first.wif + "\n")
+
+    async def scene() -> None:
+        second_of_head = blocks[-1].timestamp
+        async with production_part(folder, second_of_head, private_key_file="signing.key") as (chain, _, production):
+            file.write_text(f"{first.wif}\n{second.wif}\n")
+            await production.stop()
+            asked = production._configuration  # noqa: SLF001 - what the process was started with
+            again = ProductionPart(asked, chain, FixedTime(second_of_head))
+            Supervisor().take(again)
+            await again.start()
+            assert again.producer is not None
+            assert second.public in again.producer.settings.keys
+            await again.stop()
+
+    asyncio.run(scene())

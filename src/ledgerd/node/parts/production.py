@@ -87,7 +87,10 @@ class ProductionPart(Part):
             self.work.keep("time servers", lambda _: ntp.run(self.work))
         await self._chain.attach(self._begin)
         if self._settings.key_files:
-            self._tell_keys()
+            # The configuration has the keys that the process began with; the files may have changed since then.
+            await self.read_keys_again()
+        else:
+            (self._configuration.invocation.data_dir / LOADED_KEYS).unlink(missing_ok=True)
         producer = self.producer
         if producer is not None and producer.settings.names:
             signer = self._signer

@@ -51,7 +51,7 @@ def lock(path: Path) -> CommandResult:
 
 
 def change_password(path: Path, password: SecretSource, fresh: SecretSource) -> CommandResult:
-    """Unlock with the old password, and encrypt anew."""
+    """Unlock with the old password, and encrypt with a new one."""
     with password.opened(f"Password of {path}: ") as descriptor:
         session = unlock(path, descriptor)
     with readable(fresh.read_new()) as descriptor:

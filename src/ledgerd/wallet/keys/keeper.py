@@ -154,7 +154,7 @@ def _secret_from(descriptor: int | None) -> bytes:
 
 
 def serve(keeper: Keeper, listener: socket.socket, owner: int | None, idle_seconds: float) -> None:
-    """KeeperAnswer one request a connection, until the wallet is locked, idle for too long, or its owner has ended.
+    """Answer one request a connection, until the wallet is locked, idle for too long, or its owner has ended.
 
     `owner` is a pipe whose other end a shell holds: it becomes readable when the shell ends.
     """
@@ -176,7 +176,7 @@ def serve(keeper: Keeper, listener: socket.socket, owner: int | None, idle_secon
 
 
 def _serve_one(keeper: Keeper, connection: socket.socket, seconds_left: float) -> bool:
-    """KeeperAnswer one request; whether it counts as a use of the wallet."""
+    """Answer one request; whether it counts as a use of the wallet."""
     connection.settimeout(REQUEST_SECONDS)
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     if _CREDENTIALS.unpack(raw)[1] != os.getuid():

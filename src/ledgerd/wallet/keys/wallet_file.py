@@ -1,6 +1,6 @@
 """The wallet's file: one password, whole changes, and several wallets on it at once.
 
-A change reads the file anew under a lock, so that what another process has added is kept, and replaces it as a whole.
+A change reads the file again under a lock, so that what another process has added is kept, and replaces it as a whole.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class WalletFile:
         return after
 
     def change_password(self, password: bytes) -> None:
-        """Encrypt the file anew; other wallets that have it open must be unlocked again."""
+        """Encrypt the file with another password; other wallets that have it open must be unlocked again."""
         if not password:
             raise WalletError("an empty password protects nothing: choose another")
         fresh = PasswordKey.new(password, self._password_key.cost)

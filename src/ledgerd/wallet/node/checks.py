@@ -82,7 +82,7 @@ def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeStanding:
     if first.head_number < seen.head:
         raise HeadWentBack(
             f"the head of {nodes[0].url} is block {first.head_number}, but block {seen.head} was seen before: it is "
-            "behind or on another branch; if the chain was begun anew, use `ledgerd wallet forget-chain`"
+            "behind or on another branch; if the chain was begun again, use `ledgerd wallet forget-chain`"
         )
     _compare(nodes, found)
     remember(trust.wallet, SeenChain(first.chain_id.hex(), first.head_number))
