@@ -19,6 +19,7 @@ from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.versions import version_text
 from ledgerd.snapshot.peer_table import run_probe
 from ledgerd.supervision.descriptors import files_allowed
+from ledgerd.supervision.loading import search_rarely
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import Tasks, first_of
 from ledgerd.supervision.threads import begin_thread
@@ -78,6 +79,7 @@ def run_node(
     if configuration.snapshot.test_trusted_seeds:
         sys.stderr.write(run_probe(configuration.snapshot.trusted_peers))
         return STOPPED
+    search_rarely()
     return on_a_loop(lambda: live(configuration, make, greeting))
 
 

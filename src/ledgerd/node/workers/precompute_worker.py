@@ -7,7 +7,6 @@ of transactions are not wanted, and some packed blocks one after the other. An a
 
 from __future__ import annotations
 
-import gc
 import signal
 import socket
 import struct
@@ -22,11 +21,11 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.precomputed import precompute
+from ledgerd.supervision.loading import search_rarely
 
 SIZE = struct.Struct("<I")
 """Of a message, and the number in a request."""
 MOST_BYTES = 8 << 20
-GARBAGE_THRESHOLD = 50_000
 
 
 def message(content: bytes) -> bytes:
@@ -82,7 +81,7 @@ def main() -> None:
     sys.excepthook = _log_end
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.set_threshold(GARBAGE_THRESHOLD)  # blocks hold no circles
+    search_rarely()
     try:
         serve(socket.socket(fileno=sys.stdin.fileno()))
     except ConnectionError:
