@@ -275,13 +275,14 @@ class OpenIndex(Generic[E]):
 
     def _indexed_key(self, object_id: int) -> Key | None:
         """The key that an object has in the index: while it is being edited, the one from before. None where it is
-        of no use.
+        of no use, or the object would have to be read for it.
         """
         if self.is_by_id:
             return (object_id,)
         if not self.index.natural_parts:
             return None
-        return self.key(self.cache.indexed_as.get(object_id) or self.cache.present(object_id))
+        entity = self.cache.indexed_as.get(object_id) or self.cache.objects.get(object_id)
+        return None if entity is None else self.key(entity)
 
     def front(self, low: bytes, high: bytes | None, count: int, derive: Callable[[E], T]) -> list[T]:
         """What a function makes of each of the first objects of a range; see `Store.front`."""

@@ -21,8 +21,8 @@ class BlockContext:
         self.skip = skip
         self.parent_time = parent_time
         """The time of the block before, at which its transactions take effect."""
-        self.unconfirmed: list[ValidatorConfirmation] = []
-        """The blocks that still wait for other validators, the oldest first; set when the state is otherwise done."""
+        self.unconfirmed: list[ValidatorConfirmation] | None = None
+        """The blocks that still wait for other validators, the oldest first, once a step has asked for them."""
         self._producer: Validator | None = None
 
     @property
