@@ -90,6 +90,17 @@ def test_values_in_order_have_bytes_in_order(order: Order, values: tuple[Any, ..
     assert sorted(values, key=descending(order).encode) == list(values)[::-1]
 
 
+@pytest.mark.parametrize("order", [TIME, INT8, INT64, UINT128, BOOL])
+def test_numbers_can_be_compared_as_they_are_but_turned_round_they_cannot(order: Order) -> None:
+    assert order.is_natural
+    assert not descending(order).is_natural
+
+
+@pytest.mark.parametrize("order", [NAME_TEXT, NAME_WORD, C_TEXT, fixed_bytes(3)])
+def test_texts_are_compared_by_their_bytes_only(order: Order) -> None:
+    assert not order.is_natural
+
+
 @given(TEXTS, TEXTS)
 def test_descending_turns_any_order_round(one: str, other: str) -> None:
     backward = descending(C_TEXT).encode

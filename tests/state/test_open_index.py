@@ -290,6 +290,38 @@ def test_an_empty_range_is_remembered_until_an_entry_changes(store: Store) -> No
     assert store.first(ITEM_BY_TIME, upper=(4,)) is None
 
 
+def test_a_loop_that_only_removes_writes_nothing_before_it_reads_on(store: Store) -> None:
+    fill(store, *range(6))
+    store.commit()
+    for item in store.scan(ITEM_BY_TIME):
+        store.remove(item)
+        if item.id == 3:
+            break
+
+    assert written(store, ITEM_BY_TIME) == 5, "the first was read by itself, and those behind it together"
+    assert ids(store.scan(ITEM_BY_TIME)) == [4, 5]
+    assert store.verify() == []
+
+
+def test_a_key_looked_for_in_vain_is_found_as_soon_as_an_object_has_it(store: Store) -> None:
+    fill(store, 1)
+    assert store.lookup(ITEM_BY_NAME, "late") is None
+    with store.begin() as session:
+        made = store.create(ITEMS, Item(name="late"))
+        assert store.lookup(ITEM_BY_NAME, "late") is made
+        session.undo()
+    assert store.lookup(ITEM_BY_NAME, "late") is None
+    item = store.get(ITEMS, 0)
+    with store.begin() as session:
+        with store.editing(item):
+            item.name = "late"
+        assert store.lookup(ITEM_BY_NAME, "late") is item
+        assert store.lookup(ITEM_BY_NAME, "item0") is None
+        session.undo()
+    assert store.lookup(ITEM_BY_NAME, "item0") is item
+    assert store.lookup(ITEM_BY_NAME, "late") is None
+
+
 class Ticket(Entity):
     """Something whose number nobody else has."""
 
