@@ -106,11 +106,11 @@ def _await_agreement(world: World, grounds: Grounds) -> int:
             return int(world.now - began) // SECONDS_A_BLOCK
         if int(world.now - began) // PATIENCE > interventions:
             interventions += 1
-            _see_to_producers(world, grounds)
+            see_to_producers(world, grounds)
     return -1
 
 
-def _see_to_producers(world: World, grounds: Grounds) -> None:
+def see_to_producers(world: World, grounds: Grounds) -> None:
     """An operator's part: where by the rules a producer has stopped for good, somebody must tell it to go on.
 
     Where fewer than a third of the slots have blocks, that is the leave to be stale (spec 06, section 10.5, step 4),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ledgerd.producer.signing_frames import SigningVerdict
 from ledgerd.signer.rule import ROUND_SECONDS
 from tests.chain.networks import SEVEN
+from tests.sim.chaos import PATIENCE, see_to_producers
 from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds
 from tests.sim.invariants import Broken
 from tests.sim.signers import Asked, SignedNode, SignerHost
@@ -36,7 +37,7 @@ class PairEnding(NamedTuple):
     missed: Counter[str]
     """All other slots of the pair without a block, by their causes."""
     back_after: float
-    """Seconds after the split was over and all agreed in which a slot has no block."""
+    """Seconds after the split was over and all agreed in which a slot of the pair has no block."""
     trace: str
 
 
@@ -45,7 +46,7 @@ class PairWorld:
 
     def __init__(self, grounds: Grounds, seed: int, folder: Path) -> None:
         self.random = Random(seed)  # noqa: S311 - the seed is the point
-        self.folder = folder
+        self.folder, self._grounds = folder, grounds
         self.world = world = World(seed, grounds.now, Weather(delay=self.random.choice((0.02, 0.1, 0.2))))
         names = sorted(grounds.keys)
         shared, single, most = names[:2], names[2:3], names[3:]
@@ -159,7 +160,10 @@ class PairWorld:
     # -- afterwards
 
     def heal(self) -> None:
-        """Everything is well again; then all agree, and the signer has waited."""
+        """Everything is well again; then all agree, and the signer has waited.
+
+        Where by the rules producers have stopped for good, an operator tells them to go on, as in other worlds.
+        """
         self.mishaps.append(self.world.now)
         self.world.heal()
         self.host.cut, self.host.delay, self.host.losses = set(), 0.01, 0.0
@@ -167,10 +171,13 @@ class PairWorld:
         if not self.host.is_up:
             self.host.start()
         self.restart()
-        began = self.world.now
+        began, interventions = self.world.now, 0
         while len(self.world.heads()) > 1 or self.host.problem:
             if self.world.now - began > LONGEST_CALM:
                 raise Broken(f"no agreement after {LONGEST_CALM} s: {self.host.problem}")
+            if self.world.now - began > PATIENCE * (interventions + 1):
+                interventions += 1
+                see_to_producers(self.world, self._grounds)
             self.world.calm(3 if self.world.now - began > ROUND_SECONDS else 9)
         self.agreed = self.world.now
         self.world.run(2 * ROUND)
@@ -254,12 +261,18 @@ class Watch:
                     raise Broken(f"slot {slot}, which {asked.node} has asked for first, has no block of it")
             elif not is_there:
                 missed[self._cause(slot, asked)] += 1
-        late = [slot for slot in range(int(of.agreed) // 3 * 3 + 3, chain.head_time, 3) if slot not in blocks]
+        after = range(int(of.agreed) // 3 * 3 + 3, chain.head_time, SECONDS_A_BLOCK)
+        late = [slot for slot in after if slot not in blocks and self._is_due(slot)]
         back_after = max(late, default=of.agreed) - of.agreed
         if back_after > ROUND:
             raise Broken(f"slots are missed {back_after:.0f} s after all agreed")
         signed = len({given.slot for given in of.host.given})
         return PairEnding(signed, owed, missed, back_after, of.world.trace.hexdigest())
+
+    def _is_due(self, slot: int) -> bool:
+        """Whether a node of the pair has seen a slot of its own there."""
+        own = [node for node in self._of.world.nodes.values() if isinstance(node, SignedNode)]
+        return slot in self._of.host.first or any(slot in node.outcomes for node in own)
 
     def _is_owed(self, asked: Asked) -> bool:
         is_signed = asked.verdict is SigningVerdict.SIGNED

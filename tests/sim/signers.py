@@ -146,7 +146,8 @@ class SignedNode(Node):
 
     def production_settings(self) -> ProducerSettings:
         place = SignerPlace(path=Path("/signer"))
-        return ProducerSettings(names=tuple(sorted(self.keys)), keys={}, signer=SignerAccess(place))
+        names = tuple(sorted(self.keys))
+        return ProducerSettings(names=names, keys={}, allows_stale=self.allows_stale, signer=SignerAccess(place))
 
     def start(self) -> None:
         super().start()

@@ -140,7 +140,7 @@ class TlsListener:
                 accepted, address = await loop.sock_accept(plug)
             except OSError as problem:
                 log.warning(
-                    "no connection can be accepted: %(reason)s", {"reason": str(problem)}, extra=limited(STRANGERS)
+                    "no connection can be opened: %(reason)s", {"reason": str(problem)}, extra=limited(STRANGERS)
                 )
                 await asyncio.sleep(PAUSE_SECONDS)
                 continue
