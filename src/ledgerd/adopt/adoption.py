@@ -91,12 +91,14 @@ class Adoption:
 
     def begin(self, lines: list[TranslatedLine], chain: str) -> None:
         """Write the record and the configuration, unless that was done before."""
-        if self.is_begun():
+        if self.is_begun() and (self._folder / CONFIGURATION).exists():
             return
         self._folder.mkdir(parents=True, exist_ok=True)
+        # The record comes first: whatever else is in the directory is then known as ours, and is written again.
+        partial = self._folder.with_name(f"{self._folder.name}.{RECORD}.part")
+        partial.write_bytes(msgspec.json.encode(self._record))
+        partial.replace(self._folder / RECORD)
         (self._folder / CONFIGURATION).write_text(written(lines, chain, self._record.source), encoding="utf-8")
-        # Last: a directory with a record has everything before it.
-        (self._folder / RECORD).write_bytes(msgspec.json.encode(self._record))
 
     def import_snapshot(self) -> None:
         """Make the state from the snapshot, if there is one and no state yet.

@@ -17,6 +17,9 @@ ATTEMPTS = 8
 """Times that a question is asked while the answers differ at one head: what differs by the mempool alone, which is in
 the answers too, is gone after a block."""
 
+LEAST_TIMES = 2
+"""Times that both must have stood at one head with different answers."""
+
 PAUSE = 1.0
 """Seconds between two attempts."""
 
@@ -84,7 +87,7 @@ class Pair:
         answers = self._asked(read)
         if self._difference(read, *answers) is None:
             return Compared(answers[0].value)
-        found = None
+        found, times = None, 0
         for attempt in range(ATTEMPTS):
             before = self.common_head()
             answers = self._asked(read)
@@ -93,10 +96,10 @@ class Pair:
             if difference is None:
                 return Compared(answers[0].value)
             if after[0].id == before.id == after[1].id:
-                found = FoundDifference(read.words, difference, before)
+                found, times = FoundDifference(read.words, difference, before), times + 1
             if attempt + 1 < ATTEMPTS:
                 self._sleep(PAUSE)
-        if found is None:
+        if found is None or times < LEAST_TIMES:
             raise NotComparable(f"the heads of the nodes move faster than {read.words} is answered")
         return Compared(None, found)
 

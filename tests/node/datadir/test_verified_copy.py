@@ -128,3 +128,18 @@ def test_nothing_is_copied_when_the_chain_has_that_block_or_there_is_no_room(
     monkeypatch.setattr(verified_copy, "SPARE", 1 << 62)
     with pytest.raises(OperatorError, match="make room"):
         place.copy.keep(ASSUMED)
+
+
+def test_a_log_whose_state_is_missing_is_moved_and_not_cut(tmp_path: Path) -> None:
+    place = Directory(tmp_path, 0)
+    place.copy.keep(ASSUMED)
+    place.grow(LATER, assumption())
+    packed = (place.files.logs / "block_log").read_bytes()
+    assert packed.strip(b"\0")
+    place.files.remove()
+
+    place.copy.follow(assumption())
+
+    (moved,) = tmp_path.rglob("*-1/block_log")
+    assert moved.read_bytes() == packed
+    assert place.files.full_log_head == 0

@@ -128,6 +128,9 @@ class VerifiedCopy:
             (self._folder / LOCKS).unlink(missing_ok=True)
             copy.replace(files.folder / DATA_FILE)
         elif self._is_from_genesis():
+            # Whoever has lost the state may have had the log before, and there may be no other copy of it.
+            if not files.exists and (aside := files.set_full_log_aside()) is not None:
+                log.warning("the state is missing, so the block log was moved to %(folder)s", {"folder": aside})
             self._cut_logs(0)
             files.remove()
         (self._folder / GOING_BACK).replace(files.folder / BANNED)
