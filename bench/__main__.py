@@ -1,4 +1,7 @@
-"""Runs every bench, or those that are named: `python -m bench codec` runs `bench_codec.py`."""
+"""Runs every bench, or those that are named: `python -m bench codec` runs `bench_codec.py`.
+
+`python -m bench network --compare REVISION` runs those that can beside another revision.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ def names() -> list[str]:
     return sorted(m.name.removeprefix(PREFIX) for m in iter_modules(bench.__path__) if m.name.startswith(PREFIX))
 
 
-def main(wanted: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Run the benches one after another in this process; each prints its own figures."""
     known = names()
+    wanted, revision = _revision_in(words)
     if unknown := [name for name in wanted if name not in known]:
         print(
             f"bench: there is no {', '.join(unknown)}; there is: {', '.join(known) or 'none'}",
@@ -29,8 +33,22 @@ def main(wanted: list[str]) -> int:
         print("There is nothing to measure yet.")
     for name in wanted or known:
         print(f"== {name}", flush=True)
-        import_module(f"bench.{PREFIX}{name}").main()
+        module = import_module(f"bench.{PREFIX}{name}")
+        if not revision:
+            module.main()
+        elif hasattr(module, "compare"):
+            module.compare(revision)
+        else:
+            print("  cannot compare revisions")
     return 0
+
+
+def _revision_in(words: list[str]) -> tuple[list[str], str]:
+    """The names, and the revision behind `--compare`."""
+    if "--compare" not in words:
+        return words, ""
+    place = words.index("--compare")
+    return words[:place] + words[place + 2 :], "".join(words[place + 1 : place + 2])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from statistics import median
 from time import perf_counter, sleep, time
 from typing import NamedTuple
 
+from bench import catching_up
 from bench.bench_chain import TRANSFERS, recovery_seconds, send_transfers, users, verdict
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
@@ -327,7 +328,13 @@ async def bench_blocks() -> None:
 def main() -> None:
     """Print every figure."""
     bench_sync()
+    catching_up.main()
     asyncio.run(bench_blocks())
+
+
+def compare(revision: str) -> None:
+    """Print catching up of this revision beside another one."""
+    catching_up.compare(revision)
 
 
 if __name__ == "__main__":

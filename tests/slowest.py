@@ -9,6 +9,7 @@ SLOWEST = (
     "attack/test_short_form.py",
     "chain/test_recorded_chains.py",
     "node/test_lifecycle.py",
+    "node/test_wedge.py",
     "node/parts/test_bootstrap.py",
     "node/parts/test_snapshots.py",
     "rpc/test_worker_restarts.py",

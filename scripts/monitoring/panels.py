@@ -54,6 +54,13 @@ def both(family: str, matching: str = "") -> tuple[Query, ...]:
     return quantile(0.5, family, matching=matching), quantile(0.99, family, matching=matching)
 
 
+PARTICIPATION = DashboardPanel(
+    "Participation",
+    "The part of the last 128 slots that has a block.",
+    (now("ledgerd_chain_participation_ratio"),),
+    "percentunit",
+)
+
 NODE_BOARD = Dashboard(
     "node",
     "ledgerd: node",
@@ -72,12 +79,7 @@ NODE_BOARD = Dashboard(
             "Head less the last irreversible block.",
             (Query(f"ledgerd_chain_head_block{{{NODE}}} - ledgerd_chain_irreversible_block{{{NODE}}}"),),
         ),
-        DashboardPanel(
-            "Participation",
-            "The part of the last 128 slots that has a block.",
-            (now("ledgerd_chain_participation_ratio"),),
-            "percentunit",
-        ),
+        PARTICIPATION,
         DashboardPanel(
             "Blocks applied",
             "A third of a block a second live, more in a sync.",
@@ -197,12 +199,7 @@ VALIDATOR_BOARD = Dashboard(
         DashboardPanel(
             "Missed slots", "Of all validators, a second.", (rate("ledgerd_chain_missed_slots_total"),), "cps"
         ),
-        DashboardPanel(
-            "Participation",
-            "The part of the last 128 slots that has a block.",
-            (now("ledgerd_chain_participation_ratio"),),
-            "percentunit",
-        ),
+        PARTICIPATION,
         DashboardPanel(
             "Hardforks that programs know",
             "Scheduled validators by the last hardfork that their program knows.",

@@ -4,7 +4,8 @@ Examples:
     scripts/attack --list
     scripts/attack all --minutes 10 --peers 64 --clients 64
     scripts/attack branches --minutes 2
-    scripts/attack --each 2
+    scripts/attack --each 2 --rows
+    scripts/attack --each 2 --most 3
     scripts/attack ordinary --minutes 10
     scripts/attack clock full-disk
 
@@ -32,9 +33,11 @@ from tests.attack.events import EVENTS, Event
 from tests.attack.figures import Figures, quantile, table
 from tests.attack.ground import Chosen, Ground, ground, is_answered
 from tests.attack.honest import SETTLES, Heard, Load
+from tests.attack.kept import Kept, Terms, read_figures, rows
 from tests.attack.kind import Kind, Side
 from tests.attack.measure import Memory, folder_bytes, processor_seconds
 from tests.attack.timed_node import times_of, turns_of
+from tests.long_runs.main import commit_of
 
 LOOK_SECONDS = 2.0
 READY_SECONDS = 300.0
@@ -43,7 +46,11 @@ FIRST_GROUP, GROUPS = 10, 40
 """The second number of attackers' addresses."""
 PROCESSORS = 2
 
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / ".attack.json"
+
 Process = subprocess.Popen[str]
+Run = tuple[str, Sequence[type[Kind]], float]
 
 
 def main() -> int:
@@ -60,21 +67,51 @@ def main() -> int:
     faults = [fault for event in events for fault in play_event(event, chosen)]
     if events and not chosen.kinds and not chosen.each:
         return 1 if faults else 0
-    runs = _runs(chosen)
-    with tempfile.TemporaryDirectory(dir=chosen.folder, prefix="attack-") as folder:
-        quiet = None
-        if chosen.quiet:
-            quiet = play(QUIET, (), chosen.quiet * 60, Path(folder) / QUIET, chosen)
-            _tell(quiet)
-        figures: list[Figures] = [] if quiet is None else [quiet]
-        for name, kinds, seconds in runs:
-            measured = play(name, kinds, seconds, Path(folder) / name, chosen)
-            figures.append(measured if quiet is None else replace(measured, quiet_share=quiet.share))
-            _tell(figures[-1])
+    figures = _play_each(chosen) if chosen.each else _play_named(chosen)
     if chosen.json:
         Path(chosen.json).write_text(json.dumps(msgspec.to_builtins(figures), indent=1) + "\n")
     sys.stdout.write("\n" + table(figures))
+    if chosen.rows:
+        sys.stdout.write("\n" + rows(figures, read_figures(chosen.before) if chosen.before else None))
     return 1 if faults or any(each.broken() for each in figures) else 0
+
+
+def _play_named(chosen: argparse.Namespace) -> list[Figures]:
+    """The kinds that are named, after a while without attack."""
+    figures: list[Figures] = []
+    runs = _runs(chosen)
+    if chosen.quiet:
+        runs.insert(0, (QUIET, (), chosen.quiet * 60))
+    for run in runs:
+        figures.append(_played(run, chosen, figures[0] if chosen.quiet and figures else None))
+    return figures
+
+
+def _play_each(chosen: argparse.Namespace) -> list[Figures]:
+    """Each kind alone, but for those that were measured by an earlier start of the command in the same terms."""
+    terms = Terms(
+        commit_of(ROOT), chosen.each, chosen.peers, chosen.clients, chosen.transactions, chosen.max_connections
+    )
+    kept = Kept(chosen.kept, terms, is_fresh=chosen.fresh)
+    runs: list[Run] = [(QUIET, (), chosen.quiet * 60)] if chosen.quiet else []
+    runs += [(kind.name, (kind,), chosen.each * 60) for kind in HOSTILE]
+    by_name = {name: (name, kinds, seconds) for name, kinds, seconds in runs}
+    for name in kept.left(by_name)[: chosen.most]:
+        kept.keep(_played(by_name[name], chosen, kept.runs.get(QUIET)))
+        left = kept.left(by_name)
+        _say(f"left: {', '.join(left) or 'nothing'}")
+    return [kept.runs[name] for name in by_name if name in kept.runs]
+
+
+def _played(run: Run, chosen: argparse.Namespace, quiet: Figures | None) -> Figures:
+    """One run, told as soon as it is over."""
+    name, kinds, seconds = run
+    with tempfile.TemporaryDirectory(dir=chosen.folder, prefix="attack-") as folder:
+        measured = play(name, kinds, seconds, Path(folder) / name, chosen)
+    if quiet is not None:
+        measured = replace(measured, quiet_share=quiet.share)
+    _say(f"{name}: {'; '.join(measured.broken()) or 'holds'}")
+    return measured
 
 
 def play_event(event: Event, chosen: argparse.Namespace) -> list[str]:
@@ -83,8 +120,7 @@ def play_event(event: Event, chosen: argparse.Namespace) -> list[str]:
     with place as folder, ground(Path(folder), Chosen()) as made:
         faults = event(made)
         _keep_log(made, event.__name__, chosen)
-    sys.stdout.write(f"{event.__name__}: {'; '.join(faults) or 'holds'}\n")
-    sys.stdout.flush()
+    _say(f"{event.__name__}: {'; '.join(faults) or 'holds'}")
     return faults
 
 
@@ -101,7 +137,14 @@ def _arguments() -> argparse.ArgumentParser:
     arguments.add_argument("kinds", nargs="*", help="kinds, `all` together, or `ordinary` for comparison")
     arguments.add_argument("--list", action="store_true", help="name all kinds, and stop")
     arguments.add_argument("--minutes", type=float, default=2.0, help="for each that is named (default: 2)")
-    arguments.add_argument("--each", type=float, metavar="MINUTES", help="also each kind alone, for so long")
+    arguments.add_argument(
+        "--each", type=float, metavar="MINUTES", help="each kind alone for so long, from where that stopped"
+    )
+    arguments.add_argument("--most", type=int, metavar="RUNS", help="with --each: stop after so many of those left")
+    arguments.add_argument("--fresh", action="store_true", help="with --each: forget what was measured")
+    arguments.add_argument("--kept", type=Path, default=KEPT, help="with --each: the file of what was measured")
+    arguments.add_argument("--rows", action="store_true", help="print a table for a document too")
+    arguments.add_argument("--before", type=Path, metavar="FILE", help="figures of an earlier commit for that table")
     arguments.add_argument("--quiet", type=float, default=1.0, metavar="MINUTES", help="first without attack (1)")
     arguments.add_argument("--peers", type=int, default=64, help="attackers that are peers (default: 64)")
     arguments.add_argument("--clients", type=int, default=64, help="attackers that are clients (default: 64)")
@@ -114,24 +157,17 @@ def _arguments() -> argparse.ArgumentParser:
     return arguments
 
 
-Run = tuple[str, Sequence[type[Kind]], float]
-
-
 def _runs(chosen: argparse.Namespace) -> list[Run]:
-    named = chosen.kinds or ([] if chosen.each else [ALL])
     groups = {ALL: HOSTILE, ORDINARY_NAME: ORDINARY}
+    named = chosen.kinds or [ALL]
     unknown = [name for name in named if name not in BY_NAME and name not in groups]
     if unknown:
         raise SystemExit(f"no such kind: {', '.join(unknown)}; scripts/attack --list names them")
-    seconds = chosen.minutes * 60
-    runs: list[Run] = [(name, groups.get(name) or (BY_NAME[name],), seconds) for name in named]
-    if chosen.each:
-        runs += [(kind.name, (kind,), chosen.each * 60) for kind in HOSTILE]
-    return runs
+    return [(name, groups.get(name) or (BY_NAME[name],), chosen.minutes * 60) for name in named]
 
 
-def _tell(figures: Figures) -> None:
-    sys.stdout.write(f"{figures.kind}: {'; '.join(figures.broken()) or 'holds'}\n")
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 

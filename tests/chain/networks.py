@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ledgerd.chain.chain import Chain
+from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
@@ -39,6 +39,25 @@ class Clock:
         return self.now
 
 
+_genesis_of: dict[str, dict[str, bytes]] = {}
+
+
+def _put_genesis(folder: Path, network: ChainParameters, genesis: int) -> None:
+    """The data directory of a chain without blocks, which is made once in a process for each kind of network.
+
+    To make the 65,536 records of block ids takes ten times as long as to copy them.
+    """
+    files = _genesis_of.get(kind := f"{genesis} {network}")
+    state = folder / STATE_FOLDER
+    if files is None:
+        Chain.open(folder, network, clock=Clock(), genesis_time=genesis, space=SMALL).close()
+        _genesis_of[kind] = {each.name: each.read_bytes() for each in state.iterdir() if each.suffix != ".lock"}
+        return
+    state.mkdir(parents=True)
+    for name, data in files.items():
+        (state / name).write_bytes(data)
+
+
 class Network:
     """A chain, and the keys of all validators of it."""
 
@@ -49,6 +68,8 @@ class Network:
         self.folder = folder
         self.genesis = genesis
         self.space = space
+        if space == SMALL and not (folder / STATE_FOLDER).exists():
+            _put_genesis(folder, network, genesis)
         self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=genesis, space=space)
         self.keys = {VIZ: VIZ_KEY, COMMITTEE: COMMITTEE_KEY}
         self._salt = 0

@@ -51,6 +51,17 @@ def test_a_running_node_is_asked_before_its_unit(tmp_path: Path) -> None:
     assert start.environment == {"A": "b=c", "D": ""}
 
 
+def test_where_the_process_of_another_user_cannot_be_read_its_unit_tells(tmp_path: Path) -> None:
+    unit_in(tmp_path, f"ExecStart=ledgerd --data-dir {tmp_path} --p2p-endpoint 127.0.0.1:1")
+    process_in(tmp_path, tmp_path, ("ledgerd", "--data-dir", "."))
+    (tmp_path / f"proc/{os.getpid()}/environ").unlink()
+    with lock_writer(tmp_path):
+        start = start_of(tmp_path, tmp_path)
+
+    assert start is not None
+    assert start.options["p2p-endpoint"] == ["127.0.0.1:1"]
+
+
 def test_a_process_that_is_none_of_ours_tells_nothing(tmp_path: Path) -> None:
     process_in(tmp_path, tmp_path, ("python", "-m", "pytest"))
     with lock_writer(tmp_path):

@@ -20,7 +20,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.versions import version_number
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
-from tests.chain.networks import BOB, key_of
+from tests.chain.networks import BOB, SEVEN, key_of
 from tests.doctor.doubles import closed_port
 from tests.doctor.ward import KEY, NAME, UNIT, Ward
 
@@ -376,3 +376,10 @@ def test_the_port_of_the_metrics_is_looked_at_too(ward: Ward) -> None:
     ward.run()
     ward.change(metrics_endpoint=closed_port())
     assert ward.names() == ["port-closed"]
+
+
+def test_the_chain_of_a_foreign_state_is_named_and_not_taken_for_a_key(ward: Ward) -> None:
+    """Whole, it looks like a private key in hex, which no line shows."""
+    a_state_of_another_network(ward)
+
+    assert f"is of the chain {SEVEN.chain_id.hex()[:16]}..., not of VIZ" in str(ward.findings()[0])

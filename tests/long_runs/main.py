@@ -105,8 +105,9 @@ def tell(text: str) -> None:
 def write_document(progress: Progress, document: Path) -> None:
     """Put the counts into the document."""
     counted = [(run.name, run.target, run.unit, progress.of(run.name)) for run in RUNS]
-    fresh = written(document.read_text(encoding="utf-8"), {"counts": table(counted), "failures": failures(counted)})
-    document.write_text(fresh, encoding="utf-8")
+    before = document.read_text(encoding="utf-8")
+    fresh = {"counts": table(counted, before), "failures": failures(counted, before)}
+    document.write_text(written(before, fresh), encoding="utf-8")
 
 
 def play_one(run: Run, seed: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,6 +33,11 @@ class Counted(msgspec.Struct):
     commit: str = ""
     date: str = ""
     failures: list[Failure] = []
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a seed was played here."""
+        return bool(self.date)
 
     def count(self, seed: int, done: int, accepted: int | None, commit: str, date: str) -> None:
         """A seed is done."""
@@ -74,10 +79,16 @@ class Progress:
         fresh.replace(self._path)
 
 
-def table(counted: Iterable[tuple[str, int, str, Counted]]) -> str:
-    """The table of the document: of each run its name, its target and unit, and its counts."""
-    rows = [HEADING, RULE]
+def table(counted: Iterable[tuple[str, int, str, Counted]], before: str = "") -> str:
+    """The table of the document: of each run its name, its target and unit, and its counts.
+
+    A run that was never played here keeps the row that it has in the document before: another checkout has played it.
+    """
+    rows, known = [HEADING, RULE], {line.split(" | ")[0]: line for line in before.splitlines()}
     for name, target, unit, each in counted:
+        if not each.is_begun and f"| {name}" in known:
+            rows.append(known[f"| {name}"])
+            continue
         commits = each.commit if each.first_commit == each.commit else f"{each.first_commit} to {each.commit}"
         accepted = "" if each.accepted is None else f"{each.accepted:,}"
         seeds = f"1 to {each.next_seed - 1:,}" if each.next_seed > 1 else ""
@@ -95,9 +106,11 @@ def table(counted: Iterable[tuple[str, int, str, Counted]]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def failures(counted: Iterable[tuple[str, int, str, Counted]]) -> str:
-    """What failed, each with how to repeat it."""
-    lines = [
+def failures(counted: Sequence[tuple[str, int, str, Counted]], before: str = "") -> str:
+    """What failed, each with how to repeat it; of runs that were never played here, what the document has."""
+    elsewhere = [f"`scripts/long_runs {name} --seed " for name, _, _, counts in counted if not counts.is_begun]
+    lines = [f"{line}\n" for line in before.splitlines() if any(each in line for each in elsewhere)]
+    lines += [
         f"- {each.date}, commit {each.commit}: `scripts/long_runs {name} --seed {each.seed}`: {_short(each.problem)}\n"
         for name, _, _, counts in counted
         for each in counts.failures

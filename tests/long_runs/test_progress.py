@@ -75,6 +75,18 @@ def test_a_failure_is_told_with_the_command_that_repeats_it() -> None:
     assert failures([("http", 1, "inputs", Counted())]) == "None.\n"
 
 
+def test_what_another_checkout_has_played_stays_in_the_document() -> None:
+    played = Counted()
+    played.count(1, 1000, None, "aaaa", "2026-01-01")
+    played.fail(2, "tests.Broken: a slot", "aaaa", "2026-01-01")
+    there = [("http", 9, "inputs", played), ("json", 9, "inputs", Counted())]
+    document = table(there) + failures(there)
+    here = [("http", 9, "inputs", Counted()), ("json", 9, "inputs", played)]
+
+    assert table(here, document).splitlines()[2:] == [table(there).splitlines()[2], table(here).splitlines()[3]]
+    assert failures(here, document) == failures(there) + failures(here)
+
+
 def test_a_document_without_a_place_for_the_counts_is_an_error() -> None:
     assert written("a\n<!-- n -->\nold\n<!-- end of n -->\nb", {"n": "new\n"}) == (
         "a\n<!-- n -->\nnew\n<!-- end of n -->\nb"

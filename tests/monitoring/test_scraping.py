@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from urllib.request import urlopen
 
 from ledgerd.node.testnet.network import Wishes
 from ledgerd.node.testnet.plan import HOST
 from scripts.draw_dashboards import ask, instances, pictures, scraped
 from scripts.monitoring.drawing import NO_DATA
 from scripts.monitoring.panels import DASHBOARDS
-from scripts.monitoring.prometheus import Prometheus, faster, until
+from scripts.monitoring.prometheus import PATIENCE, Prometheus, faster, until
+from tests.monitoring.tools import promtool
 
 BLOCK_TIME = 0.5
 A_MINUTE = 60
@@ -26,6 +28,12 @@ def empty_panels(running: Prometheus) -> list[str]:
         for query in panel.queries
         if not running.query(query.expression.replace("$node", ".*").replace("$__rate_interval", "10s"))
     ]
+
+
+def page(port: int) -> str:
+    with urlopen(f"http://{HOST}:{port}/metrics", timeout=PATIENCE) as answer:
+        text: str = answer.read().decode()
+    return text
 
 
 def alerts_of(running: Prometheus, name: str, **labels: str) -> bool:
@@ -49,6 +57,8 @@ def test_every_panel_has_data_and_a_stopped_validator_raises_the_alerts(tmp_path
             return [name for name, text in drawn.items() if NO_DATA in text or "<polyline" not in text]
 
         until(lambda: not undrawn(), lambda: f"{undrawn()}")
+        checked = promtool("check", "metrics", given=page(first.metrics_port))
+        assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
         assert not alerts_of(running, "LedgerdDown", instance=f"{HOST}:{second.metrics_port}")
         before = running.evaluations()
 

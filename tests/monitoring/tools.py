@@ -15,9 +15,9 @@ METRIC = re.compile(r"\bledgerd_[a-z0-9_]+")
 SECONDS = 60.0
 
 
-def promtool(*words: str) -> subprocess.CompletedProcess[str]:
+def promtool(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - Debian's
-        [tool("promtool"), *words], capture_output=True, text=True, timeout=SECONDS, check=False
+        [tool("promtool"), *words], input=given, capture_output=True, text=True, timeout=SECONDS, check=False
     )
 
 

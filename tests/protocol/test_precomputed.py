@@ -95,8 +95,8 @@ def test_keys_and_checks_for_one_chain_say_nothing_of_another() -> None:
     assert first.signature_keys(CHAIN) == ours
 
 
-def test_the_header_of_a_block_without_transactions_has_the_bytes_of_the_block() -> None:
-    empty = [made for packed in recorded_blocks("open-1") if not (made := codec_of(Block).decode(packed)).transactions]
-    assert empty
-    for made in empty:
+def test_the_header_has_its_bytes_from_those_of_the_block() -> None:
+    made_blocks = [codec_of(Block).decode(packed) for packed in recorded_blocks("open-1")[:300]]
+    assert {bool(made.transactions) for made in made_blocks} == {True, False}
+    for made in made_blocks:
         assert made.header.packed == codec_of(SignedHeader).encode(made.header)

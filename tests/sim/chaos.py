@@ -18,6 +18,7 @@ from typing import NamedTuple
 from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds
 from tests.sim.hostiles import HOSTILES
 from tests.sim.invariants import Broken
+from tests.sim.node import Node
 from tests.sim.traffic import Traffic
 from tests.sim.wires import Weather
 from tests.sim.world import World
@@ -112,7 +113,10 @@ def _await_agreement(world: World, grounds: Grounds) -> int:
 def _see_to_producers(world: World, grounds: Grounds) -> None:
     """An operator's part: where by the rules a producer has stopped for good, somebody must tell it to go on.
 
-    Where fewer than a third of the slots have blocks, that is the leave to be stale (spec 06, section 10.5, step 4).
+    Where fewer than a third of the slots have blocks, that is the leave to be stale (spec 06, section 10.5, step 4),
+    but not where somebody is ahead on another branch: stale, the node would lengthen its own, which can be too heavy to
+    be left and too short to be looked at (see `_heal`), if those who made its first blocks were cut off since. Such a
+    node begins anew.
 
     Halves of a network that have each made a whole round of blocks alone all stop too (step 6), and go on only when
     blocks of others come; but no branch grows any more, so none wins against another (spec 03, section 8: only a higher
@@ -124,14 +128,26 @@ def _see_to_producers(world: World, grounds: Grounds) -> None:
         producers = [node for node in world.nodes.values() if node.keys and node.name in island]
         few = [node for node in producers if node.misses_others]
         for node in few:
+            if any(_is_ahead_elsewhere(world.nodes[name], node) for name in island):
+                _begin_anew(world, grounds, node)
+                continue
             world.crash(node.name)
             node.allows_stale = True
             world.restart(node.name)
         if not few and len(producers) > 1 and all(node.waits_for_others for node in producers):
-            oldest = min(producers, key=lambda node: node.chain.head_time)
-            world.crash(oldest.name)
-            oldest.take_state_of(grounds.folder)
-            world.restart(oldest.name)
+            _begin_anew(world, grounds, min(producers, key=lambda node: node.chain.head_time))
+
+
+def _is_ahead_elsewhere(other: Node, node: Node) -> bool:
+    """Whether another node is up and higher, on a branch without this one's head."""
+    number = node.chain.head_number
+    return other.is_up and other.chain.head_number > number and other.chain.id_at(number) != node.chain.head_id
+
+
+def _begin_anew(world: World, grounds: Grounds, node: Node) -> None:
+    world.crash(node.name)
+    node.take_state_of(grounds.folder)
+    world.restart(node.name)
 
 
 def _heal(world: World, grounds: Grounds) -> int:

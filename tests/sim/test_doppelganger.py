@@ -61,6 +61,15 @@ def careful(world: World, grounds: Grounds, folder: Path, pause: float = 0) -> C
     return node
 
 
+def signing(build: Build, seed: int, grounds: Grounds, folder: Path) -> tuple[World, Careful]:
+    """A world with such a node, which has begun to sign."""
+    world = build(seed, COUNT)
+    node = careful(world, grounds, folder)
+    world.run(4 * ROUND)
+    assert node.made
+    return world, node
+
+
 def doubly_signed(*nodes: Node) -> list[int]:
     """The slots that were signed more than once."""
     made = Counter((block.timestamp, block.validator) for node in nodes for block in node.made)
@@ -89,10 +98,7 @@ def test_a_node_that_starts_beside_another_with_its_key_signs_nothing(
 def test_a_node_stops_signing_when_another_one_begins_to_sign_with_its_key(
     build: Build, grounds: Grounds, tmp_path: Path
 ) -> None:
-    world = build(12, COUNT)
-    node = careful(world, grounds, tmp_path)
-    world.run(4 * ROUND)
-    assert node.made
+    world, node = signing(build, 12, grounds, tmp_path)
     assert not node.check.stopped
 
     twin = add_with_keys_of(world, grounds, tmp_path, COUNT - 1, "twin", Twin)
@@ -139,11 +145,8 @@ def test_a_node_that_lost_its_state_goes_on_with_its_own_blocks_in_the_chain(
     build: Build, grounds: Grounds, tmp_path: Path
 ) -> None:
     """The young blocks of its earlier run come from peers, as new to it."""
-    world = build(15, COUNT)
-    node = careful(world, grounds, tmp_path)
-    world.run(4 * ROUND)
+    world, node = signing(build, 15, grounds, tmp_path)
     made = len(node.made)
-    assert made
 
     world.crash("careful")
     node.take_state_of(grounds.folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.offline.invariants import STATE_CHECKS
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Audit, Compare, Done, Export, Import, JobOrder, carry_out
@@ -75,6 +77,21 @@ def test_what_reference_nodes_cannot_load_is_told(tmp_path: Path) -> None:
 
     assert told.obstacle_count == 1
     assert told.obstacles[0].startswith("account_metadata 1: it has a control character")
+
+
+def test_the_checks_of_an_imported_state_are_counted_in_the_log(
+    data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    outcome(importing(tmp_path / "built", tmp_path / name_of(120)))
+    state = str(data / STATE_FOLDER)
+    outcome(Audit(state, str(tmp_path / "copy"), "testnet"))
+
+    told = [each.getMessage() for each in caplog.records if "(100 %)" in each.getMessage()]
+    count = len(STATE_CHECKS)
+    assert [text.partition(" (")[0] for text in told if text.startswith("checking")] == [
+        f"checking the imported state: check {count} of {count}"
+    ] * 2
 
 
 LOGS = """

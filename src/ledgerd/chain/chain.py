@@ -174,8 +174,8 @@ class Chain(ChainView):
         known = self._store.meta(CHAIN_ID)
         if known is not None and known != self.network.chain_id:
             raise OperatorError(
-                f"this state belongs to the chain {known.hex()}, not to {self.network.name} "
-                f"({self.network.chain_id.hex()}): use another --data-dir, or another chain"
+                f"this state belongs to the chain {known.hex()[:16]}..., not to {self.network.name} "
+                f"({self.network.chain_id.hex()[:16]}...): use another --data-dir, or another chain"
             )
 
     def _leave_for_log(self) -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+from ledgerd.cli.data_directory import add_command, configuration_of, opened_chain
 from ledgerd.cli.progress import progress
 from ledgerd.protocol.errors import OperatorError
 
@@ -22,14 +22,14 @@ MOST_PRINTED = 50
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
-    arguments = commands.add_parser(
+    add_command(
+        commands,
         "check",
-        help="check that a state is consistent",
-        description="Checks that sums add up, that counters and indexes match the objects, the log the state, and that "
-        "nothing in the block log and the history has changed since it was written.",
+        run,
+        "check that a state is consistent",
+        "Checks that sums add up, that counters and indexes match the objects, the log the state, and that nothing in "
+        "the block log and the history has changed since it was written.",
     )
-    add_data_directory(arguments)
-    arguments.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:

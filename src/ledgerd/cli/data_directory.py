@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ledgerd.protocol.errors import OperatorError
 
@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.cli.started import Start
     from ledgerd.node.config.configuration import Configuration
+
+
+def add_command(
+    commands: argparse._SubParsersAction[Any],
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    summary: str,
+    description: str,
+) -> argparse.ArgumentParser:
+    """Declare a command on a data directory; further arguments can be added to what is returned."""
+    arguments: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=description)
+    add_data_directory(arguments)
+    arguments.set_defaults(run=run)
+    return arguments
 
 
 def add_data_directory(arguments: argparse.ArgumentParser) -> None:

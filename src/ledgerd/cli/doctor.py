@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.cli.data_directory import add_data_directory, configuration_of
+from ledgerd.cli.data_directory import add_command, configuration_of
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -26,13 +26,14 @@ FORMAT = 1
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
-    arguments = commands.add_parser(
+    arguments = add_command(
+        commands,
         "doctor",
-        help="say what is wrong with a node, running or not, and how to right it",
-        description="Checks configuration, ports, clock, disk, memory, limits, seeds, keys, state and log. Prints "
-        "nothing where all is well. Exit code: 0 all is well, 1 errors, 2 a wrong configuration, 3 only warnings.",
+        run,
+        "say what is wrong with a node, running or not, and how to right it",
+        "Checks configuration, ports, clock, disk, memory, limits, seeds, keys, state and log. Prints nothing where "
+        "all is well. Exit code: 0 all is well, 1 errors, 2 a wrong configuration, 3 only warnings.",
     )
-    add_data_directory(arguments)
     arguments.add_argument(
         "options",
         nargs="*",
@@ -41,7 +42,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         "node, or of the systemd unit that starts one with this data directory)",
     )
     arguments.add_argument("--json", action="store_true", help="print one JSON object (docs/doctor.md)")
-    arguments.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -33,11 +33,13 @@ class Start(NamedTuple):
 def start_of(data_dir: Path, root: Path = Path("/")) -> Start | None:
     """That of the node that runs in a directory, else that of the unit that starts one there.
 
-    Nothing where neither is known, such as for a node of another user or system; `root` is where files are read.
+    Nothing where neither is known, such as for a node in a container that is looked at from outside. `root` is where
+    files are read.
     """
     process = holder_of(data_dir)
-    if process is not None:
-        return _start_of_process(root / f"proc/{process}")
+    found = None if process is None else _start_of_process(root / f"proc/{process}")
+    if found is not None:
+        return found
     starts = (_start_of_unit(unit, root) for unit in units(root))
     return next((start for start in starts if start and start.is_of(data_dir)), None)
 

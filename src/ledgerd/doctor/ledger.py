@@ -65,7 +65,8 @@ def _of_state(patient: Patient, state: View, now: int) -> Iterator[Finding]:
     if chain_id is not None and chain_id != patient.network.chain_id:
         yield error(
             "state-of-another-chain",
-            what=f"the state in {patient.state_dir} is of the chain {chain_id.hex()}, not of {patient.network.name}",
+            what=f"the state in {patient.state_dir} is of the chain {chain_id.hex()[:16]}..., not of "
+            f"{patient.network.name}",
             why="the node does not start",
             do="choose the right `chain`, or another --data-dir",
         )

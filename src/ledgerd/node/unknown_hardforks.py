@@ -35,9 +35,16 @@ class HardforkWarning:
         def look() -> None:
             self.tell(unknown_hardfork_votes(chain.state, chain.network), chain.head_number)
 
+        is_due = False
+
         def on_event(event: Event) -> None:
-            if isinstance(event, BlockApplied) and event.block.number % LOOK_EVERY == 0:
-                look()
+            """What is seen is the state of the head: of many blocks in one commit only the last one is looked at."""
+            nonlocal is_due
+            if isinstance(event, BlockApplied):
+                is_due |= event.block.number % LOOK_EVERY == 0
+                if is_due and event.block.number == chain.head_number:
+                    is_due = False
+                    look()
 
         look()
         chain.subscribe(on_event)

@@ -148,11 +148,11 @@ class Price(msgspec.Struct, frozen=True):
 
     def convert(self, asset: Asset) -> Asset:
         """The worth of an asset at this price; the direction follows from the symbol's letters (spec 01, section 1)."""
-        name = symbol_name(asset.symbol)
-        if name == symbol_name(self.base.symbol):
-            source, target = self.base, self.quote
-        elif name == symbol_name(self.quote.symbol):
-            source, target = self.quote, self.base
+        symbol, base, quote = asset.symbol, self.base, self.quote
+        if symbol == base.symbol or symbol_name(symbol) == symbol_name(base.symbol):
+            source, target = base, quote
+        elif symbol == quote.symbol or symbol_name(symbol) == symbol_name(quote.symbol):
+            source, target = quote, base
         else:
             raise RuleViolation("false: invalid asset * price")
         require(source.amount > 0, "b.base.amount.value > 0: " if source is self.base else "b.quote.amount.value > 0: ")

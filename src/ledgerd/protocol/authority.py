@@ -8,7 +8,7 @@ import msgspec
 
 from ledgerd.codec import sorted_by
 from ledgerd.codec.numbers import UInt16, UInt32
-from ledgerd.protocol.errors import require
+from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, is_valid_name, text_order
 
@@ -45,4 +45,5 @@ def authority_of(key: PublicKey) -> Authority:
 
 def require_valid_name(name: str) -> None:
     """The check that comes first for every account name in an operation."""
-    require(is_valid_name(name), f"is_valid_account_name(name): Account name {name} is invalid")
+    if not is_valid_name(name):
+        raise RuleViolation(f"is_valid_account_name(name): Account name {name} is invalid")

@@ -169,8 +169,10 @@ class Signing:
 def required_authorities(operations: Iterable[Operation]) -> Authorities:
     """The required authorities of all operations; each name once, in word order."""
     asked = [operation.authorities() for operation in operations]
-    if len(asked) == 1 and not any(len(names) > 1 for names in asked[0][:3]):
-        return asked[0]
+    if len(asked) == 1:
+        active, master, regular, _ = asked[0]
+        if len(active) < 2 and len(master) < 2 and len(regular) < 2:
+            return asked[0]
     return Authorities(
         in_word_order({name for each in asked for name in each.active}),
         in_word_order({name for each in asked for name in each.master}),

@@ -9,6 +9,7 @@ import msgspec
 
 from ledgerd.codec import Void, codec_of, one_of, sorted_by
 from ledgerd.codec.lazy import lazy
+from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.hashing import ripemd160
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
@@ -87,7 +88,7 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         """The canonical bytes."""
         return codec_of(SignedHeader).encode(self)
 
-    @property
+    @lazy
     def number(self) -> int:
         """One more than the number in the previous block's id, in 32 bits."""
         return (block_number_of(self.previous) + 1) & 0xFFFFFFFF
@@ -158,16 +159,16 @@ class Block(msgspec.Struct, frozen=True, dict=True):
             self.extensions,
             self.validator_signature,
         )
-        if not self.transactions:
-            header.remember_packed(self.packed[:-1])  # all but the count of transactions
+        behind = len(pack_varint(len(self.transactions))) + sum([len(each.packed) for each in self.transactions])
+        header.remember_packed(self.packed[:-behind])
         return header
 
-    @property
+    @lazy
     def number(self) -> int:
         """One more than the number in the previous block's id."""
         return self.header.number
 
-    @property
+    @lazy
     def id(self) -> BlockId:
         """The id of the signed header."""
         return self.header.id

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from ledgerd.protocol.authority_check import (
+    PRE_APPROVED,
     Accounts,
     GetAuthority,
     IrrelevantSignature,
@@ -71,7 +72,17 @@ def verify_operations(
 
 
 def is_signed_plainly(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> bool:
-    """Whether a transaction of one operation needs no further check: the usual case, which is cheap."""
+    """Whether a transaction of one operation needs no further check: the usual case, which is cheap.
+
+    Most are signed with one key, which is enough by itself.
+    """
+    if len(keys) == 1 and not required.master and not required.other:
+        names = required.active or required.regular
+        if len(required.active) + len(required.regular) == 1 and names[0] != PRE_APPROVED:
+            authority = (accounts.regular if required.regular else accounts.active)(names[0])
+            (key,) = keys
+            if authority.key_auths.get(key, -1) >= authority.weight_threshold:
+                return True
     signing = _plain(required, keys, accounts)
     return signing is not None and all(signing.used.values())
 

@@ -69,7 +69,7 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         """The hash of the unsigned bytes."""
         return hashlib.sha256(self.unsigned).digest()
 
-    @property
+    @lazy
     def id(self) -> TransactionId:
         """The first twenty bytes of the digest."""
         return TransactionId(self.digest[:20])

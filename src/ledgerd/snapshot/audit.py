@@ -6,6 +6,7 @@ A small state is checked by its import. One that takes longer than a minute is c
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,15 +32,22 @@ RECORDS_AT_ONCE = 1_000_000
 
 MOST_NAMED = 3
 
+ChecksMade = Callable[[int, int], None]
+"""Is told how many checks of all of them are made."""
+
+
+def no_progress(_done: int, _of: int) -> None:
+    """Nobody is told."""
+
 
 def is_long(snapshot: Snapshot) -> bool:
     """Whether the state of a snapshot takes longer than a minute to check."""
     return sum(count or 0 for count in snapshot.sections.values()) > RECORDS_AT_ONCE
 
 
-def require_sound(store: Store, network: ChainParameters) -> None:
+def require_sound(store: Store, network: ChainParameters, progress: ChecksMade = no_progress) -> None:
     """Raise `SnapshotError` for a state in which something does not fit together; note that a sound one was checked."""
-    found = faults_of_state(Ledger(store, network))
+    found = faults_of_state(Ledger(store, network), progress)
     named = list(islice(found, MOST_NAMED))
     if named:
         count = len(named) + sum(1 for _ in found)
@@ -49,7 +57,7 @@ def require_sound(store: Store, network: ChainParameters) -> None:
         note_provenance(store, replace(provenance, is_audited=True))
 
 
-def audit_copy(state: Path, folder: Path, network: ChainParameters) -> int:
+def audit_copy(state: Path, folder: Path, network: ChainParameters, progress: ChecksMade = no_progress) -> int:
     """Check the last commit of a state that a node may be using, on a copy of it in another folder; its block number.
 
     Raises:
@@ -59,7 +67,7 @@ def audit_copy(state: Path, folder: Path, network: ChainParameters) -> int:
     try:
         copy_commit(state, folder)
         with Store.open(folder, STORED_TABLES, space=Space(initial=0, min_free=1 << 24, increment=1 << 24)) as store:
-            require_sound(store, network)
+            require_sound(store, network, progress)
             return Ledger(store, network).globals.head_block_number
     except (OSError, lmdb.Error) as problem:
         raise SnapshotError(f"the state cannot be copied to {folder} to be checked: {problem}") from problem

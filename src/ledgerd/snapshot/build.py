@@ -11,7 +11,7 @@ from ledgerd.chain.ledger.provenance import Provenance, note_provenance, provena
 from ledgerd.chain.log.standing import StateBlocks
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.snapshot.audit import is_long, require_sound
+from ledgerd.snapshot.audit import ChecksMade, is_long, no_progress, require_sound
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
@@ -31,7 +31,12 @@ def read_snapshot(file: Path) -> Snapshot:
 
 
 def build_state(
-    folder: Path, snapshot: Snapshot, network: ChainParameters, space: Space, terms: Terms = ANY
+    folder: Path,
+    snapshot: Snapshot,
+    network: ChainParameters,
+    space: Space,
+    terms: Terms = ANY,
+    checked: ChecksMade = no_progress,
 ) -> Provenance:
     """Build the state of a snapshot in an empty folder, and check it.
 
@@ -48,7 +53,7 @@ def build_state(
             note_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
             store.commit()
             if not (terms.audits_later and is_long(snapshot)):
-                require_sound(store, network)
+                require_sound(store, network, checked)
                 store.commit()
             return provenance_of(store) or provenance
     except BaseException:

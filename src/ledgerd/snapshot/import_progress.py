@@ -1,4 +1,4 @@
-"""How far the import of a snapshot is, in the log."""
+"""How far the import of a snapshot, or the check of its state, is, in the log."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ log = logging.getLogger(__name__)
 
 
 class ImportProgress:
-    """The records that one import has read, of those there are."""
+    """The records that one import has read, or the checks that were made, of those there are."""
 
-    def __init__(self) -> None:
-        self._line = ProgressLine("importing", 0, time.monotonic(), "record")
+    def __init__(self, work: str = "importing", unit: str = "record") -> None:
+        self._line = ProgressLine(work, 0, time.monotonic(), unit)
 
     def at(self, done: int, size: int) -> None:
         """Log a step, when one is due."""

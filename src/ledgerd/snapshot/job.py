@@ -85,6 +85,13 @@ class RecordsRead(msgspec.Struct, frozen=True, tag=True):
     size: int
 
 
+class StateChecked(msgspec.Struct, frozen=True, tag=True):
+    """How many checks of the state are made, of all of them."""
+
+    done: int
+    size: int
+
+
 class Logged(msgspec.Struct, frozen=True, tag=True):
     """A line for the log of the node, which has its forms and its places."""
 
@@ -117,7 +124,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 
 
 JobOrder = Export | Import | Compare | Audit
-Told = Progress | RecordsRead | Logged | Done | Failed
+Told = Progress | RecordsRead | StateChecked | Logged | Done | Failed
 
 
 def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
@@ -133,7 +140,7 @@ def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
             snapshots = read_snapshot(Path(one)), read_snapshot(Path(two))
             return Done(snapshots[0].head_number, differing=tuple(differing(*snapshots, network)))
         case Audit(state, folder):
-            return Done(audit_copy(Path(state), Path(folder), network))
+            return Done(audit_copy(Path(state), Path(folder), network, lambda *made: tell(StateChecked(*made))))
 
 
 def _export(order: Export, network: ChainParameters) -> Done:
@@ -161,7 +168,14 @@ def _import(order: Import, network: ChainParameters, tell: Callable[[Told], None
     snapshot = read_snapshot(Path(order.path))
     tell(Progress(f"importing the state of block {snapshot.head_number}"))
     snapshot.progress = lambda done: tell(RecordsRead(done, snapshot.size))
-    build_state(Path(order.folder), snapshot, network, Space(*order.space), order.terms)
+    build_state(
+        Path(order.folder),
+        snapshot,
+        network,
+        Space(*order.space),
+        order.terms,
+        lambda *made: tell(StateChecked(*made)),
+    )
     return Done(snapshot.head_number, head_id=snapshot.head_id.hex())
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
-from ledgerd.snapshot.job import Done, Failed, JobOrder, Logged, Progress, RecordsRead, Told
+from ledgerd.snapshot.job import Done, Failed, JobOrder, Logged, Progress, RecordsRead, StateChecked, Told
 from ledgerd.supervision.processes import Child, module_command
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ def _log(told: Logged) -> None:
 async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
     plug.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=plug)
-    importing = ImportProgress()
+    importing, checking = ImportProgress(), None
     try:
         writer.write(msgspec.json.encode(order) + b"\n")
         async for line in reader:
@@ -63,6 +63,9 @@ async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
                     raise SnapshotError(text)
                 case Progress(text):
                     log.info("%s", text)
+                case StateChecked(made, size):
+                    checking = checking or ImportProgress("checking the imported state", "check")
+                    checking.at(made, size)
                 case Logged():
                     _log(told)
                 case RecordsRead(records, size):

@@ -63,7 +63,8 @@ def load(
     """
     if snapshot.chain_id != network.chain_id:
         raise SnapshotError(
-            f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()}, this node of {network.chain_id.hex()}"
+            f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()[:16]}..., this node of "
+            f"{network.chain_id.hex()[:16]}..."
         )
     tally, frozen = TokenTally(), FrozenTally()
     with json_defaults_of(network):

@@ -22,7 +22,7 @@ NEVER_EVICTED = 1000
 class ObjectCache(Generic[E]):
     """The objects of one table of an open store.
 
-    The dictionaries may be read by everybody in this room; they are changed by the methods here only.
+    The dictionaries may be read by everybody in this room; they are changed by the methods here, and by `Edit`, only.
     """
 
     def __init__(self, table: Table[E], disk: Disk, database: Database) -> None:
@@ -110,10 +110,12 @@ class ObjectCache(Generic[E]):
             image = None if entity is None else entity.__copy__()
             self.committed[object_id] = (image, self.ranks.get(object_id, ()))
 
-    def add(self, object_id: int, entity: E) -> None:
+    def add(self, object_id: int, entity: E, ranks: Ranks) -> None:
         """An object of a new id."""
         self.committed.setdefault(object_id, (None, ()))
         self.objects[object_id] = entity
+        if ranks:
+            self.ranks[object_id] = ranks
 
     def put_back(self, object_id: int, entity: E) -> None:
         """An object that was removed exists again."""
@@ -137,15 +139,6 @@ class ObjectCache(Generic[E]):
             setattr(entity, field, getattr(image, field))
 
     # -- edits
-
-    def begin_edit(self, object_id: int, image: E) -> E | None:
-        """Keep a copy from before an edit; returns the older copy when an edit of the same object encloses this one."""
-        if object_id not in self.committed:
-            self.committed[object_id] = (image, self.ranks.get(object_id, ()))
-        outer = self.indexed_as.get(object_id)
-        if outer is None:
-            self.indexed_as[object_id] = image
-        return outer
 
     def set_indexed(self, object_id: int, image: E) -> None:
         """From here on the index entries of an object that is being edited have the keys of this copy."""

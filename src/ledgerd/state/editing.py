@@ -5,31 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
     from types import TracebackType
 
-    from ledgerd.state.open_table import Edit, OpenTable
-    from ledgerd.state.tables import Entity
+    from ledgerd.state.open_table import Edit
 
 
 class Editing:
-    """Objects while they are being changed.
+    """Several objects while they are being changed.
 
     An edit of an object inside an edit of it is allowed; both see the same object. When the body raises, or when
     a change cannot be kept, all of them get back the values that they had before.
     """
 
-    __slots__ = ("_edits", "_entities", "_tables")
+    __slots__ = ("_begun", "_edits")
 
-    def __init__(self, tables: Mapping[type[Entity], OpenTable[Any]], entities: tuple[Entity, ...]) -> None:
-        self._tables = tables
-        self._entities = entities
-        self._edits: list[Edit[Any]] = []
+    def __init__(self, edits: Sequence[Edit[Any]]) -> None:
+        self._edits = edits
+        self._begun: list[Edit[Any]] = []
 
     def __enter__(self) -> None:
         try:
-            for entity in self._entities:
-                self._edits.append(self._tables[type(entity)].begin_edit(entity))
+            for edit in self._edits:
+                edit.__enter__()
+                self._begun.append(edit)
         except BaseException:
             self._revert()
             raise
@@ -41,12 +40,12 @@ class Editing:
             self._revert()
             return
         try:
-            for edit in self._edits:
-                edit.table.end_edit(edit)
+            for edit in self._begun:
+                edit.__exit__(None, None, None)
         except BaseException:
             self._revert()
             raise
 
     def _revert(self) -> None:
-        for edit in reversed(self._edits):
+        for edit in reversed(self._begun):
             edit.table.revert(edit)

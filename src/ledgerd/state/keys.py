@@ -29,13 +29,15 @@ class Order(NamedTuple):
     is_own_id: bool = False
     is_exact: bool = False
     """Whether values that differ have bytes that differ: not so for texts that are cut at a length or a NUL."""
+    is_natural: bool = False
+    """Whether the order of the bytes is that of the values themselves in Python: numbers are, names are not."""
 
 
 def _unsigned(width: int) -> Order:
     def encode(value: int) -> bytes:
         return value.to_bytes(width, "big")
 
-    return Order(f"uint{width * 8}", encode, is_exact=True)
+    return Order(f"uint{width * 8}", encode, is_exact=True, is_natural=True)
 
 
 def _signed(width: int) -> Order:
@@ -44,7 +46,7 @@ def _signed(width: int) -> Order:
     def encode(value: int) -> bytes:
         return (value + half).to_bytes(width, "big")
 
-    return Order(f"int{width * 8}", encode, is_exact=True)
+    return Order(f"int{width * 8}", encode, is_exact=True, is_natural=True)
 
 
 def fixed_bytes(width: int) -> Order:
@@ -107,12 +109,12 @@ UINT128 = _unsigned(16)
 INT8 = _signed(1)
 INT64 = _signed(8)
 TIME = UINT32
-BOOL = Order("bool", _boolean)
+BOOL = Order("bool", _boolean, is_natural=True)
 
 OBJECT_ID = INT64
 """The id of another object."""
 
-OWN_ID = Order("own id", INT64.encode, is_own_id=True)
+OWN_ID = Order("own id", INT64.encode, is_own_id=True, is_natural=True)
 """The id of the object itself: in an index whose key ends with it no two keys are equal."""
 
 NAME_TEXT = Order("name text", _name_text)

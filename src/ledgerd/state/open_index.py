@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from ledgerd.state.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.errors import NotUnique
@@ -16,7 +16,7 @@ from ledgerd.state.front import Front
 from ledgerd.state.keys import INT64, integer_of
 from ledgerd.state.ranges import KeyValue, Range, entries, first_entry
 from ledgerd.state.tables import RANK_BYTES, E, Index, Key, Ranks
-from ledgerd.state.view import searched_key
+from ledgerd.state.view import searched_key, span
 
 if TYPE_CHECKING:
     from ledgerd.state.cache import ObjectCache
@@ -28,14 +28,25 @@ LARGEST_CHUNK = 256
 REMEMBERED_SEARCHES = 64
 
 
+class First(NamedTuple):
+    """The first entry of a range, the object under it, and that one's key in this index, where it is of use."""
+
+    entry: bytes
+    object_id: int
+    key: Key | None
+    version: int
+    """Of the entries in which it was found."""
+
+
 class OpenIndex(Generic[E]):
     """The entries of one index. Reads the objects of its table, and changes none of them."""
 
     __slots__ = (
+        "_absent",
         "_database",
         "_disk",
-        "_first_entries",
-        "_first_entries_version",
+        "_firsts",
+        "_firsts_version",
         "_fronts",
         "_has_restored_keys",
         "_pending",
@@ -44,6 +55,7 @@ class OpenIndex(Generic[E]):
         "cache",
         "hints",
         "index",
+        "is_by_id",
         "key",
         "mark",
         "slot",
@@ -52,6 +64,7 @@ class OpenIndex(Generic[E]):
     def __init__(self, index: Index[E], cache: ObjectCache[E], disk: Disk, database: Database) -> None:
         self.index = index
         self.key = index.key
+        self.is_by_id = index is index.table.by_id
         self.cache = cache
         self.hints: dict[Key, int] = {}
         """Ids last seen under a key; each is checked before it is used. In an index whose keys can collide, every key
@@ -66,13 +79,17 @@ class OpenIndex(Generic[E]):
         """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
         self._version = 0
         """Grows whenever an entry changes."""
-        self._first_entries: dict[bytes, bytes | None] = {}
+        self._firsts: dict[Key, First | None] = {}
         """The first entry at or behind a key, as it was found in this version of the entries."""
-        self._first_entries_version = 0
+        self._firsts_version = 0
         self._fronts: dict[tuple[bytes, bytes | None], Front[Any]] = {}
         """The first entries of ranges that were asked for, and what was made of their objects."""
         self._has_restored_keys = False
         """Whether an undo has given keys back to objects since the last flush: hints need not know these keys."""
+        self._absent: Key | None = None
+        """The key that was last looked for in vain, until any object gets a key: who finds that a key is free often
+        creates its object next.
+        """
         self._disk = disk
         self._database = database
 
@@ -95,6 +112,7 @@ class OpenIndex(Generic[E]):
     def mark_restored(self) -> None:
         """An undo is about to give keys back to objects."""
         self._has_restored_keys = True
+        self._absent = None
 
     def is_written(self, object_id: int) -> bool:
         """Whether the open transaction has another entry of an object than the last commit."""
@@ -106,13 +124,20 @@ class OpenIndex(Generic[E]):
             return
         removed: list[bytes] = []
         added: list[KeyValue] = []
+        cache, written, entry_of = self.cache, self._written, self.entry_of
         for object_id in self._pending:
-            entity = self.cache.objects[object_id]
-            before = self._written[object_id] if object_id in self._written else self._committed_entry(object_id)
-            after = None if entity is None else self.entry(entity)
+            entity = cache.objects[object_id]
+            if object_id in written:
+                before = written[object_id]
+            else:
+                image, ranks = cache.committed[object_id]
+                before = None if image is None else entry_of(image, ranks)
+            after = None
+            if entity is not None:
+                after = entry_of(cache.indexed_as.get(object_id, entity), cache.ranks.get(object_id, ()))
             if before == after:
                 continue
-            self._written[object_id] = after
+            written[object_id] = after
             if before is not None:
                 removed.append(before)
             if after is not None:
@@ -156,6 +181,7 @@ class OpenIndex(Generic[E]):
     def mark_loaded(self) -> None:
         """Entries came past the store: what is remembered of them is out of date."""
         self._version += 1
+        self._absent = None
         self._fronts.clear()
 
     # -- reading
@@ -167,10 +193,13 @@ class OpenIndex(Generic[E]):
         the open transaction as it is, and entries are flushed only when the object does not have the key. (Where
         keys that differ may have one entry, a missing hint says nothing.)
         """
+        if key == self._absent:
+            return None
         object_id = self.hints.get(key)
         if object_id is None and self.index.is_exact and self.index.can_collide and not self._has_restored_keys:
             object_id = self._entered_id(key)
             if object_id is None:
+                self._absent = key
                 return None
         if object_id is not None:
             entity = self.cache.find(object_id)
@@ -209,21 +238,50 @@ class OpenIndex(Generic[E]):
         raw = self._disk.transaction.get(entry, db=self._database)
         return None if raw is None else integer_of(raw)
 
-    def is_empty(self, low: bytes, high: bytes | None) -> bool:
-        """Whether a range has no entries. Each block asks this of what may be due, so the answer is remembered: the
-        first entry at or behind `low` is the same until an entry changes.
+    def first(self, lower: Key, upper: Key) -> First | None:
+        """The first entry of a range; the bounds are as in a scan.
+
+        Each block asks this of all that may be due, so the answer is remembered: the first entry at or behind `lower`
+        is the same until an entry changes. Where keys can be compared as they are, the bound is not even encoded.
         """
         if self._pending:
             self.flush()
-        if self._first_entries_version != self._version or len(self._first_entries) > REMEMBERED_SEARCHES:
-            self._first_entries.clear()
-            self._first_entries_version = self._version
+        if self._firsts_version != self._version:
+            self._firsts.clear()
+            self._firsts_version = self._version
         try:
-            entry = self._first_entries[low]
+            first = self._firsts[lower]
         except KeyError:
-            first = first_entry(self._disk.transaction, self._database, Range(low))
-            entry = self._first_entries[low] = None if first is None else first[0]
-        return entry is None or (high is not None and entry >= high)
+            first = self._first_behind(lower)
+        if first is None or not upper:
+            return first
+        if first.key is not None and len(upper) <= self.index.natural_parts:
+            return None if first.key[: len(upper)] > upper else first
+        high = span(self.index, (), upper)[1]
+        return first if high is None or first.entry < high else None
+
+    def _first_behind(self, lower: Key) -> First | None:
+        """The first entry at or behind a key, looked for in the open transaction."""
+        if len(self._firsts) >= REMEMBERED_SEARCHES:
+            self._firsts.clear()
+        low, _ = span(self.index, lower, ())
+        found = first_entry(self._disk.transaction, self._database, Range(low))
+        first = None
+        if found is not None:
+            object_id = integer_of(found[0] if self.is_by_id else found[1])
+            first = First(found[0], object_id, self._indexed_key(object_id), self._version)
+        self._firsts[lower] = first
+        return first
+
+    def _indexed_key(self, object_id: int) -> Key | None:
+        """The key that an object has in the index: while it is being edited, the one from before. None where it is
+        of no use.
+        """
+        if self.is_by_id:
+            return (object_id,)
+        if not self.index.natural_parts:
+            return None
+        return self.key(self.cache.indexed_as.get(object_id) or self.cache.present(object_id))
 
     def front(self, low: bytes, high: bytes | None, count: int, derive: Callable[[E], T]) -> list[T]:
         """What a function makes of each of the first objects of a range; see `Store.front`."""
@@ -245,22 +303,35 @@ class OpenIndex(Generic[E]):
         found = self.cache.passing(object_id)
         return self.cache.present(object_id) if found is None else found[0]
 
-    def walk(self, span: Range, position: bytes | None = None, *, keeps: bool = True) -> Iterator[E]:
-        """The objects of a range, kept in memory if asked. What the loop's body changes is seen: see `View.scan`."""
+    def walk(
+        self, limits: Range, position: bytes | None = None, *, keeps: bool = True, first: First | None = None
+    ) -> Iterator[E]:
+        """The objects of a range, kept in memory if asked. What the loop's body changes is seen: see `View.scan`.
+
+        Where the first entry of the range is known, it is not looked for again, unless an entry has changed since.
+        """
         present, size = self.cache.present if keeps else self.passing, 0
-        is_by_id = self.index is self.index.table.by_id
+        is_by_id = self.is_by_id
+        known = first
         while True:
-            self.flush()
+            if self._pending:
+                self.flush()
             version = self._version
-            if size:
-                found = list(islice(entries(self._disk.transaction, self._database, span, position), size))
+            if known is not None and known.version == version:
+                found, size = [(known.entry, INT64.encode(known.object_id))], 1
+            elif size:
+                found = list(islice(entries(self._disk.transaction, self._database, limits, position), size))
             else:
-                first = first_entry(self._disk.transaction, self._database, span, position)
-                found, size = ([] if first is None else [first]), 1
-            for entry, object_id in found:
-                position = entry
-                yield present(integer_of(entry if is_by_id else object_id))
+                here = first_entry(self._disk.transaction, self._database, limits, position)
+                found, size = ([] if here is None else [here]), 1
+            known, gone = None, 0
+            for entry, raw in found:
+                position, object_id = entry, integer_of(entry if is_by_id else raw)
+                yield present(object_id)
                 if self._pending:
+                    if self._is_only_removed(object_id, gone):
+                        gone += 1
+                        continue
                     self.flush()
                 if self._version != version:
                     size = 0
@@ -269,6 +340,13 @@ class OpenIndex(Generic[E]):
                 if len(found) < size:
                     return
                 size = min(size * CHUNK_GROWTH, LARGEST_CHUNK)
+
+    def _is_only_removed(self, object_id: int, gone: int) -> bool:
+        """Whether all that a walk has to know of is that its last object was removed, as so many before it: the
+        entries behind these are the same, and nothing has to be written yet.
+        """
+        pending = self._pending
+        return len(pending) == gone + 1 and object_id in pending and self.cache.objects.get(object_id, self) is None
 
     # -- keys and ranks of objects that change
 
@@ -284,6 +362,7 @@ class OpenIndex(Generic[E]):
         if self.id_of(key) not in (None, entity.id):
             raise refusal()
         self.hints[key] = entity.id
+        self._absent = None
 
     def rank_after_change(self, entity: E, indexed: E) -> int | None:
         """The rank of an object whose key has changed, by rule 2 of spec 02, section 2.3; None when that is the rank

@@ -14,6 +14,7 @@ import msgspec
 from ledgerd.state.cache import ObjectCache
 from ledgerd.state.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.errors import NotUnique, StoreMisuse
+from ledgerd.state.key_fields import key_reader, reader_of
 from ledgerd.state.keys import integer_of
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.records import Row
@@ -22,6 +23,7 @@ from ledgerd.state.undo import TableUndo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import TracebackType
 
     from ledgerd.state.sessions import Session
 
@@ -38,12 +40,18 @@ class OpenTable(Generic[E]):
         opened = [OpenIndex(index, self.cache, disk, databases[index.title]) for index in table.indexes]
         self.indexes: dict[Index[E], OpenIndex[E]] = {each.index: each for each in opened}
         self._ordered = [each for each in opened if not each.index.is_unique]
-        self._keys = [(each, each.key) for each in sorted(opened, key=lambda each: each.index.is_unique)]
-        """The indexes, ordered ones first, with the functions that make their keys."""
+        self.has_ranks = bool(self._ordered)
+        self._keys = [
+            (each, reader_of(each.index), each.key) for each in sorted(opened, key=lambda each: each.index.is_unique)
+        ]
+        """The indexes, ordered ones first, with functions that read what their keys are made of, and make them."""
         self._colliding = [each for each in opened if each.index.can_collide]
         self.all_indexes = [self.by_id, *opened]
         self._marks = [each.mark for each in self.all_indexes]
-        self._sessions = sessions
+        self.read_keys = key_reader(table)
+        """What all keys of an object are made of, in one value; None where that is not known."""
+        self.sessions = sessions
+        """All that are open, the newest last; changed by their stack only."""
 
     # -- counters
 
@@ -74,11 +82,11 @@ class OpenTable(Generic[E]):
 
     # -- what the newest session remembers
 
-    def _undo(self) -> TableUndo[E] | None:
+    def newest_undo(self) -> TableUndo[E] | None:
         """The newest session's memory of this table; None while there are no sessions."""
-        if not self._sessions:
+        if not self.sessions:
             return None
-        changes = self._sessions[-1].changes
+        changes = self.sessions[-1].changes
         undo = changes.get(self.table)
         if undo is None:
             undo = changes[self.table] = TableUndo(self.next_id, tuple(self._next_ranks))
@@ -99,13 +107,11 @@ class OpenTable(Generic[E]):
         object_id = entity.id = self.next_id
         for index in self._colliding:
             index.claim(entity, NotUnique.on_create)
-        undo = self._undo()
+        undo = self.newest_undo()
         if undo is not None:
             undo.created.add(object_id)
         self.next_id = object_id + 1
-        cache.add(object_id, entity)
-        if self._ordered:
-            cache.set_ranks(object_id, self._new_ranks())
+        cache.add(object_id, entity, self._new_ranks() if self._ordered else ())
         self._mark(object_id)
         return entity
 
@@ -115,7 +121,7 @@ class OpenTable(Generic[E]):
         self.cache.require_current(entity)
         ranks = self.cache.remove(object_id)
         self._mark(object_id)
-        undo = self._undo()
+        undo = self.newest_undo()
         if undo is None:
             return
         if object_id in undo.created:
@@ -125,21 +131,8 @@ class OpenTable(Generic[E]):
             if ranks:
                 undo.ranks.setdefault(object_id, ranks)
 
-    def begin_edit(self, entity: E) -> Edit[E]:
-        """Before a change: a copy of the object, for whoever has to undo."""
-        object_id, cache = entity.id, self.cache
-        if cache.objects.get(object_id) is not entity:
-            cache.require_current(entity)
-        image = entity.__copy__()
-        if self._sessions:
-            undo = self._sessions[-1].changes.get(self.table) or self._undo()
-            if undo is not None and object_id not in undo.modified and object_id not in undo.created:
-                undo.modified[object_id] = image
-        outer = cache.begin_edit(object_id, image)
-        return Edit(self, entity, image, cache.ranks.get(object_id, ()), outer)
-
     def end_edit(self, edit: Edit[E]) -> None:
-        """After a change: claim the keys that have changed, and find the ranks under them."""
+        """After a change of keys: claim those that have changed, and find the ranks under them."""
         entity, cache = edit.entity, self.cache
         object_id = entity.id
         indexed = cache.indexed_as.get(object_id)
@@ -147,8 +140,8 @@ class OpenTable(Generic[E]):
             return  # named twice in one edit
         if cache.objects[object_id] is entity:
             has_moved = False
-            for index, key in self._keys:
-                if key(indexed) != key(entity):
+            for index, read, key in self._keys:
+                if read(indexed) != read(entity) and key(indexed) != key(entity):
                     if not index.index.is_unique:
                         self._change_rank(index, entity, indexed)
                     elif index.index.can_collide:
@@ -168,7 +161,7 @@ class OpenTable(Generic[E]):
             rank = self._new_rank(slot)
         if rank == before[slot]:
             return
-        undo = self._undo()
+        undo = self.newest_undo()
         if undo is not None and object_id not in undo.created:
             undo.ranks.setdefault(object_id, before)
         self.cache.set_ranks(object_id, (*before[:slot], rank, *before[slot + 1 :]))
@@ -181,7 +174,8 @@ class OpenTable(Generic[E]):
         else:
             self.cache.set_indexed(object_id, edit.outer)
         self._mark_restored()
-        self.cache.assign(edit.entity, edit.image)
+        if edit.image is not None:
+            self.cache.assign(edit.entity, edit.image)
         if edit.ranks and object_id in self.cache.ranks:
             self.cache.set_ranks(object_id, edit.ranks)
         self._mark(object_id)
@@ -219,8 +213,8 @@ class OpenTable(Generic[E]):
         """
         cache = self.cache
         self._mark_restored()
-        if self._ordered and self._sessions:
-            self._remember_ranks(undo, self._sessions[-1])
+        if self._ordered and self.sessions:
+            self._remember_ranks(undo, self.sessions[-1])
         for object_id in sorted(undo.modified.keys() - undo.removed.keys()):
             entity = cache.present(object_id)
             cache.keep_committed(object_id)
@@ -298,12 +292,58 @@ class OpenTable(Generic[E]):
         return evicted
 
 
-class Edit(msgspec.Struct, Generic[E], frozen=True, gc=False):
-    """An object that is being edited, and what it goes back to when the edit fails."""
+class Edit(msgspec.Struct, Generic[E], gc=False):
+    """The context in which one object is changed, and what the object goes back to when the change fails.
+
+    Nothing is done as often as this: what most edits need is done here, without a call, and only an edit that changes
+    keys goes to the table.
+    """
 
     table: OpenTable[E]
     entity: E
-    image: E
-    ranks: Ranks
-    outer: E | None
+    image: E | None = None
+    """A copy from before the change."""
+    ranks: Ranks = ()
+    outer: E | None = None
     """The copy that the index entries were made of, when an edit of the same object encloses this one."""
+
+    def __enter__(self) -> None:
+        table, entity = self.table, self.entity
+        object_id, cache = entity.id, table.cache
+        if cache.objects.get(object_id) is not entity:
+            cache.require_current(entity)
+        image = self.image = entity.__copy__()
+        if table.sessions:
+            undo = table.sessions[-1].changes.get(table.table) or table.newest_undo()
+            if undo is not None and object_id not in undo.modified and object_id not in undo.created:
+                undo.modified[object_id] = image
+        if object_id not in cache.committed:
+            cache.committed[object_id] = (image, cache.ranks.get(object_id, ()))
+        if table.indexes:
+            if table.has_ranks:
+                self.ranks = cache.ranks[object_id]
+            outer = self.outer = cache.indexed_as.get(object_id)
+            if outer is None:
+                cache.indexed_as[object_id] = image
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        table = self.table
+        if kind is not None:
+            table.revert(self)
+            return
+        if not table.indexes:
+            return
+        entity, read = self.entity, table.read_keys
+        object_id, indexed_as = entity.id, table.cache.indexed_as
+        indexed = indexed_as.get(object_id)
+        if read is not None and indexed is not None and read(indexed) == read(entity):
+            if self.outer is None:
+                del indexed_as[object_id]
+            return
+        try:
+            table.end_edit(self)
+        except BaseException:
+            table.revert(self)
+            raise

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from ledgerd.state.conversion import convert
 from ledgerd.state.disk import Disk, Space
 from ledgerd.state.editing import Editing
-from ledgerd.state.errors import StoreMisuse
+from ledgerd.state.errors import StoreMisuse, UnknownKey
 from ledgerd.state.header import Header, database_names
 from ledgerd.state.journal import JOURNAL, Journal
 from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.lock import lock_writer
 from ledgerd.state.open_index import OpenIndex
-from ledgerd.state.open_table import OpenTable
+from ledgerd.state.open_table import Edit, OpenTable
 from ledgerd.state.passing import PassingView
 from ledgerd.state.ranges import Range
 from ledgerd.state.reader import CommitView, Forms
@@ -125,6 +125,13 @@ class Store(View):
         entity = cache.objects.get(object_id)
         return cache.load(object_id) if entity is None else entity
 
+    def get(self, table: Table[E], object_id: int) -> E:
+        cache: ObjectCache[E] = self._tables[table].cache
+        entity = cache.objects.get(object_id) or cache.load(object_id)
+        if entity is None:
+            raise UnknownKey
+        return entity
+
     def objects(self, table: Table[E]) -> Mapping[int, E | None]:
         """The decoded objects of a table, by id, as they are in memory: for the few tables that are read all the time.
 
@@ -141,6 +148,18 @@ class Store(View):
             if entity is not None and opened.key(entity) == key:
                 return entity
         return self._search(opened, key)
+
+    def at(self, index: Index[E], *key: Any) -> E:  # noqa: ANN401 - as declared by the index
+        opened: OpenIndex[E] = self._indexes[index]
+        object_id = opened.hints.get(key)
+        if object_id is not None:
+            entity = opened.cache.objects.get(object_id)
+            if entity is not None and opened.key(entity) == key:
+                return entity
+        found = self._search(opened, key)
+        if found is None:
+            raise UnknownKey
+        return found
 
     def _search(self, opened: OpenIndex[E], key: Key) -> E | None:
         index = opened.index
@@ -164,11 +183,21 @@ class Store(View):
         after: E | None = None,
     ) -> Iterator[E]:
         opened: OpenIndex[E] = self._indexes[source]
+        first = None
+        if after is None and not reverse:
+            first = opened.first(lower, upper)
+            if first is None:
+                return iter(())
         low, high = span(opened.index, lower, upper)
-        if after is None and not reverse and opened.is_empty(low, high):
-            return iter(())
         position = None if after is None else opened.entry(after)
-        return opened.walk(Range(low, high, reverse), position)
+        return opened.walk(Range(low, high, reverse), position, first=first)
+
+    def first(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> E | None:
+        if reverse:
+            return next(self.scan(source, lower=lower, upper=upper, reverse=True), None)
+        opened: OpenIndex[E] = self._indexes[source]
+        first = opened.first(lower, upper)
+        return None if first is None else opened.cache.present(first.object_id)
 
     def front(
         self, index: Index[E], count: int, derive: Callable[[E], T], *, lower: Key = (), upper: Key = ()
@@ -282,9 +311,13 @@ class Store(View):
         """Remove an object."""
         self._by_record[type(entity)].remove(entity)
 
-    def editing(self, *entities: Entity) -> Editing:
+    def editing(self, *entities: Entity) -> Edit[Any] | Editing:
         """A context in which these objects may be changed; at its end their keys are compared one after the other."""
-        return Editing(self._by_record, entities)
+        tables = self._by_record
+        if len(entities) == 1:
+            entity = entities[0]
+            return Edit(tables[type(entity)], entity)
+        return Editing([Edit(tables[type(entity)], entity) for entity in entities])
 
     def set_meta(self, name: str, value: bytes) -> None:
         """Set a named value, outside of all sessions, to be stored with the next commit."""

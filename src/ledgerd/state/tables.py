@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import msgspec
@@ -106,6 +107,8 @@ class Index(Generic[E]):
         """Whether two objects could claim one key: not where it ends with the object's own id."""
         self.is_exact = all(each.is_exact for each in order)
         """Whether keys that differ always have bytes that differ."""
+        self.natural_parts = sum(1 for _ in takewhile(lambda each: each.is_natural, order))
+        """So many first parts of two keys can be compared as they are, without their bytes."""
         self.encode_key = key_encoder(order)
         self._longest = MAX_KEY_BYTES if is_unique else MAX_KEY_BYTES - RANK_BYTES
 

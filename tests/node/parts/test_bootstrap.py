@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -25,50 +24,17 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import stalls
-from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.client import Fetched
 from ledgerd.snapshot.container import StateWriter
-from ledgerd.snapshot.create import create
 from ledgerd.snapshot.directory import name_of
-from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.served_file import ServedSnapshot
 from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.supervision.work import Sleep
-from tests.chain.networks import SMALL, Network
+from tests.node.parts.two_snapshots import Made, begun_with
 
 HOST = "127.0.0.1"
 PATIENCE = 60
-
-
-class Made(NamedTuple):
-    """Snapshots of one chain, and its network."""
-
-    older: Path
-    newer: Path
-    source: Network
-
-    def heads(self) -> tuple[int, int]:
-        return Snapshot.from_path(self.older).head_number, Snapshot.from_path(self.newer).head_number
-
-
-def written(network: Network, folder: Path) -> Path:
-    path = folder / name_of(network.chain.head_number)
-    network.chain.close()
-    folder = network.folder / STATE_FOLDER
-    create(folder, folder, network.chain.network, path, 0)
-    network.reopen()
-    return path
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    network = Network(tmp_path_factory.mktemp("source"))
-    network.start()
-    older = written(network, tmp_path_factory.mktemp("older"))
-    network.produce(5)
-    yield Made(older, written(network, tmp_path_factory.mktemp("newer")), network)
-    network.chain.close()
 
 
 @asynccontextmanager
@@ -111,10 +77,6 @@ async def begin(configuration: Configuration, sleep: Sleep = asyncio.sleep) -> i
     finally:
         await part.stop()
         await chain.stop()
-
-
-def begun_with(data: Path, file: Path) -> None:
-    build_state(data / STATE_FOLDER, read_snapshot(file), TESTNET, SMALL)
 
 
 def in_time(main: Callable[[], Awaitable[None]]) -> None:

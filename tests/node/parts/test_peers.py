@@ -50,6 +50,26 @@ def test_a_second_node_follows_the_first(tmp_path: Path) -> None:
     assert "DLT P2P Plugin started" in follower.log
 
 
+@pytest.mark.parametrize(("free", "is_enough"), [(1 << 20, False), (1 << 40, True)])
+def test_a_sync_looks_for_room_before_it_fetches_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, free: int, is_enough: bool
+) -> None:
+    chain = MagicMock(folder=tmp_path)
+    chain.chain.globals.average_block_size = 800
+    chain.files.space.min_free = 0
+    part = PeersPart(read(tmp_path, ""), chain, TimeSource())
+    asked: list[Path] = []
+
+    def usage(folder: Path) -> MagicMock:
+        asked.append(folder)
+        return MagicMock(free=free)
+
+    monkeypatch.setattr("ledgerd.node.parts.peers.shutil.disk_usage", usage)
+    part.look_for_room(1_000_000)
+    assert asked == [tmp_path]
+    assert ("1000000 blocks of 800 bytes are missing, which takes 762 MB; 1 MB are free" in caplog.text) != is_enough
+
+
 @pytest.mark.parametrize("isolated", ["true", "false"])
 @pytest.mark.parametrize(("connections", "dials"), [(0, True), (1, True), (2, False)])
 def test_a_producer_with_few_peers_dials_its_seeds_after_each_block(

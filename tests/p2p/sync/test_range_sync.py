@@ -261,9 +261,23 @@ def test_a_batch_waits_until_its_keys_are_recovered(talk: Talk, supply: Supply) 
     (batch,) = (action.batch for action in talk.network.actions() if isinstance(action, Precompute))
     talk.run_actions()
     assert talk.chain.head_number == HEIGHT
+    assert talk.network.intake.waits_for(batch)
     talk.network.precomputed(talk.now, batch)
     talk.run_actions()
     assert talk.chain.head_number == FIRST[1]
+    assert not talk.network.intake.waits_for(batch)
+
+
+def test_who_sees_to_the_disk_is_told_how_many_blocks_are_missing(
+    talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.p2p.sync.report.WORTH_A_LINE", 1)
+    told: list[int] = []
+    talk.network.core.catch_up_begins = told.append
+    supply.meet()
+    for _ in range(2):
+        talk.network.watch_sync(talk.now)
+    assert told == [AHEAD]
 
 
 def test_pushed_blocks_do_not_disturb_a_sync(talk: Talk, supply: Supply) -> None:

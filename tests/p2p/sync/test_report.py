@@ -18,7 +18,10 @@ def text(report: SyncReport, now: float, head: int, target: int, peers: int) -> 
 
 def test_a_step_has_height_speed_time_left_and_peers() -> None:
     report = SyncReport()
+    assert report.begins(1_000, 81_000)
+    assert not report.begins(80_900, 81_000)
     assert text(report, 100.0, 1_000, 81_000, 3) is None
+    assert not report.begins(1_000, 81_000)
     assert text(report, 100.1, 5_000, 81_000, 3) is None
     assert text(report, 105.0, 9_000, 81_000, 3) == (
         "syncing: block 9,000 of 81,000 (11 %), 1,600 blocks/s, 45 s left, from 3 peers"

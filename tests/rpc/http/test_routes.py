@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.versions import version_number
 from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.node_status import NodeStatus, PeerCounts, PoolFacts, StatusBoard, SyncFacts, packed_status
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
@@ -51,7 +53,9 @@ def health() -> NodeHealth:
 
 
 @contextmanager
-def pages(folder: Path, clock: Clock, health: NodeHealth, vote: int = 0) -> Iterator[PageRoutes]:
+def pages(
+    folder: Path, clock: Clock, health: NodeHealth, vote: int = 0, board: StatusBoard | None = None
+) -> Iterator[PageRoutes]:
     """The pages of a node whose head is block 1234, and whose validator votes for a hardfork."""
     ledger = fresh_ledger(folder)
     change(ledger, ledger.globals, head_block_number=1234, time=HEAD_TIME)
@@ -59,7 +63,7 @@ def pages(folder: Path, clock: Clock, health: NodeHealth, vote: int = 0) -> Iter
     ledger.store.commit()
     close_all()
     with StateReader.open(folder / "state", STORED_TABLES) as reader:
-        yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock, health)
+        yield routes_of(APIS, Node(TESTNET, reader.snapshot, Main()), clock, health, board)
 
 
 @pytest.fixture
@@ -120,6 +124,20 @@ def test_a_node_whose_head_is_old_is_not_ready(routes: PageRoutes, clock: Clock)
         "head_block_number": 1234,
         "reason": f"the head block is {LONGEST_SILENCE + 1} seconds old",
     }
+
+
+def test_a_node_that_catches_up_says_how_far_it_is(tmp_path: Path, clock: Clock, health: NodeHealth) -> None:
+    clock.now += LONGEST_SILENCE + 1
+    peers = PeerCounts("sync", "normal", 5, 3, 1, 1, 2468)
+    board, sync = StatusBoard(), SyncFacts(2468, 617, 2)
+    status = NodeStatus(1, 0, "testnet", 1234, 0, 1234, 128, False, (), peers, sync, PoolFacts(0, 0, 0))
+    with pages(tmp_path, clock, health, board=board) as routes:
+        assert "catching_up" not in json.loads(routes[b"/ready"]().body)
+        board.take_status(packed_status(status))
+        told = json.loads(routes[b"/ready"]().body)["catching_up"]
+        board.take_status(packed_status(replace(status, peers=replace(peers, mode="forward"))))
+        assert "catching_up" not in json.loads(routes[b"/ready"]().body)
+    assert told == {"target": 2468, "percent": 50, "peers": 3, "blocks_a_second": 617, "seconds_left": 2}
 
 
 def test_a_node_with_a_part_that_is_down_is_not_ready(routes: PageRoutes, health: NodeHealth) -> None:

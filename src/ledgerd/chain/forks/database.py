@@ -231,7 +231,11 @@ class ForkDatabase:
 
     def count_at(self, numbers: range) -> int:
         """How many linked blocks have these numbers."""
-        return sum(len(self._by_number.get(number, ())) for number in numbers)
+        known, count = self._by_number, 0
+        for number in numbers:
+            if number in known:
+                count += len(known[number])
+        return count
 
     def parent_of(self, item: ForkItem) -> ForkItem | None:
         """The block below, if it is still here."""

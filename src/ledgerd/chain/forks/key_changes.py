@@ -32,12 +32,20 @@ class Acts(NamedTuple):
         return Acts(self.changes | later.changes, self.approved | later.approved) if any(later) else self
 
 
+ACTING = (ValidatorUpdate, ProposalCreate, ProposalUpdate)
 NO_ACTS = Acts(frozenset(), frozenset())
 
 
 def acts_of(block: Block) -> Acts:
     """What a block may change."""
-    operations = [operation for transaction in block.transactions for operation in transaction.operations]
+    operations = [
+        operation
+        for transaction in block.transactions
+        for operation in transaction.operations
+        if isinstance(operation, ACTING)
+    ]
+    if not operations:
+        return NO_ACTS
     approved = {(each.author, each.title) for each in operations if isinstance(each, ProposalUpdate)}
     return Acts(frozenset(key_changes(operations)), frozenset(approved))
 

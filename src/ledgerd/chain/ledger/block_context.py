@@ -7,13 +7,13 @@ from collections.abc import Callable
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.protocol.block import Block
-from ledgerd.state.objects.validators import Validator
+from ledgerd.state.objects.validators import Validator, ValidatorConfirmation
 
 
 class BlockContext:
     """The block that is being applied, what may be skipped of it, and its producer once that is known."""
 
-    __slots__ = ("_producer", "block", "number", "parent_time", "skip")
+    __slots__ = ("_producer", "block", "number", "parent_time", "skip", "unconfirmed")
 
     def __init__(self, block: Block, skip: SkipFlags, parent_time: int = 0) -> None:
         self.block = block
@@ -21,6 +21,8 @@ class BlockContext:
         self.skip = skip
         self.parent_time = parent_time
         """The time of the block before, at which its transactions take effect."""
+        self.unconfirmed: list[ValidatorConfirmation] = []
+        """The blocks that still wait for other validators, the oldest first; set when the state is otherwise done."""
         self._producer: Validator | None = None
 
     @property

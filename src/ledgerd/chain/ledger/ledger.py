@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from ledgerd.protocol.identifiers import TransactionId
     from ledgerd.protocol.market_properties import ChainPropertiesHf14
     from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.state.editing import Editing
     from ledgerd.state.store import Store
-    from ledgerd.state.tables import Entity
 
 
 Follower = Callable[["Ledger", Any], AbstractContextManager[None]]
@@ -90,6 +88,8 @@ class Ledger:
     def __init__(self, store: Store, network: ChainParameters) -> None:
         self.store = store
         self.network = network
+        self.editing = store.editing
+        """`with ledger.editing(a, b):` before any field of theirs is assigned."""
         self._globals = store.objects(DYNAMIC_GLOBAL_PROPERTIES)
         self._schedules = store.objects(VALIDATOR_SCHEDULES)
         self._hardforks = store.objects(HARDFORK_PROPERTIES)
@@ -142,16 +142,16 @@ class Ledger:
     @property
     def now(self) -> int:
         """The time of the head block: during the transactions of a block that is the block before it."""
-        return self.globals.time
+        return (self._globals.get(0) or self.globals).time
 
     @property
     def head_number(self) -> int:
         """The number of the head block."""
-        return self.globals.head_block_number
+        return (self._globals.get(0) or self.globals).head_block_number
 
     def hardfork(self, number: int) -> bool:
         """Whether a hardfork has happened; entry 0 of the list is genesis."""
-        return self.hardforks.has(number)
+        return len((self._hardforks.get(0) or self.hardforks).processed_hardforks) > number
 
     # -- accounts and validators
 
@@ -172,10 +172,6 @@ class Ledger:
         return self.store.lookup(VALIDATOR_BY_NAME, name)
 
     # -- change
-
-    def editing(self, *entities: Entity) -> Editing:
-        """`with ledger.editing(a, b):` before any field of theirs is assigned."""
-        return self.store.editing(*entities)
 
     @contextmanager
     def attempt(self) -> Iterator[None]:

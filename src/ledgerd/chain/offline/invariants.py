@@ -167,7 +167,9 @@ def check(chain: Chain, progress: Callable[[int], None] = lambda _done: None) ->
     return problems
 
 
-def faults_of_state(ledger: Ledger) -> Problems:
-    """All that is wrong with a state, also with one that has no log yet."""
-    for each in STATE_CHECKS:
+def faults_of_state(ledger: Ledger, progress: Callable[[int, int], None] = lambda _done, _of: None) -> Problems:
+    """All that is wrong with a state, also with one that has no log yet; `progress` gets the checks made, of all."""
+    for done, each in enumerate(STATE_CHECKS):
+        progress(done, len(STATE_CHECKS))
         yield from each(ledger)
+    progress(len(STATE_CHECKS), len(STATE_CHECKS))

@@ -17,10 +17,11 @@ from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorC
 
 def advance_by_confirmations(ledger: Ledger, context: BlockContext) -> None:
     """Each block in turn that enough of the others have confirmed."""
+    context.unconfirmed = _waiting(ledger)
     if is_emergency(ledger):
         return
     required = ledger.schedule.num_scheduled_validators * IRREVERSIBLE_THRESHOLD // HUNDRED_PERCENT
-    for confirmation in ledger.store.scan(VALIDATOR_CONFIRMATIONS):
+    for confirmation in tuple(context.unconfirmed):
         following = ledger.globals.last_irreversible_block_num + 1
         if confirmation.block_num > following:
             break
@@ -28,16 +29,14 @@ def advance_by_confirmations(ledger: Ledger, context: BlockContext) -> None:
         if confirmation.block_num == following and confirmed >= required:
             make_irreversible(ledger, context, following)
             ledger.store.remove(confirmation)
+            context.unconfirmed.remove(confirmation)
 
 
 def remember_for_confirmation(ledger: Ledger, context: BlockContext) -> None:
-    """The block waits for the other scheduled validators, among the last few that do.
-
-    One begins to wait with each block, and the oldest go first, so those that wait have consecutive ids.
-    """
+    """The block waits for the other scheduled validators, among the last few that do."""
     store, irreversible = ledger.store, ledger.globals.last_irreversible_block_num
     next_id = store.next_id(VALIDATOR_CONFIRMATIONS)
-    for confirmation in store.scan(VALIDATOR_CONFIRMATIONS):
+    for confirmation in context.unconfirmed:
         are_few = next_id - confirmation.id < MAX_BLOCK_POST_VALIDATION_COUNT
         if are_few and confirmation.block_num > irreversible:
             break
@@ -53,3 +52,18 @@ def remember_for_confirmation(ledger: Ledger, context: BlockContext) -> None:
             current_shuffled_validators_validations=(False,) * places,
         ),
     )
+
+
+def _waiting(ledger: Ledger) -> list[ValidatorConfirmation]:
+    """All that wait when the step begins, the oldest first.
+
+    One begins to wait with each block, and with the block all below the last irreversible one are gone: so they have
+    consecutive ids up to the newest. They are fetched by these. A scan would write the index of ids in each block.
+    """
+    store, found = ledger.store, []
+    object_id = store.next_id(VALIDATOR_CONFIRMATIONS) - 1
+    while (confirmation := store.find(VALIDATOR_CONFIRMATIONS, object_id)) is not None:
+        found.append(confirmation)
+        object_id -= 1
+    found.reverse()
+    return found

@@ -12,9 +12,7 @@ from ledgerd.state.objects.vesting import RETURN_BY_EXPIRATION
 
 def return_delegations(ledger: Ledger, _progress: BlockContext) -> None:
     """Since hardfork 10 shares come back without energy, which whoever borrowed them may have used."""
-    for due in ledger.store.scan(RETURN_BY_EXPIRATION):
-        if due.expiration >= ledger.now:
-            break
+    for due in ledger.store.scan(RETURN_BY_EXPIRATION, upper=(ledger.now - 1,)):
         delegator = ledger.account(due.delegator)
         with ledger.editing(delegator):
             delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares - due.vesting_shares)

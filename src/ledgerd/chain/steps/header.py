@@ -59,8 +59,9 @@ def _check_turn(ledger: Ledger, validator: Validator, timestamp: Time) -> None:
 def name_producer(ledger: Ledger, context: BlockContext) -> None:
     """Set the producer in the global properties already before the transactions are applied."""
     globals_ = ledger.globals
-    with ledger.editing(globals_):
-        globals_.current_validator = context.producer.owner
+    if globals_.current_validator != context.producer.owner:
+        with ledger.editing(globals_):
+            globals_.current_validator = context.producer.owner
 
 
 def fix_genesis_time(ledger: Ledger, context: BlockContext) -> None:

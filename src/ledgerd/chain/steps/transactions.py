@@ -44,8 +44,5 @@ def remember_block(ledger: Ledger, context: BlockContext) -> None:
 
 def expire_transactions(ledger: Ledger, _progress: BlockContext) -> None:
     """Forget expired transactions: they can no longer be included again."""
-    now = ledger.now
-    for known in ledger.store.scan(TRANSACTION_BY_EXPIRATION):
-        if known.expiration >= now:
-            break
+    for known in ledger.store.scan(TRANSACTION_BY_EXPIRATION, upper=(ledger.now - 1,)):
         ledger.store.remove(known)

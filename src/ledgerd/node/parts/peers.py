@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import shutil
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,10 @@ FORK_STATUS = ("normal", "looking", "minority")
 
 log = logging.getLogger(__name__)
 
+LEAST_AVERAGE = 250
+"""Bytes of a block: that the last ones were nearly empty says nothing of those to come."""
+ROOM = "room for catching up"
+
 FEW_PEERS = 2
 """With fewer peers, the seeds are dialled again after each produced block."""
 
@@ -78,6 +83,7 @@ class PeersPart(Part):
         if processes := spare_processors():
             self._precompute = PrecomputePool(self._chain.network, processes, self.work, log_format=self._log_format)
         state.core.meter = self.meter
+        state.core.catch_up_begins = self.look_for_room
         precompute = self._precompute.precompute if self._precompute is not None else None
         for address in take_banned(self._chain.files.folder):
             state.core.bans.ban(address, self._now(), BAN_SECONDS)
@@ -89,6 +95,20 @@ class PeersPart(Part):
         log.info("DLT P2P node started, connecting to %(seeds)d seed nodes", {"seeds": len(self._settings.seeds)})
         self._driver = driver
         return driver
+
+    def look_for_room(self, blocks: int) -> None:
+        """Before blocks are fetched: whether the disk has room for their log and for the growth of the state."""
+        average = max(LEAST_AVERAGE, self._chain.chain.globals.average_block_size)
+        needed = blocks * average + self._chain.files.space.min_free
+        free = shutil.disk_usage(self._chain.folder).free
+        text = ""
+        if free < needed:
+            text = (
+                f"{blocks} blocks of {average} bytes are missing, which takes {needed >> 20} MB; {free >> 20} MB are "
+                f"free in {self._chain.folder}"
+            )
+            log.warning("%(reason)s", {"reason": text})
+        self.work.warn(ROOM, text)
 
     async def _report(self, working: Working) -> None:
         """Log a report on the peers at each interval."""

@@ -84,7 +84,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     link.on(WAITING, more_waits)
     link.on(HEALTH, health.take)
     link.on(STATUS, status.take_status)
-    serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, health))
+    serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, health, status))
     serves.is_private = DEV_API in apis
     if settings.metrics != NO_METRICS:
         link.tasks.begin(WorkerMetrics(settings.metrics, link.number, serves, known_methods()).run())

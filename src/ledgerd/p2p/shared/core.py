@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ledgerd.metrics.meters.peers import PeerMeter
@@ -56,6 +56,8 @@ class Core:
         """Counts messages and blocks, where the node has metrics."""
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
+        self.catch_up_begins: Callable[[int], None] | None = None
+        """Told how many blocks are missing when they begin to be fetched."""
         self.precomputes = False
         """Whether the driver carries out `Precompute`: other processes compute ahead of waiting blocks."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}

@@ -14,10 +14,14 @@ class SyncReport:
     def __init__(self) -> None:
         self._line: ProgressLine | None = None
 
+    def begins(self, head: int, target: int) -> bool:
+        """Whether the next step is the first of a sync that is worth a line."""
+        return self._line is None and target - head >= WORTH_A_LINE
+
     def step(self, now: float, head: int, target: int, peers: int) -> ProgressStep | None:
         """The next step, when one is due. The target is the highest block of a trusted peer."""
         if self._line is None:
-            if target - head >= WORTH_A_LINE:
+            if self.begins(head, target):
                 self._line = ProgressLine("syncing", head, now)
             return None
         step = self._line.at(head, max(target, head), now, f" from {many(peers, 'peer')}")

@@ -61,22 +61,19 @@ class ReplyReader:
         self._is_cut = count > self._left
 
     def _go_on(self) -> None:
-        stop = self._place + DECODED_BYTES
-        while self._left and self._place < stop:
-            block = self._next_block()
+        payload, asked, read = self._payload, self._asked, codec_of(Block).decode_from
+        place, stop = self._place, self._place + DECODED_BYTES
+        while self._left and place < stop:
+            if len(payload) - place <= self._largest:
+                block, place = read(payload, place)
+            else:
+                block, size = read(payload[place : place + self._largest], 0)
+                place += size
             self._blocks.append(block)
             self._left -= 1
-            if self._left and block.number not in self._asked:
+            if self._left and block.number not in asked:
                 self._left, self._is_cut = 0, True
-
-    def _next_block(self) -> Block:
-        payload, place = self._payload, self._place
-        if len(payload) - place <= self._largest:
-            block, self._place = codec_of(Block).decode_from(payload, place)
-        else:
-            block, size = codec_of(Block).decode_from(payload[place : place + self._largest], 0)
-            self._place = place + size
-        return block
+        self._place = place
 
     def _reply(self) -> BlockRangeReply | GapFillReply:
         blocks = tuple(self._blocks)

@@ -7,6 +7,7 @@ from functools import cache
 
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec.json_text import Json, dumps
+from ledgerd.rpc.api.node_status import StatusBoard, status_of
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.view import Node
@@ -39,10 +40,14 @@ class NodeHealth:
 
 
 def routes_of(
-    apis: Sequence[Api], node: Node, clock: Callable[[], float], health: NodeHealth | None = None
+    apis: Sequence[Api],
+    node: Node,
+    clock: Callable[[], float],
+    health: NodeHealth | None = None,
+    status: StatusBoard | None = None,
 ) -> PageRoutes:
     """The pages of a worker; `clock` is that of the network."""
-    shown = Pages(apis, node, clock, health or NodeHealth())
+    shown = Pages(apis, node, clock, health or NodeHealth(), status or StatusBoard())
     return {
         b"/": cache(shown.person),
         b"/health": shown.health,
@@ -59,11 +64,14 @@ def json_page(status: int = 200, **fields: Json) -> Page:
 class Pages:
     """The pages of a worker."""
 
-    def __init__(self, apis: Sequence[Api], node: Node, clock: Callable[[], float], health: NodeHealth) -> None:
+    def __init__(
+        self, apis: Sequence[Api], node: Node, clock: Callable[[], float], health: NodeHealth, status: StatusBoard
+    ) -> None:
         self._apis = apis
         self._node = node
         self._clock = clock
         self._health = health
+        self._status = status
 
     def _head(self) -> DynamicGlobalProperty | None:
         """The properties of the head; None if there is no state."""
@@ -85,15 +93,31 @@ class Pages:
         age = int(self._clock()) - head.time
         if age > LONGEST_SILENCE:
             reason = f"the head block is {age} seconds old"
-            return json_page(503, ready=False, head_block_number=head.head_block_number, reason=reason)
+            return self._not_ready(head, reason)
         down = self._health.report.down
         if down:
-            reason = "; ".join(f"{part} is down: {why}" for part, why in sorted(down.items()))
-            return json_page(503, ready=False, head_block_number=head.head_block_number, reason=reason)
+            return self._not_ready(head, "; ".join(f"{part} is down: {why}" for part, why in sorted(down.items())))
         warning = self._warning()
         if warning:
             return json_page(ready=True, head_block_number=head.head_block_number, warning=warning)
         return json_page(ready=True, head_block_number=head.head_block_number)
+
+    def _not_ready(self, head: DynamicGlobalProperty, reason: str) -> Page:
+        """Why, and how far catching up is, if that goes on."""
+        number, latest = head.head_block_number, self._status.status
+        fields: dict[str, Json] = {"ready": False, "head_block_number": number, "reason": reason}
+        if latest:
+            status = status_of(latest)
+            target, peers = status.sync.target, status.peers
+            if peers.mode == "sync" and target > number:
+                fields["catching_up"] = {
+                    "target": target,
+                    "percent": 100 * number // target,
+                    "peers": peers.ahead,
+                    "blocks_a_second": status.sync.blocks_a_second,
+                    "seconds_left": status.sync.seconds_left,
+                }
+        return json_page(503, **fields)
 
     def _warning(self) -> str:
         """What the operator has to see to while the node still answers."""

@@ -30,6 +30,7 @@ from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.shared.allowances import SIGNATURES, UNPROVEN_BLOCKS, Allowance
 from ledgerd.p2p.turns import SHARE_SECONDS
 from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.operations.transfers import Transfer
@@ -309,6 +310,21 @@ def test_blocks_of_a_client_that_nobody_signed_are_kept_in_small_number(network:
     push(1_001, "203.0.113.2")
     assert len(chain.candidates_at(chain.head_number + 21)) == 0
     assert chain.parts.forks.unlinked_bytes < (UNPROVEN_BLOCKS + 2) * 1_000
+
+
+def test_a_block_that_nobody_signed_is_not_sent_on_however_often_it_comes(network: Network) -> None:
+    """One that its validator signed is, though it cannot be linked either."""
+    network.produce(1)
+    broadcasts, chain, sent = broadcasts_of(network), network.chain, list[Block]()
+    broadcasts.after_block.append(lambda _, block: sent.append(block))
+    parent = BlockId((chain.head_number + 20).to_bytes(4, "big") + bytes(16))
+    false = forged(parent, chain.head_time, VIZ)
+    later = forged(parent, chain.head_time, VIZ, key=network.keys[VIZ])
+
+    for block in (false, false, later):
+        asyncio.run(broadcasts.block(packed_topic(Broadcast(block.packed, share="one"))))
+
+    assert sent == [later]
 
 
 def test_a_block_of_a_client_that_is_too_large_is_not_decoded(

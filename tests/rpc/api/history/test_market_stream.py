@@ -42,6 +42,7 @@ from tests.rpc.loopback import play, serving
 from tests.rpc.sample_api import Main
 
 NAME, HEIGHT = "open-pm2", 300
+EVENTS = {"pm_place_bet", "pm_batch_settle", "pm_resolve_market", "pm_dispute_create", "pm_dispute_vote", "pm_payout"}
 
 
 class Past(NamedTuple):
@@ -101,6 +102,21 @@ def test_a_market_is_told_of_its_bets_also_of_those_that_name_only_the_bet(past:
     assert len(bets) == sum(point["reason"] == 0 for point in points)
     cancelled = [body for name, body in operations if name == "pm_cancel_bet"]
     assert len(cancelled) == sum(point["reason"] == 1 for point in points)
+
+
+def test_every_market_is_told_of_its_bets_resolution_dispute_and_payouts(past: Past) -> None:
+    """What the history has of each market, beside the stream that is asked."""
+    wanted: dict[int, list[Any]] = {}
+    with past.history.reading() as view:
+        for block in range(1, HEIGHT + 1):
+            for each in map(json.loads, view.operations_of(block)):
+                name, body = each["op"]
+                if name.startswith("pm_") and "market_id" in body:
+                    wanted.setdefault(body["market_id"], []).append(each)
+    assert {each["op"][0] for operations in wanted.values() for each in operations} >= EVENTS
+    for market, operations in wanted.items():
+        told = [each for message in past.told(market) for each in message["operations"]]
+        assert [each for each in told if "market_id" in each["op"][1]] == operations
 
 
 def test_who_was_cut_off_goes_on_behind_the_last_block(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,11 +88,13 @@ def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     required = transaction.required
     names = {*required.active, *required.master, *required.regular}
     size = len(transaction.packed)
-    surcharge, pieces = 0, 0
-    if ledger.hardfork(6):
-        pieces = sum(isinstance(operation, DATA_OPERATIONS) for operation in transaction.operations)
+    pieces = len([each for each in transaction.operations if isinstance(each, DATA_OPERATIONS)])
+    surcharge = 0
+    if pieces and ledger.hardfork(6):
         surcharge = size * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
-    for name in in_word_order(names):
+    else:
+        pieces = 0
+    for name in names if len(names) == 1 else in_word_order(names):
         account = ledger.account(name)
         use_bandwidth(ledger, account, size)
         for _ in range(pieces):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def is_emergency(ledger: Ledger) -> bool:
     """Whether the emergency rules are in force."""
-    return ledger.hardfork(12) and ledger.globals.emergency_consensus_active
+    return ledger.globals.emergency_consensus_active and ledger.hardfork(12)
 
 
 def begin_emergency_after_silence(ledger: Ledger, missed: int) -> None:

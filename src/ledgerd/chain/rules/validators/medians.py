@@ -54,18 +54,27 @@ def update_medians(ledger: Ledger) -> None:
         return
     voted = len(ledger.hardforks.processed_hardforks) - 1
     schedule, globals_ = ledger.schedule, ledger.globals
-    with ledger.editing(schedule, globals_):
-        schedule.median_props = msgspec.structs.replace(schedule.median_props, **dict(medians_of(wanted, voted)))
-        globals_.maximum_block_size = schedule.median_props.maximum_block_size
+    props = with_medians(schedule.median_props, wanted, voted)
+    if props != schedule.median_props or props.maximum_block_size != globals_.maximum_block_size:
+        with ledger.editing(schedule, globals_):
+            schedule.median_props = props
+            globals_.maximum_block_size = props.maximum_block_size
 
 
 @lru_cache(maxsize=8)
-def medians_of(wanted: tuple[ChainPropertiesHf14, ...], hardfork: int) -> tuple[tuple[str, Any], ...]:
-    """Of each property that is voted on, the median. Validators seldom change their minds, so it is remembered."""
+def with_medians(
+    before: ChainPropertiesHf14, wanted: tuple[ChainPropertiesHf14, ...], hardfork: int
+) -> ChainPropertiesHf14:
+    """Properties with the median of each that is voted on.
+
+    Validators seldom change their minds, so what came out is remembered, and where it is what was, it is the very same.
+    """
     middle = len(wanted) // 2
-    return tuple(
-        (name, sorted(getattr(props, name) for props in wanted)[middle])
+    medians: dict[str, Any] = {
+        name: sorted(getattr(props, name) for props in wanted)[middle]
         for since, names in VOTED_SINCE
         if hardfork >= since
         for name in names
-    )
+    }
+    after = msgspec.structs.replace(before, **medians)
+    return before if after == before else after

@@ -285,9 +285,11 @@ class Broadcasts:
         if not chain.is_known(header.id) and not chain.is_signed(header):
             self._charge_unproven(asked.share, size, allowance, is_beside=header.previous != chain.head_id)
         block = codec_of(Block).decode_exactly(packed)
-        chain.push_block(block).or_raise()
-        for action in self.after_block:
-            action(chain, block)
+        outcome = chain.push_block(block).or_raise()
+        # Sent on in our name, what nobody signed would be charged to us by every peer.
+        if outcome.has_moved or chain.is_signed(header):
+            for action in self.after_block:
+                action(chain, block)
 
     def _charge_unproven(self, share: str, size: int, allowance: Allowance, *, is_beside: bool) -> None:
         """A block that nobody is known to have signed; beside the head it may be kept."""

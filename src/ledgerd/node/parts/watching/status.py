@@ -75,6 +75,8 @@ class StatusPart(Part):
         self._chain: Chain | None = None
         self._slots = SlotRecord()
         self._is_behind = True
+        self._old_until = 0.0
+        """Blocks from before this time are older than `LIVE_SECONDS`: the clock need not be asked."""
         self._heads: deque[tuple[float, int]] = deque()
         self._last: NodeStatus | None = None
         self._lines = RecentLines()
@@ -114,9 +116,12 @@ class StatusPart(Part):
     def _take(self, event: Event) -> None:
         if self._chain is None or not isinstance(event, BlockApplied | BlocksUndone):
             return
+        if isinstance(event, BlockApplied) and event.block.timestamp < self._old_until:
+            self._is_behind = True
+            return
         now = self._now()
         if isinstance(event, BlocksUndone) or now - event.block.timestamp > LIVE_SECONDS:
-            self._is_behind = True
+            self._is_behind, self._old_until = True, now - LIVE_SECONDS
             return
         if self._is_behind:
             self._catch_up(self._chain)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,18 +22,9 @@ from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
 from ledgerd.supervision.part import Supervisor
-from tests.chain.networks import SMALL, Network
-from tests.node.parts.test_bootstrap import Made, configured, in_time, serving, tree, written
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    network = Network(tmp_path_factory.mktemp("source"))
-    network.start()
-    older = written(network, tmp_path_factory.mktemp("older"))
-    network.produce(5)
-    yield Made(older, written(network, tmp_path_factory.mktemp("newer")), network)
-    network.chain.close()
+from tests.chain.networks import SMALL
+from tests.node.parts.test_bootstrap import configured, in_time, serving, tree
+from tests.node.parts.two_snapshots import Made
 
 
 class Production:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,8 @@ from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot.read import Snapshot
 from tests.chain.networks import Network
-from tests.node.parts.test_bootstrap import Made, begun_with, configured, in_time, serving, tree, written
+from tests.node.parts.test_bootstrap import configured, in_time, serving, tree
+from tests.node.parts.two_snapshots import Made, begun_with, written
 
 
 class Oracle:
@@ -35,16 +36,6 @@ class Oracle:
     @property
     def is_confirmed(self) -> bool | None:
         return None if self._is_silent else self.asked[-1][1] == self._known
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    network = Network(tmp_path_factory.mktemp("source"))
-    network.start()
-    older = written(network, tmp_path_factory.mktemp("older"))
-    network.produce(5)
-    yield Made(older, written(network, tmp_path_factory.mktemp("newer")), network)
-    network.chain.close()
 
 
 def outcome(data: Path, peers: Oracle, *folders: Path) -> tuple[str, bool]:
