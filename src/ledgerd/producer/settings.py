@@ -69,7 +69,7 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     keys: Mapping[PublicKey, PrivateKey]
     key_files: tuple[Path, ...] = ()
     """Where some of the keys were read from."""
-    options_keys: Mapping[PublicKey, PrivateKey] = {}
+    options_keys: tuple[PrivateKey, ...] = ()
     """The others, which stand in options."""
     ntp: NtpSettings = NtpSettings()
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
@@ -84,7 +84,7 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     def with_keys_of_files(self, keys: Iterable[PrivateKey]) -> ProducerSettings:
         """The same, after the files were read again."""
-        return msgspec.structs.replace(self, keys={**self.options_keys, **keyring(keys)})
+        return msgspec.structs.replace(self, keys=keyring([*self.options_keys, *keys]))
 
     @property
     def is_emergency_master(self) -> bool:

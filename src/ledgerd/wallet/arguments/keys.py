@@ -17,9 +17,6 @@ from ledgerd.wallet.node.seen import forget
 def add_file_commands(parts: Parts) -> None:
     """`create`, `unlock`, `lock` and what else is about the file."""
 
-    def create(chosen: argparse.Namespace) -> CommandResult:
-        return keys.create(path_of(chosen), secret_of(chosen), unlocks=chosen.unlock)
-
     def unlock(chosen: argparse.Namespace) -> CommandResult:
         return keys.open_session(path_of(chosen), secret_of(chosen), chosen.minutes)
 
@@ -30,12 +27,7 @@ def add_file_commands(parts: Parts) -> None:
         forget(path_of(chosen))
         return {"wallet": str(path_of(chosen))}
 
-    def made(result: CommandResult) -> str:
-        state = "It is unlocked" if result["unlocked"] else "Unlock it with: ledgerd wallet unlock"
-        return f"Made {result['wallet']}. {state}."
-
-    making = add_command(parts, "create", create, made, "make a wallet", ["password"])
-    making.add_argument("--unlock", action="store_true", help="unlock it at once, as `unlock` does")
+    _add_create(parts)
     unlocked = in_words("Unlocked {wallet}. It locks itself after {locks_in_seconds} seconds without use.")
     unlocking = add_command(parts, "unlock", unlock, unlocked, "unlock the wallet", ["password"])
     unlocking.add_argument(
@@ -80,6 +72,18 @@ def add_file_commands(parts: Parts) -> None:
 
 def _watching(*, is_watched: bool) -> Command:
     return lambda chosen: keys.watch(path_of(chosen), chosen.name, is_watched=is_watched)
+
+
+def _add_create(parts: Parts) -> None:
+    def create(chosen: argparse.Namespace) -> CommandResult:
+        return keys.create(path_of(chosen), secret_of(chosen), unlocks=chosen.unlock)
+
+    def made(result: CommandResult) -> str:
+        state = "It is unlocked" if result["unlocked"] else "Unlock it with: ledgerd wallet unlock"
+        return f"Made {result['wallet']}. {state}."
+
+    making = add_command(parts, "create", create, made, "make a wallet", ["password"])
+    making.add_argument("--unlock", action="store_true", help="unlock it at once, as `unlock` does")
 
 
 def add_key_commands(parts: Parts) -> None:

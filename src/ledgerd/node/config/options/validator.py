@@ -50,8 +50,8 @@ def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
     values["key_files"] = tuple(surroundings.data_dir / path for path in values["key_files"])
     in_files = (key for path in values["key_files"] for key in keys_of_file(path, surroundings.remark))
     emergency = values.pop("emergency_keys")
-    values["options_keys"] = keyring([*values["keys"], *emergency])
-    values["keys"] = {**values["options_keys"], **keyring(in_files)}
+    values["options_keys"] = (*values["keys"], *emergency)
+    values["keys"] = keyring([*values["options_keys"], *in_files])
     names = set(values["names"])
     if emergency:
         names.add(EMERGENCY_VALIDATOR)
