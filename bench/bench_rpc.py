@@ -60,7 +60,7 @@ def get_dynamic_global_properties(_view: ApiView) -> AnyValue:
 
 @DATABASE.method(args=UNCOUNTED, cached=False)
 def get_accounts(_view: ApiView) -> AnyValue:
-    """As much as ten accounts, printed anew each time: here the workers have more to do than the clients."""
+    """As much as ten accounts, printed again each time: here the workers have more to do than the clients."""
     return [PROPERTIES] * 10
 
 

@@ -137,7 +137,7 @@ def _without_rest(arrivals: list[Arrival]) -> list[Arrival]:
 
 
 def _is_canonical(request: Request) -> None:
-    """A request that is written anew is read as the same."""
+    """A request that is written again is read as the same."""
     framing = {b"content-length", b"transfer-encoding", b"upgrade", b"expect", b"connection"}
     lines = b"".join(b"%b: %b\r\n" % each for each in request.headers.items() if each[0] not in framing)
     lines += b"" if b"host" in request.headers else b"Host: a\r\n"

@@ -107,7 +107,7 @@ class LogData:
 
 
 class LogIndex:
-    """The index alone is damaged: readers do not follow it to a wrong block, and the next opening makes it anew."""
+    """The index alone is damaged: readers do not follow it to a wrong block, and the next opening makes it again."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""A history made anew is the one that was lost; an interrupted rebuild goes on."""
+"""A history made again is the one that was lost; an interrupted rebuild goes on."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ GROUPS = (
         """,
     ),
     Group(
-        "the command that makes records of markets anew: proven by running it",
+        "the command that makes records of markets again: proven by running it",
         ("cli/test_markets_command.py",),
         "node/datadir/market_rebuild",
     ),

@@ -90,7 +90,7 @@ def test_a_restart_in_the_middle_costs_no_slot(station: Station) -> None:
 
 
 def test_all_of_it_at_once_costs_no_slot(station: Station) -> None:
-    """The clock is set, the disk stops and the node is started anew, again and again, one soon after the other."""
+    """The clock is set, the disk stops and the node is started again, again and again, one soon after the other."""
     for number in range(40, SLOTS, 40):
         station.run_until_block(number)
         station.world.wall_error += 2 * SECOND * (-1 if number % 80 else 1)

@@ -116,12 +116,12 @@ def see_to_producers(world: World, grounds: Grounds) -> None:
     Where fewer than a third of the slots have blocks, that is the leave to be stale (spec 06, section 10.5, step 4),
     but not where somebody is ahead on another branch: stale, the node would lengthen its own, which can be too heavy to
     be left and too short to be looked at (see `_heal`), if those who made its first blocks were cut off since. Such a
-    node begins anew.
+    node begins again.
 
     Halves of a network that have each made a whole round of blocks alone all stop too (step 6), and go on only when
     blocks of others come; but no branch grows any more, so none wins against another (spec 03, section 8: only a higher
     block moves the head; section 9.5: a branch below our head is not looked at). The leave to be stale does not help,
-    which is taken away while participation is healthy; so one begins anew, to follow another. It does so with a state
+    which is taken away while participation is healthy; so one begins again, to follow another. It does so with a state
     that its operator trusts: by signatures alone nobody can tell a branch that died long ago from the living one.
     """
     for island in world.islands:

@@ -131,7 +131,7 @@ def ending_of(grounds: Grounds, tmp_path_factory: pytest.TempPathFactory) -> Cal
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_happens_in_a_while_all_agree_again(ending_of: Callable[[int], Ending], seed: int) -> None:
-    """All are seeds that once did not: a forger stopped production (1), a sync was begun anew for ever (2), a branch of
+    """All are seeds that once did not: a forger stopped production (1), a sync began again for ever (2), a branch of
     equal height was never asked for (23), halves grew beside each other (104) or stood still (330), an operator
     allowed stale production on a branch of which half was cut off (1117).
     """

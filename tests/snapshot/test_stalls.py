@@ -1,4 +1,4 @@
-"""Stalls, in virtual time: when peers are told again, when a snapshot is fetched, and what begins the wait anew."""
+"""Stalls, in virtual time: when peers are told again, when a snapshot is fetched, and what begins the wait again."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
     shown = {"default": "warn"} if chosen.quiet else {"default": "warn"} | dict.fromkeys(SHOWN, "info")
     loggers = (f"[logger.{name}]\nlevel = {level}\nappenders = stderr\n" for name, level in shown.items())
     (folder / "config.ini").write_text(
-        "# Written anew by each start of `ledgerd dev`.\n"
+        "# Written again by each start of `ledgerd dev`.\n"
         "[log.console_appender.stderr]\nstream = std_error\n\n" + "\n".join(loggers),
         encoding="utf-8",
     )

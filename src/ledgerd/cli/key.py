@@ -139,6 +139,16 @@ def _replace(file: Path, lines: list[str]) -> None:
         raise OperatorError(f"{file} cannot be written: {problem.strerror}") from problem
 
 
+def _reads_keys_again(process: int) -> bool:
+    """Whether a process handles the signal, which ends any other: commands hold the lock of a directory too."""
+    status = Path(f"/proc/{process}/status")
+    try:
+        caught = next(line for line in status.read_text("ascii").splitlines() if line.startswith("SigCgt:"))
+    except (OSError, StopIteration):
+        return sys.platform != "linux"
+    return bool(int(caught.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1)
+
+
 def _tell(folder: Path, known: list[str], removed: str | None) -> None:
     """Have a node read its key files, and wait until it says that it has loaded these, and no more the removed one."""
     from ledgerd.producer.settings import LOADED_KEYS  # noqa: PLC0415 - not loaded for `--help`
@@ -147,7 +157,7 @@ def _tell(folder: Path, known: list[str], removed: str | None) -> None:
     loaded, process = folder / LOADED_KEYS, holder_of(folder)
     if not process:
         raise OperatorError(f"no node runs with the data directory {folder}")
-    if sys.platform == "win32" or not loaded.exists():
+    if sys.platform == "win32" or not loaded.exists() or not _reads_keys_again(process):
         raise OperatorError("this node reads key files only when it starts, or has none: see private-key-file")
     os.kill(process, signal.SIGUSR1)
     deadline = time.monotonic() + PATIENCE

@@ -1,4 +1,4 @@
-"""`ledgerd markets rebuild`: makes what is kept of markets beside the ledger anew, from the blocks."""
+"""`ledgerd markets rebuild`: makes what is kept of markets beside the ledger again, from the blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         commands,
         "markets",
         run,
-        short="make metadata and price points of markets anew, while the node is stopped",
+        short="make metadata and price points of markets again, while the node is stopped",
         description="Replays all blocks beside the state, which needs the block log from block 1 on, and puts the new "
         "state in the place of the old one. Run again, it goes on where it was interrupted.",
     )

@@ -55,7 +55,7 @@ def ledger(patient: Patient, now: int) -> Iterator[Finding]:
             "state-damaged",
             what=str(problem),
             why="the node cannot go on from this state",
-            do="start the node: it makes the state anew from a snapshot or the block log; look at the disk (`dmesg`, "
+            do="start the node: it makes the state again from a snapshot or the block log; look at the disk (`dmesg`, "
             "`smartctl -a`)",
         )
 

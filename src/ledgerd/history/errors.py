@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.protocol.errors import OperatorError
 
-REMEDY = "the chain does not need it; stop the node and run `ledgerd history rebuild` to make it anew"
+REMEDY = "the chain does not need it; stop the node and run `ledgerd history rebuild` to make it again"
 
 
 class HistoryDamaged(OperatorError):

@@ -1,7 +1,8 @@
 """The binary curve: two reserves whose product `k` stays (spec 08, sections 3.5 and 5; spec 09, section 9).
 
 A bet adds to the reserve of its side and takes its tokens from the other. `k` is the market's, a 128-bit number: it is
-computed anew only where liquidity comes or goes, so it may exceed the product of the reserves by less than one reserve.
+computed again only where liquidity comes or goes, so it may exceed the product of the reserves by less than one
+reserve.
 """
 
 from __future__ import annotations

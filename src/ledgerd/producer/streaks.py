@@ -164,7 +164,7 @@ class Streaks:
         ]
 
     def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> list[LogLine]:
-        """The watchdog: a line when production has been silent too long; where nothing stops it, counts begin anew."""
+        """The watchdog: a line when production has been silent too long; where nothing stops it, counts begin again."""
         is_master = facts.is_emergency and settings.is_emergency_master
         is_expected = is_master if facts.is_emergency else facts.participation >= HEALTHY_PARTICIPATION
         patience = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS

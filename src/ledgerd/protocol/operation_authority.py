@@ -158,7 +158,7 @@ def left_to_agents(required: Authorities, keys: Collection[PublicKey], accounts:
 
 
 def _is_proved(name: AccountName, keys: Collection[PublicKey], accounts: Accounts, *, regular: bool = False) -> bool:
-    """Each attempt begins anew, and the active authority's members are asked for their active ones (quirk A)."""
+    """Each attempt begins again, and the active authority's members are asked for their active ones (quirk A)."""
     members = accounts.regular if regular else accounts.active
     return (
         Signing(members, keys).name_satisfied(name)

@@ -9,8 +9,8 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,13 +72,25 @@ def run_signer(settings: SignerSettings) -> int:
     forbid_dumps()
     with ExitStack() as stack:
         folder = stack.enter_context(SignerFolder(settings.folder))
-        stack.enter_context(lock_key_file(settings.key_file))
-        keys = keys_of(settings.key_file)
-        if max(len(keys), len(settings.validators)) > MOST_NAMED:
-            raise OperatorError(f"a signer has at most {MOST_NAMED} validators and keys: use a second one too")
-        for key in keys:
-            stack.enter_context(lock_key(key))
+        with unsigned(folder):
+            stack.enter_context(lock_key_file(settings.key_file))
+            keys = keys_of(settings.key_file)
+            if max(len(keys), len(settings.validators)) > MOST_NAMED:
+                raise OperatorError(f"a signer has at most {MOST_NAMED} validators and keys: use a second one too")
+            for key in keys:
+                stack.enter_context(lock_key(key))
         return on_a_loop(lambda: live(settings, folder, keys))
+
+
+@contextmanager
+def unsigned(folder: SignerFolder) -> Iterator[None]:
+    """What fails within the block has signed nothing: the next start need not wait for a round."""
+    try:
+        yield
+    except OperatorError:
+        if folder.has_stopped_cleanly:
+            folder.mark_clean()
+        raise
 
 
 def keys_of(path: Path) -> dict[PublicKey, PrivateKey]:
@@ -101,7 +113,8 @@ async def live(settings: SignerSettings, folder: SignerFolder, keys: dict[Public
     stopping = asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, stopping.set)
-    await part.start()
+    with unsigned(folder):
+        await part.start()
     await first_of(stopping.wait(), supervisor.failed())
     await part.stop()
     if supervisor.failure is not None:

@@ -68,7 +68,7 @@ class SignerRecord:
         return (b"" if block is None else self._form.encoded(block)).ljust(SIZE)
 
     def _replace(self, path: Path, block: Block | None) -> None:
-        """Write a place anew, whatever it held."""
+        """Write a place again, whatever it held."""
         fresh = path.with_name(f"{path.name}.new")
         with fresh.open("wb") as file:
             file.write(self._padded(block))

@@ -1,6 +1,6 @@
 """Whether two snapshots of the same block hold the same records.
 
-What an import counts anew or sets by itself is not compared, nor what the reference loses when it imports; and the
+What an import counts again or sets by itself is not compared, nor what the reference loses when it imports; and the
 metadata of markets, which is of no consequence to others, may be missing.
 """
 

@@ -65,7 +65,7 @@ def _width(fields: list[Field]) -> int:
 
 
 class Change(NamedTuple):
-    """What changed in a table besides its unique indexes, which are made anew from the objects."""
+    """What changed in a table besides its unique indexes, which are made again from the objects."""
 
     splice: Callable[[], Splice] = lambda: Splice(b"", 0)
     ranks: Mapping[str, str] = {}

@@ -44,7 +44,7 @@ Derivations = dict[Callable[[Any], Any], dict[bytes, Any]]
 
 
 class CommitView(View):
-    """The state of one commit. Each object is decoded anew for the caller: changing it changes nothing else."""
+    """The state of one commit. Each object is decoded again for the caller: changing it changes nothing else."""
 
     def __init__(
         self, transaction: LmdbTransaction, databases: dict[str, Database], forms: Forms, derivations: Derivations

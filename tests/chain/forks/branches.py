@@ -78,7 +78,7 @@ def unknown(node: Network) -> Block:
 
 
 def spoiled(network: Network, block: Block) -> Block:
-    """The same block with a transaction root that is not its transactions', signed anew by its producer."""
+    """The same block with a transaction root that is not its transactions', signed again by its producer."""
     header = BlockHeader(block.previous, block.timestamp, block.validator, MerkleRoot(bytes([7] * 20)), ())
     return sign_block(header, (), network.keys[block.validator])  # type: ignore[index]
 

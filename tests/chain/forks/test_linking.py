@@ -7,7 +7,7 @@ from tests.chain.senders import Sender
 
 
 def test_a_branch_that_leaves_the_trunk_below_a_forgotten_candidate_can_still_win(fresh: Fresh, send: Sender) -> None:
-    """The candidates were begun anew at the head: whoever sends the branch, it is linked to the trunk again."""
+    """The candidates were begun again at the head: whoever sends the branch, it is linked to the trunk again."""
     branches = Branches(fresh())
     trunk = branches.line(branches.root, 3)
     long = branches.line(trunk[0].id, 4, skipped=1)

@@ -355,7 +355,7 @@ def test_a_reader_that_opens_in_the_middle_of_a_truncation_sees_right_blocks_or_
         holds(reader, first, packed_blocks(first, 69))
 
 
-# -- starting anew
+# -- starting again
 
 
 def test_a_reset_drops_every_block_and_file(tmp_path: Path) -> None:

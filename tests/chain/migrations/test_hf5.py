@@ -1,4 +1,4 @@
-"""Hardfork 5 counts all votes anew."""
+"""Hardfork 5 counts all votes again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hardfork 6 counts shares anew."""
+"""Hardfork 6 counts shares again."""
 
 from __future__ import annotations
 

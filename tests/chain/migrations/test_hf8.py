@@ -1,4 +1,4 @@
-"""Hardfork 8 sums up anew what accounts have lent and borrowed."""
+"""Hardfork 8 sums up again what accounts have lent and borrowed."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def test_a_state_or_a_block_log_is_a_beginning(made: Made, tmp_path: Path) -> No
 
 
 async def renewed(configuration: Configuration) -> tuple[int, bool]:
-    """Where a node begins, and whether it ends to begin anew within a while."""
+    """Where a node begins, and whether it ends to begin again within a while."""
     runtime = Runtime(configuration)
     await runtime.start()
     head = await runtime.chain.run(lambda: runtime.chain.chain.head_number)

@@ -77,7 +77,7 @@ def test_what_a_body_needs_in_memory_is_bounded(kind: str) -> None:
     """Of the process: the allocator's own account of a million values takes half a minute."""
     body = WORST[kind]()
     before = memory_of_process("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins again
     read_large_request(body)
 
     assert memory_of_process("VmHWM") - before < 150 * MEGABYTE

@@ -32,7 +32,7 @@ from ledgerd.state.objects.committee import (
 NOT_ACTIVE = "false: Committee request is not active."
 
 REWORDED_BY = 14
-"""The hardfork with which a condition was written anew."""
+"""The hardfork with which a condition was written again."""
 
 
 @evaluates(CommitteeWorkerCreateRequest)

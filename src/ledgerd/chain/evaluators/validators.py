@@ -215,7 +215,7 @@ def _votes_withdrawn(account: Account) -> list[int]:
 def account_validator_proxy(ledger: Ledger, operation: AccountValidatorProxy) -> None:
     """Let another account vote with this one's shares, instead of its own votes, which are deleted.
 
-    What the validators lose is divided anew here, so the drift of the votes' weights stays with them; and without a
+    What the validators lose is divided again here, so the drift of the votes' weights stays with them; and without a
     proxy the earlier votes do not come back (spec 02, section 9.6, quirks).
     """
     account = ledger.account(operation.account)

@@ -53,7 +53,7 @@ class Lineage(NamedTuple):
     """Where a branch leaves the trunk, and what it holds below a block that may change who signs it."""
 
     pops: int
-    """How many blocks the trunk had lost by then: when it has lost more, this has to be found out anew."""
+    """How many blocks the trunk had lost by then: when it has lost more, this has to be found out again."""
     base: int
     """The number of the trunk's block below the branch."""
     acts: Acts
@@ -92,7 +92,7 @@ class ForkItem:
 
     @property
     def block(self) -> Block:
-        """The block, decoded anew each time; the key that signed it is not recovered twice."""
+        """The block, decoded again each time; the key that signed it is not recovered twice."""
         block = codec_of(Block).decode_exactly(self.packed)
         if self._signee is not None:
             block.header.remember_signee(self._signee)

@@ -81,7 +81,7 @@ class Linking:
     def _link_trunk_below(self, block: Block) -> None:
         """Where a branch leaves the trunk, the candidates must hold the trunk from there on, or it could never win.
 
-        They lose it when they are begun anew at the head (spec 03, sections 9.3 and 9.9).
+        They lose it when they are begun again at the head (spec 03, sections 9.3 and 9.9).
         """
         trunk, forks = self._trunk, self.forks
         if block.number <= trunk.irreversible or not self.blocks.is_on_trunk(block.previous):

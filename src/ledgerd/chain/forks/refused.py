@@ -33,7 +33,7 @@ class RefusedBlocks:
         self._known[block_id] = self._clock() + REMEMBERED_SECONDS, rule.with_traceback(None)
 
     def clear(self) -> None:
-        """Forget all of them: each is judged anew when it comes again."""
+        """Forget all of them: each is judged again when it comes again."""
         self._known.clear()
 
     def check(self, block: Block) -> None:

@@ -36,7 +36,7 @@ class TrialsExhausted(RuleViolation):
 
 
 class TrunkMoved(RuleViolation):
-    """The trial has to begin anew."""
+    """The trial has to begin again."""
 
 
 class TrialFailed(RuleViolation):

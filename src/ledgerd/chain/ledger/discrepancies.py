@@ -24,7 +24,7 @@ def note(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
 
 
 def forget(ledger: Ledger, kind: Sum) -> None:
-    """Drop all notes of a kind, after it was counted anew."""
+    """Drop all notes of a kind, after it was counted again."""
     for known in ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,)):
         ledger.store.remove(known)
 

@@ -35,7 +35,7 @@ from ledgerd.protocol.errors import OperatorError
 FULL_LOG = LogKind(
     name="block_log",
     header=0,
-    remedy="stop the node, delete the .index file beside it, which is made anew, and start again; if this comes back, "
+    remedy="stop the node, delete the .index file beside it, which is made again, and start again; if this comes back, "
     "put a sound copy of the file in its place (from a backup or another node) and delete the .index file once more, "
     "or start once with --resync-blockchain to fetch every block from peers again",
 )

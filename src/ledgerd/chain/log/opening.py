@@ -20,7 +20,7 @@ from ledgerd.protocol.identifiers import NO_BLOCK
 log = logging.getLogger(__name__)
 
 BY_REPLAY = (
-    "start once with --replay-blockchain, which makes the state anew from the blocks that are there and fetches the "
+    "start once with --replay-blockchain, which makes the state again from the blocks that are there and fetches the "
     "others from peers"
 )
 BY_SNAPSHOT = (
@@ -117,7 +117,7 @@ def _require_own(log_: BlockLog, standing: StateBlocks) -> None:
         raise LogUnfit(
             f"block {number} of {log_.path} is not the one that the state in this data directory was made with: the "
             "file is damaged there, or belongs to another chain. Put the right block_log in its place (from a backup "
-            "or another node; its index is made anew), or, to keep the file and drop the state, move the state's "
+            "or another node; its index is made again), or, to keep the file and drop the state, move the state's "
             "data.mdb away. Nothing was changed"
         )
 
@@ -132,7 +132,7 @@ def _require_no_gap(log_: BlockLog, standing: StateBlocks) -> None:
         return
     missing = f"blocks {head + 1} to {standing.kept_from - 1 if standing.kept_from else last}"
     found = f"ends at block {head}" if head else "is missing or empty"
-    ways = "put a complete copy of the file in its place (from a backup or another node; its index is made anew)"
+    ways = "put a complete copy of the file in its place (from a backup or another node; its index is made again)"
     if standing.told in {LATEST, IMPORTED}:
         ways += "; or move it away: this state keeps the latest blocks only"
     elif head:
@@ -163,7 +163,7 @@ def _put_back(log_: BlockLog, standing: StateBlocks) -> None:
 
 
 def _open_rolling(folder: Path, standing: StateBlocks, rolling_blocks: int) -> RollingBlockLog:
-    """The rolling log. One that cannot be the state's, or lacks blocks that are lost, is set aside and begun anew."""
+    """The rolling log. One that cannot be the state's, or lacks blocks that are lost, is set aside and begun again."""
     rolling = RollingBlockLog.open(folder)
     head, last = rolling.head_number, standing.irreversible
     reason = ""

@@ -59,7 +59,7 @@ class RollingBlockLog(BlockLog):
             self._load()
 
     def set_aside(self) -> Path:
-        """Rename both files to names that nothing else has, and begin anew; the new name of the data."""
+        """Rename both files to names that nothing else has, and begin again; the new name of the data."""
         with self._writing():
             self.close()
             number = 1

@@ -1,4 +1,4 @@
-"""Hardfork 6: shares are counted anew, so that one is worth about one token (spec 03, section 21).
+"""Hardfork 6: shares are counted again, so that one is worth about one token (spec 03, section 21).
 
 What it does to delegations is put right by hardforks 7 and 8.
 """

@@ -1,4 +1,4 @@
-"""Hardfork 8: what accounts have lent and borrowed is summed up anew (spec 03, section 21)."""
+"""Hardfork 8: what accounts have lent and borrowed is summed up again (spec 03, section 21)."""
 
 from __future__ import annotations
 

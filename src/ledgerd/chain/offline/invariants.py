@@ -45,7 +45,7 @@ def shares_add_up(ledger: Ledger) -> Problems:
 def delegations_agree(ledger: Ledger) -> Problems:
     """What accounts have delegated and received is what the delegations say."""
     if ledger.hardfork(7) and not ledger.hardfork(8):
-        return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up anew
+        return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up again
     delegated: Counter[str] = Counter()
     received: Counter[str] = Counter()
     for delegation in ledger.store.passing.scan(VESTING_DELEGATIONS):

@@ -9,7 +9,7 @@ from ledgerd.state.objects.invites import INVITE_BY_CLAIM_TIME
 
 
 def clear_used_invites(ledger: Ledger, _progress: BlockContext) -> None:
-    """From then on their keys may be used anew."""
+    """From then on their keys may be used again."""
     last = ledger.now - ledger.network.clear_used_invite_delay
     for invite in ledger.store.scan(INVITE_BY_CLAIM_TIME, lower=(True,), upper=(True, last - 1)):
         ledger.store.remove(invite)

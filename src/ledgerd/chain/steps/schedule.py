@@ -114,7 +114,7 @@ def _put(ledger: Ledger, validator: Validator, place: SchedulePlace) -> None:
 
 
 def _begin_laps(ledger: Ledger, met: list[Validator], virtual_time: int) -> int:
-    """Begin a new lap for each; when virtual time runs over, it begins anew for everybody."""
+    """Begin a new lap for each; when virtual time runs over, it begins again for everybody."""
     for validator in met:
         scheduled = uint128(virtual_time + _lap_time(validator))
         if scheduled < virtual_time:

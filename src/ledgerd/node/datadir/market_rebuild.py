@@ -1,4 +1,4 @@
-"""Makes what is kept of markets beside the ledger anew: the chain is replayed, and its new state takes the old one's
+"""Makes what is kept of markets beside the ledger again: the chain is replayed, and its new state takes the old one's
 place.
 
 The new state stands in a folder of its own until it is complete; an interrupted rebuild is continued.

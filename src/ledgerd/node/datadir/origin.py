@@ -83,7 +83,7 @@ def _from_blocks(asked: Invocation, found: Found) -> Choice:
         if found.has_state:
             raise OperatorError(
                 f"--replay-blockchain: there is no block log in {found.folder}, as in every node that began with a "
-                "snapshot, and without one the state would be lost. Start without the option; to begin anew from a "
+                "snapshot, and without one the state would be lost. Start without the option; to begin again from a "
                 "snapshot use --replay-from-snapshot, from the peers --resync-blockchain"
             )
         return Choice(StateOrigin.STANDING, remark=f"--replay-blockchain: there is no block log in {found.folder} yet")
@@ -106,6 +106,6 @@ def choose_after(problem: StorageError, asked: Invocation, found: Found) -> Choi
     if asked.replay_if_corrupted and found.log_head:
         return Choice(StateOrigin.BLOCK_LOG, remark=f"{problem}; replaying the block log")
     raise OperatorError(
-        f"{problem}. Nothing at hand makes it anew by itself: start with --replay-from-snapshot --snapshot PATH, or "
+        f"{problem}. Nothing at hand makes it again by itself: start with --replay-from-snapshot --snapshot PATH, or "
         "with --resync-blockchain, which deletes everything and syncs from the peers"
     ) from problem

@@ -195,7 +195,7 @@ class PeersPart(Part):
         return None if self._driver is None else self._driver.network.intake.survey.sight()
 
     def ask_again(self) -> None:
-        """Forget what peers did wrong, and ask anew for the blocks after the irreversible one."""
+        """Forget what peers did wrong, and ask again for the blocks after the irreversible one."""
         if self._driver is not None:
             self._driver.network.ask_again(self._now())
             self._driver.run_actions()

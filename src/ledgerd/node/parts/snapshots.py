@@ -189,7 +189,7 @@ class SnapshotsPart(Part):
             verdict = self._watch.check(self._time.seconds(), is_master=is_master)
             if verdict is StallVerdict.ANNOUNCE:
                 log.warning(
-                    "no block for %(minutes)d minutes: peers are asked anew",
+                    "no block for %(minutes)d minutes: peers are asked again",
                     {"minutes": self._options.stalled_sync_timeout_minutes},
                 )
                 await self._chain.run(self._peers.announce)
@@ -217,7 +217,7 @@ class SnapshotsPart(Part):
         if state is None or has_moved:
             self._watch.restart(self._time.seconds())
             return False
-        log.warning("the node begins anew with the state of block %(block)d", {"block": state.number})
+        log.warning("the node begins again with the state of block %(block)d", {"block": state.number})
         return True
 
 

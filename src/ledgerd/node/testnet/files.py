@@ -59,7 +59,7 @@ def config_text(plan: Plan, member: Member, seeds: Seeds, *, metrics: bool = Fal
     """The configuration of a node: the other nodes are its seeds, and it connects to no others."""
     others = [each for each in plan.members if each is not member]
     lines = [
-        f"# {member.name} of a local network. Written anew by each start of `ledgerd testnet`.",
+        f"# {member.name} of a local network. Written again by each start of `ledgerd testnet`.",
         f"chain = {plan.chain_file}",
         f"plugin = {PLUGINS}",
         f"p2p-endpoint = {HOST}:{member.p2p_port}",

@@ -56,7 +56,8 @@ class Admission:
         outcome = core.chain.accept_block(block, core.now, is_syncing=is_syncing)
         if core.meter is not None:
             core.meter.block(COUNTED_AS[outcome])
-        if outcome is Acceptance.REJECTED and core.chain.is_assumption_refuted and peer is not None:
+        is_assumed_place = core.chain.is_assumption_refuted and block.number == core.chain.signers_above
+        if outcome is Acceptance.REJECTED and is_assumed_place and peer is not None:
             core.ban(peer, f"block {block.number} is not the one that is assumed to be valid")
         if outcome is Acceptance.ACCEPTED:
             core.heard_block()

@@ -148,9 +148,7 @@ class Keeper:
 def _secret_from(descriptor: int | None) -> bytes:
     if descriptor is None:
         raise WalletError("no secret was given")
-    if not select.select([descriptor], [], [], SECRET_SECONDS)[0]:
-        raise WalletError(f"nothing was entered for {SECRET_SECONDS:.0f} seconds")
-    return read_secret(descriptor)
+    return read_secret(descriptor, SECRET_SECONDS)
 
 
 def serve(keeper: Keeper, listener: socket.socket, owner: int | None, idle_seconds: float) -> None:
@@ -205,6 +203,7 @@ def main(words: list[str]) -> int:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         os.umask(0o077)
         listener.bind(place)
+        own = Path(place).stat().st_ino
         listener.listen(8)
     except (OSError, WalletError) as problem:
         kind = type(problem).__name__ if isinstance(problem, WalletError) else WalletError.__name__
@@ -217,7 +216,9 @@ def main(words: list[str]) -> int:
     try:
         serve(keeper, listener, int(owner[0]) if owner else None, float(idle))
     finally:
-        Path(place).unlink(missing_ok=True)
+        with suppress(OSError):
+            if Path(place).stat().st_ino == own:  # not the socket of a keeper that came later
+                Path(place).unlink()
     return 0
 
 

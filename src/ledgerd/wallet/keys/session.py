@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import socket
@@ -135,10 +136,16 @@ def unlock(path: Path, password: int, *, idle_seconds: float = IDLE_SECONDS, own
     Raises:
         WalletError: It cannot be unlocked; the kinds are those of `WalletFile.open`.
     """
-    session = session_of(path)
-    if session.is_unlocked:
-        return session
-    place = socket_of(path)
+    session, place = session_of(path), socket_of(path)
+    # One at a time: a second one would take the socket of a keeper that is starting, which nobody could lock any more.
+    with open(place.with_suffix(".lock"), "a") as lock:  # noqa: PTH123 - as the others here
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not session.is_unlocked:
+            _start_keeper(path, place, password, idle_seconds, owner)
+    return session
+
+
+def _start_keeper(path: Path, place: Path, password: int, idle_seconds: float, owner: int | None) -> None:
     place.unlink(missing_ok=True)
     words = [os.fspath(path.absolute()), os.fspath(place), str(idle_seconds)]
     inherited = [] if owner is None else [owner]
@@ -164,7 +171,6 @@ def unlock(path: Path, password: int, *, idle_seconds: float = IDLE_SECONDS, own
         child.wait_or_kill(ANSWER_SECONDS)
         raise _refusal(_refused(line))
     child.leave()
-    return session
 
 
 def session_of(path: Path) -> KeySession:

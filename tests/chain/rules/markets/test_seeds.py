@@ -1,4 +1,4 @@
-"""Counters that an import counts anew come out as recorded (spec 09, section 4.1)."""
+"""Counters that an import counts again come out as recorded (spec 09, section 4.1)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ NAME = "open-big"
 HEIGHTS = MARKET_STATES[NAME]
 
 ALL_DONE = 1366
-"""There no settlement is under way, and a snapshot does not tell how many there were: ids begin anew."""
+"""There no settlement is under way, and a snapshot does not tell how many there were: ids begin again."""
 
 
 def begin_at(folder: Path, height: int) -> None:

@@ -149,7 +149,7 @@ def has_active_position(ledger: Ledger, market: PmMarket) -> bool:
 def cascade(ledger: Ledger, market: PmMarket, side: int, reason: int) -> None:
     """Close positions of a side that are worth no more than they owe, until none is left (spec 08, section 3.14).
 
-    Each moves the price, so that after each the search begins anew. Funding that is due now does not count here.
+    Each moves the price, so that after each the search begins again. Funding that is due now does not count here.
     """
     positions = [each for each in active_positions(ledger, market) if side in {ANY_SIDE, each.outcome_index}]
     while True:

@@ -118,7 +118,7 @@ async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> As
     while is_heard:
         is_heard = False
         # Listening begins before reading, so nothing falls between. Whoever does not keep up with the heads is no
-        # longer told of them; the stream then listens anew, since it reads what it has missed.
+        # longer told of them; the stream then listens again, since it reads what it has missed.
         async with aclosing(main.events(HEAD)) as heads:
             while True:
                 has_more = True

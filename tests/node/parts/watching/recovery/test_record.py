@@ -1,4 +1,4 @@
-"""The file of the incidents: read as it was written, and begun anew where it is damaged."""
+"""The file of the incidents: read as it was written, and begun again where it is damaged."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class AuditPart(Part):
             self.work.keep("the check of the imported state", self._audit)
 
     async def stop(self) -> None:
-        """End the check; the next start begins it anew."""
+        """End the check; the next start begins it again."""
         await self.work.stop()
 
     async def _audit(self, working: Working) -> None:
@@ -107,7 +107,7 @@ class AuditPart(Part):
         while True:
             state = await fetched_state(self._configuration, self._chain, options.trusted_peers, WantedState(), refused)
             if state is not None:
-                log.warning("the node begins anew with the state of block %(block)d", {"block": state.number})
+                log.warning("the node begins again with the state of block %(block)d", {"block": state.number})
                 self._newer_state.set()
                 return
             minutes = max(1, options.stalled_sync_timeout_minutes)

@@ -117,7 +117,7 @@ class RecoveryPart(Part):
 
     def _go_back(self) -> None:
         count = self._chain.chain.go_back()
-        log.warning("%(count)d blocks above the irreversible one are undone, and fetched anew", {"count": count})
+        log.warning("%(count)d blocks above the irreversible one are undone, and fetched again", {"count": count})
         self._peers.ask_again()
 
 

@@ -26,7 +26,7 @@ def read_incidents(folder: Path) -> list[Incident]:
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as problem:
-        log.warning("%(file)s cannot be read, and is begun anew: %(reason)s", {"file": path, "reason": problem})
+        log.warning("%(file)s cannot be read, and is begun again: %(reason)s", {"file": path, "reason": problem})
         return []
 
 
