@@ -134,5 +134,19 @@ def test_a_signature_of_something_else_is_not_used(remote: Remote) -> None:
     assert remote.signed.time < remote.asked[0].timestamp
 
 
+def test_a_block_is_not_used_when_production_was_held_while_the_signer_was_asked(remote: Remote) -> None:
+    def held(question: SigningQuestion) -> SignerAnswer:
+        remote.producer.held = lambda: "the node leaves a dead end"
+        return remote.desk.answer(question)
+
+    remote.answer = held
+    head = remote.chain.head_id
+    remote.live(1)
+
+    assert len(remote.asked) == 1
+    assert remote.chain.head_id == head
+    assert remote.signed.time < remote.asked[0].timestamp
+
+
 def test_own_slots_are_known_without_a_key(remote: Remote) -> None:
     assert remote.producer.seconds_to_own_slot() is not None

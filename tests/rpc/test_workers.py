@@ -220,10 +220,15 @@ def test_an_address_of_ipv6_is_listened_on_apart_from_ipv4(host: str, other: str
     pytest.fail("the port of IPv4 is never free")
 
 
+ANSWERS_UNTIL_FREED = 1_000
+FREED_BUT = 16_000_000
+"""Bytes more than before."""
+
+
 def test_a_worker_gives_the_memory_of_large_requests_back() -> None:
     large = json.dumps(request("echo", ["1f" + "ab" * 64] * 200_000)).encode()
 
-    async def scene() -> int:
+    async def scene() -> bool:
         async with working(1) as (running, server):
             [worker] = running.processes
             client = await server.connect()
@@ -231,10 +236,14 @@ def test_a_worker_gives_the_memory_of_large_requests_back() -> None:
             before = private_bytes(worker)
             for _ in range(2):
                 assert b"webserver-max-names" in await client.ask(large)
-            await worker_of(client)
-            return private_bytes(worker) - before
+            # The thread that has read a request lets go of it a moment after the answer.
+            for _ in range(ANSWERS_UNTIL_FREED):
+                await worker_of(client)
+                if private_bytes(worker) - before < FREED_BUT:
+                    return True
+            return False
 
-    assert play(scene) < 16_000_000
+    assert play(scene)
 
 
 def test_the_end_of_a_worker_is_logged(caplog: pytest.LogCaptureFixture) -> None:

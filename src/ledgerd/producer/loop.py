@@ -324,6 +324,8 @@ class Producer:
         signature = None if signing.answer is None else signing.answer.signature
         if outcome is not TickOutcome.PRODUCED or signature is None:
             return Decision(outcome, f"Not producing block for {duty.name}: {reason}", duty)
+        if reason := self.held():  # since the signer was asked
+            return Decision(TickOutcome.HELD, f"Not sending the block of {duty.name}: {reason}", duty)
         block = draft.with_signature(signature)
         self._note(block)
         pushed = self.chain.push_block(block, self._skipped, instead_of=asked.discarded)
