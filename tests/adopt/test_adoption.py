@@ -23,7 +23,7 @@ from tests.recorded import recorded_blocks
 from tests.snapshot.recorded import text_of
 
 CHAIN = "testnet"
-KILLS = int(os.environ.get("ADOPTION_KILLS", "2"))
+KILLS = int(os.environ.get("ADOPTION_KILLS", "1"))
 """Random moments; `ADOPTION_KILLS=20 scripts/test tests/adopt` tries more."""
 
 SEED = 20261122
