@@ -98,7 +98,9 @@ class Adoption:
         partial = self._folder.with_name(f"{self._folder.name}.{RECORD}.part")
         partial.write_bytes(msgspec.json.encode(self._record))
         partial.replace(self._folder / RECORD)
-        (self._folder / CONFIGURATION).write_text(written(lines, chain, self._record.source), encoding="utf-8")
+        fresh = self._folder / f"{CONFIGURATION}.part"
+        fresh.write_text(written(lines, chain, self._record.source), encoding="utf-8")
+        fresh.replace(self._folder / CONFIGURATION)
 
     def import_snapshot(self) -> None:
         """Make the state from the snapshot, if there is one and no state yet.

@@ -151,6 +151,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
     loggers = (f"[logger.{name}]\nlevel = {level}\nappenders = stderr\n" for name, level in shown.items())
     (folder / "config.ini").write_text(
         "# Written again by each start of `ledgerd dev`.\n"
+        "chain = testnet\n"
         "[log.console_appender.stderr]\nstream = std_error\n\n" + "\n".join(loggers),
         encoding="utf-8",
     )

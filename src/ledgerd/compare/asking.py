@@ -27,7 +27,7 @@ LONGEST_WAIT = 60.0
 """Seconds until both nodes must have stood at one head."""
 
 
-PLACE_OF_ITS_OWN = {"database_api.get_dynamic_global_properties": {"earliest_available_block_num"}}
+FIELDS_OF_A_NODE = {"database_api.get_dynamic_global_properties": {"earliest_available_block_num"}}
 """Fields that tell of the node, not of the chain."""
 
 
@@ -116,7 +116,7 @@ class Pair:
             if one.error == other.error:
                 return None
             return Difference("the answer", _error_words(one), _error_words(other))
-        own = PLACE_OF_ITS_OWN.get(f"{read.api}.{read.method}", set())
+        own = FIELDS_OF_A_NODE.get(f"{read.api}.{read.method}", set())
         for each in differences(one.value, other.value):
             if each.place in own:
                 continue

@@ -1,11 +1,14 @@
-"""Keeping the memory of a process from others: no core file, no debugger, no swap where the system allows."""
+"""Keeping the memory of the process that holds the keys from others: beside core files and debuggers, from swap."""
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import resource
+import sys
 
-PR_SET_DUMPABLE = 4
+from ledgerd.supervision.undumpable import forbid_dumps
+
 MLOCK_ALL = 3
 """What is in memory now, and what comes later."""
 LOCKED_BYTES = 512 << 20
@@ -13,16 +16,15 @@ LOCKED_BYTES = 512 << 20
 
 
 def protect_memory() -> None:
-    """Refuse core files and debuggers from here on.
+    """Refuse core files and debuggers from here on, and swap where the limits allow.
 
     Raises:
         OSError: The system refuses, so that no key may be read.
     """
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "this process could not be kept from being dumped")
+    if sys.platform != "linux":
+        raise OSError(errno.ENOSYS, "only Linux can keep the keys in memory from other processes")
+    forbid_dumps()
     _, most = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if most == resource.RLIM_INFINITY or most >= LOCKED_BYTES:
         resource.setrlimit(resource.RLIMIT_MEMLOCK, (most, most))
-        library.mlockall(MLOCK_ALL)  # where it fails, swap is the owner's to encrypt
+        ctypes.CDLL(None).mlockall(MLOCK_ALL)  # where it fails, swap is the owner's to encrypt

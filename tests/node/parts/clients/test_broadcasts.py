@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -55,14 +54,6 @@ class StandingTime(TimeSource):
 
     def wall(self) -> int:
         return self._now
-
-
-@pytest.fixture
-def network(tmp_path: Path) -> Iterator[Network]:
-    network = Network(tmp_path)
-    network.start()
-    yield network
-    network.chain.close()
 
 
 class Busy(OnThisThread):

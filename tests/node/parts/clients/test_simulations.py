@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -48,14 +46,6 @@ class PassingTime(TimeSource):
 
     def seconds(self) -> float:
         return self.now
-
-
-@pytest.fixture
-def network(tmp_path: Path) -> Iterator[Network]:
-    network = Network(tmp_path)
-    network.start()
-    yield network
-    network.chain.close()
 
 
 @pytest.fixture
