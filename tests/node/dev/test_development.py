@@ -11,6 +11,7 @@ import pytest
 
 from ledgerd.cli.dev import duration
 from ledgerd.codec import codec_of
+from ledgerd.node.config.configuration import read_configuration
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
@@ -144,6 +145,13 @@ def test_a_chain_is_gone_on_with_and_can_begin_anew(tmp_path: Path) -> None:
         assert node.stop() == 0
     with dev(folder, "--fresh", "--block-time=0") as node:
         assert node.head == 21
+
+
+def test_its_network_is_told_to_other_commands(chain: Path, node: NodeProcess) -> None:
+    assert node.process.poll() is None
+    given = {"data-dir": [str(chain)]}
+
+    assert read_configuration(given, chain).application.chain == "testnet"
 
 
 def test_a_chain_that_runs_is_not_taken_away(chain: Path, node: NodeProcess) -> None:
