@@ -81,6 +81,12 @@ def _write_to_memory() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _locks_of_signers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Signers of this run lock their keys in its folder, not in the home of whoever runs it."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.getbasetemp() / "locks")
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _replays(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
     """One folder of replays for all processes of a run: those of `pytest-xdist` have folders within the run's."""
     folder = tmp_path_factory.getbasetemp()

@@ -56,7 +56,7 @@ def test_one_signer_runs_for_a_key_and_stops_cleanly(tmp_path: Path) -> None:
 
         copy = run_to_end(*words_of_signer(tmp_path / "elsewhere"), folder=tmp_path)
         assert copy.returncode == 1
-        assert "another signer of this machine holds the key VIZ" in copy.stderr
+        assert "another signer of this user holds the key VIZ" in copy.stderr
         same = run_to_end(*words_of_signer(folder), folder=tmp_path)
         assert "in use by another signer" in same.stderr
 
