@@ -34,6 +34,7 @@ from ledgerd.wallet.keys import messages
 from ledgerd.wallet.keys.contents import Contents
 from ledgerd.wallet.keys.hardening import protect_memory
 from ledgerd.wallet.keys.messages import READY, ROLES, SECRET_SECONDS
+from ledgerd.wallet.keys.reference_file import decrypted_keys
 from ledgerd.wallet.keys.secret_input import read_secret
 from ledgerd.wallet.keys.wallet_file import WalletFile
 
@@ -91,6 +92,8 @@ class Keeper:
                 return self._add([(PrivateKey(secrets.token_bytes(32)), label)])
             case messages.ImportKey(label):
                 return self._add([(PrivateKey.from_wif(_secret_from(descriptor).decode("ascii", "replace")), label)])
+            case messages.ImportReference(encrypted, label):
+                return self._add([(key, label) for key in decrypted_keys(encrypted, _secret_from(descriptor))])
             case messages.DeriveKeys(account, roles):
                 if not roles or not set(roles) <= set(ROLES):
                     raise WalletError(f"a role is one of {', '.join(ROLES)}")
