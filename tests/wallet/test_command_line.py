@@ -165,8 +165,11 @@ def test_each_fault_has_its_text_and_code(hands: Hands) -> None:
     assert refused["ok"] is False
     assert refused["error"]["kind"] == "WalletError"
     path = hands.folder / "ledgerd" / "wallet.json"
-    path.write_bytes(path.read_bytes()[:-20])
-    assert hands.call("unlock", "--password-file", "@password").returncode == NO_WALLET
+    whole = path.read_bytes()
+    for raw, text in ((whole[:-20], "cut short"), (b'{"cipher_keys": ""}', "no wallet of ledgerd"), (b"", "no wallet")):
+        path.write_bytes(raw)
+        torn = hands.call("unlock", "--password-file", "@password")
+        assert (torn.returncode, text in torn.stderr) == (NO_WALLET, True), torn.stderr
     closed = hands.call("unlock", "--password-fd", "77")
     assert (closed.returncode, "--password-fd 77 is not open" in closed.stderr) == (REFUSED, True)
 

@@ -93,7 +93,7 @@ def test_another_password_and_damage_are_said(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_list_of_keys_is_refused_without_a_secret_in_the_error(plain: bytes) -> None:
-    with pytest.raises(DamagedWallet, match="^the file holds something else than keys$") as refused:
+    with pytest.raises(DamagedWallet, match=r"^the file holds something else than keys$") as refused:
         decrypted_keys(sealed(plain), PASSWORD)
     assert refused.value.__cause__ is None
 

@@ -1,4 +1,4 @@
-"""The wallet file of the reference: private keys under one password (spec 06, section 20.4). Read, and never written."""
+"""The wallet file of the reference: private keys under one password (spec 06, section 20.4), only ever read."""
 
 from __future__ import annotations
 
