@@ -32,6 +32,7 @@ from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
+from ledgerd.wallet.transactions.bandwidth import bandwidth_lines
 from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
 from ledgerd.wallet.transactions.fees import fees_of
 from ledgerd.wallet.transactions.memos import with_encrypted_memo
@@ -107,9 +108,13 @@ def _send_through(
     signers = signers_online(draft, ledger)
     fees = tuple(fees_of(draft.transaction.operations, ledger.chain_properties))
     tried = dry_run(node, draft.transaction)
+
+    def bandwidth(signatures: int) -> list[str]:
+        return list(bandwidth_lines(draft.transaction, signatures, ledger, standing.head_time))
+
     if choices.file is not None:
         save(choices.file, draft, signers.known, signers.agents_told)
-        review = review_of(draft, (), signers.missing(()), fees, warnings, tried)
+        review = review_of(draft, (), signers.missing(()), fees, warnings, tried, bandwidth(1))
         choices.say("\n".join(lines_of(review)))
         return {**result_of(review), "state": "unsigned", "file": str(choices.file)}
     choice = signers.choose(own_keys(session))
@@ -117,7 +122,7 @@ def _send_through(
         raise KeyNotFound(f"the keys of the wallet do not suffice: {choice.missing}; with --save others can sign too")
     if tried.broken_rule:
         raise NodeRefused(f"the node has tried it out: {tried.broken_rule}. Nothing was signed or sent")
-    review = review_of(draft, choice.keys, "", fees, warnings, tried)
+    review = review_of(draft, choice.keys, "", fees, warnings, tried, bandwidth(len(choice.keys)))
     asked_at, valid = choices.elapsed(), draft.transaction.expiration - max(standing.head_time, time.time())
     signed = confirmed_and_signed(draft, choice.keys, session, choices, review, "Sign and send this?")
     if choices.elapsed() - asked_at > valid:
