@@ -8,6 +8,7 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.assumption import Assumption
+from ledgerd.chain.log.files import sync_folder
 from ledgerd.node.datadir import verified_copy
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.verified_copy import GOING_BACK, VERIFIED, VerifiedCopy, take_banned
@@ -112,7 +113,7 @@ def test_the_copy_is_durable_in_its_place_before_the_note_of_going_back_goes(
     place.grow(LATER, assumption())
     place.copy.begin_going_back(())
     done: list[str] = []
-    flush, rename = verified_copy.sync_folder, Path.replace
+    flush, rename = sync_folder, Path.replace
 
     def flushed(folder: Path) -> None:
         done.append(f"flush {folder.name}")
