@@ -32,6 +32,7 @@ from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
+from ledgerd.wallet.operations.words import printable_lines
 from ledgerd.wallet.transactions.bandwidth import bandwidth_lines
 from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
 from ledgerd.wallet.transactions.fees import fees_of
@@ -80,7 +81,7 @@ class Choices(msgspec.Struct, frozen=True):
     def say(self, text: str) -> None:
         """Show something to a person; with --json, standard output is for the result alone."""
         stream = sys.stderr if self.is_json else sys.stdout
-        stream.write(f"{text}\n")
+        stream.write(printable_lines(f"{text}\n"))
         stream.flush()
 
 
@@ -190,6 +191,7 @@ def _looked_through(
 
 
 def _doubts(operation: Operation, ledger: LedgerReader, known: set[str]) -> Iterator[Doubt]:
+    ledger.learn(known)
     return doubts_about(operation, ledger, {each for each in known if ledger.find(each) is not None})
 
 
