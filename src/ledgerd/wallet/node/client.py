@@ -10,6 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import SplitResult, urlsplit
 
@@ -77,6 +78,8 @@ class NodeClient:
         self._http: http.client.HTTPConnection | None = None
         self._until = 0.0
         self._socket: ClientConnection | None = None
+        self._open = ExitStack()
+        """The WebSocket, to be closed."""
 
     @property
     def is_readable_by_others(self) -> bool:
@@ -113,9 +116,8 @@ class NodeClient:
         """Close the connection; the next request makes a new one."""
         if self._http is not None:
             self._http.close()
-        if self._socket is not None:
-            self._socket.close()
         self._http = self._socket = None
+        self._open.close()
 
     def _by_http(self, body: bytes) -> bytes:
         if self._http is None:
@@ -147,7 +149,8 @@ class NodeClient:
 
         try:
             if self._socket is None:
-                self._socket = connect(self.url, open_timeout=self._seconds, max_size=LARGEST_ANSWER)
+                opened = connect(self.url, open_timeout=self._seconds, max_size=LARGEST_ANSWER)
+                self._socket = self._open.enter_context(opened)
             self._socket.send(body.decode())
             answer = self._socket.recv(self._seconds)
         except WebSocketException as problem:
