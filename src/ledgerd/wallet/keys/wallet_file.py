@@ -111,11 +111,9 @@ def _make_folder(folder: Path) -> None:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Keep other processes from changing the file meanwhile. The lock is on a file beside it, since it is replaced."""
+    _make_folder(path.parent)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(
-            path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, OWNER_ONLY
-        )
+        lock = os.open(path.with_name(f"{path.name}.lock"), LOCK_FLAGS, OWNER_ONLY)
     except OSError as problem:
         raise WalletError(f"{path.parent} cannot be written: {problem.strerror}") from problem
     try:
