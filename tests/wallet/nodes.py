@@ -53,6 +53,7 @@ def serving(node: FakeNode, security: ssl.SSLContext | None = None) -> Iterator[
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = 1 << 16  # the answer in one piece: its second one would wait for 40 ms
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -137,9 +137,13 @@ class _Search:
         self._found = 0
         self._too_late = 0
         """The first block that is too late for it."""
+        self._is_over = False
+        """Whether it can come into no block any more; that does not change."""
 
     def look(self) -> TransactionState:
         """Where it is now."""
+        if self._is_over:
+            return TransactionState(NOT_SENT)
         standing = standing_of(self._node)
         if self._found and not self._is_in(self._found):
             self._begin_again()  # its block was undone
@@ -148,6 +152,7 @@ class _Search:
             self._begin_again()  # blocks may have been replaced since they were looked at: now they cannot be
             self._scan(standing.irreversible)
             if not self._found:
+                self._is_over = True
                 return TransactionState(NOT_SENT)
         if not self._found:
             return TransactionState(PENDING)
