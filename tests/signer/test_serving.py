@@ -14,7 +14,7 @@ import pytest
 
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.producer.signer_place import SignerPlace, TlsFiles, tls_context
-from ledgerd.producer.signing_frames import MOST_FRAME, StatusQuestion, packed_question
+from ledgerd.producer.signing_frames import MOST_FRAME, SigningVerdict, StatusQuestion, packed_question
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer import serving
@@ -232,6 +232,22 @@ def test_bytes_that_are_no_question_end_the_connection_and_nothing_else(tmp_path
             assert await _rest(reader) == b""
             writer.close()
             assert (await SignerLink(place, None).status()).validators
+
+    play(scene)
+
+
+def test_a_name_that_is_no_text_is_refused_and_the_signer_goes_on(tmp_path: Path) -> None:
+    """Names on the wire are bytes, and whoever has taken a node over sends any."""
+
+    async def scene() -> None:
+        async with on_path(tmp_path) as place:
+            link = SignerLink(place, None)
+            signing = await link.sign(KEY.public, header_of(NOW, name="ali\udc80\x1b[2J"))
+            assert signing.answer is not None
+            assert signing.answer.verdict is SigningVerdict.NOT_NAMED
+            assert signing.answer.text == "this signer does not sign for ali??[2J"
+            assert (await link.sign(KEY.public, header_of(NOW))).answer.signature  # type: ignore[union-attr]
+            link.close()
 
     play(scene)
 

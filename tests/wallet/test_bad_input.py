@@ -17,9 +17,9 @@ from ledgerd.wallet.commands import asking, sending
 from ledgerd.wallet.exit_codes import EXIT_CODES
 from ledgerd.wallet.node.checks import NodeStanding
 from ledgerd.wallet.node.seen import SeenChain, remember
-from ledgerd.wallet.transactions.draft import draft_of, save
+from ledgerd.wallet.transactions.draft import ROLES, draft_of, save
 from tests.wallet.commands.test_sending import TRANSFER, Keys, answers
-from tests.wallet.nodes import FakeNode, serving
+from tests.wallet.nodes import FakeNode, Fault, serving
 
 CHAIN = "aa" * 32
 HEAD = 100
@@ -162,3 +162,44 @@ def test_the_same_words_are_sent_where_nothing_is_wrong(desk: Desk, capsys: pyte
         assert desk.do(*words, "--node", desk.second.url) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["ok"]
     assert (desk.sent, desk.keys.signed) == (2, 2)
+
+
+CONTROL = "\x1b[2J\x1b[1;1H\r\u202e"
+
+
+def test_a_node_cannot_write_to_the_terminal_what_it_likes(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever of its words is shown: an error, a table, a key that the validator should have."""
+    told = {"owner": "alice", "url": CONTROL, "signing_key": f"VIZ{CONTROL}", "total_missed": 0}
+    desk.node.answers |= {
+        "get_validators_by_counted_vote": [{"owner": CONTROL}],
+        "get_validator_by_account": told,
+        "get_proposed_transactions": [
+            {"author": CONTROL, "title": "rent", "expiration_time": CONTROL, "proposed_operations": []}
+            | {f"{way}_{role}_approvals": [CONTROL] for way in ("required", "available") for role in ROLES}
+        ],
+        "get_agent_permissions": lambda _: refuse(),
+    }
+
+    def refuse(*_: object) -> None:
+        raise Fault(f"no{CONTROL}")
+
+    for words in (
+        ("show", "validator"),
+        ("show", "account", "alice"),
+        ("validator", "check", "alice"),
+        ("proposal", "review", "alice"),
+        ("status", "00" * 20),
+    ):
+        desk.node.answers["get_accounts"] = desk.node.answers["get_transaction"] = refuse
+        command_line.main([*words, "--wallet", str(desk.wallet), "--node", desk.node.url])
+    shown = "".join(capsys.readouterr())
+    assert shown.count("\\x1b[2J") >= 4
+    assert [each for each in shown if not (each.isprintable() or each == "\n")] == []
+
+
+def test_a_key_that_is_none_never_becomes_a_part_of_a_command(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    told = {"owner": "alice", "url": "", "signing_key": "$(rm -rf ~)", "total_missed": 0}
+    desk.node.answers["get_validator_by_account"] = told
+    assert desk.do("validator", "rotate", "alice", DECLARE_WORDS[-1]) == EXIT_CODES[errors.NodeUnreachable]
+    assert "rm -rf" not in "".join(capsys.readouterr())
+    assert desk.sent == 0

@@ -33,7 +33,10 @@ def lock_folder(folder: Path) -> Iterator[None]:
         file.truncate(0)
         file.write(b"%d" % os.getpid())
         file.flush()
-        yield
+        try:
+            yield
+        finally:
+            file.truncate(0)  # that number is soon another process's
 
 
 @contextmanager

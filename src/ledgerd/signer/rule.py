@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
-from ledgerd.producer.signing_frames import SigningVerdict
+from ledgerd.producer.signing_frames import SigningVerdict, printable
 from ledgerd.protocol.block import Block, BlockHeader, signed_block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
@@ -24,6 +24,8 @@ MOST_BEHIND = BLOCK_INTERVAL * SECOND
 """The same behind it. Without a limit, who has taken a node over could have slots of the past signed that are after the
 last one: after a long stop, or where a whole disk was put back and the mark of a clean stop with it.
 """
+LONGEST_SHOWN = 16
+"""Characters of a validator's name, which may be any bytes here."""
 ROUND_SECONDS = MAINNET.max_validators * BLOCK_INTERVAL
 
 
@@ -89,7 +91,8 @@ class SigningRule:
         if private is None:
             return Judgement(SigningVerdict.NO_KEY, f"this signer does not hold the key {public_key_text(key)}")
         if header.validator not in self._validators:
-            return Judgement(SigningVerdict.NOT_NAMED, f"this signer does not sign for {header.validator[:16]}")
+            named = printable(header.validator[:LONGEST_SHOWN])
+            return Judgement(SigningVerdict.NOT_NAMED, f"this signer does not sign for {named}")
         refusal = self._out_of_order(header)
         if refusal is not None:
             return refusal

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from traceback import TracebackException
 
@@ -172,6 +172,22 @@ def test_a_key_goes_to_a_file_only_by_its_descriptor(tmp_path: Path) -> None:
     assert PrivateKey.from_wif((tmp_path / "key").read_text().strip()).public == made
 
 
+def test_a_key_that_finds_no_room_is_not_written_in_part(tmp_path: Path) -> None:
+    reading, writing = os.pipe2(os.O_NONBLOCK)
+    with unlocked(tmp_path) as session, open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+        made = public_key_from_text(session.generate())
+        with pytest.raises(WalletError, match="the key cannot be written: No space left on device"):
+            session.export_key(made, full.fileno())
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writing, bytes(1))
+        with pytest.raises(WalletError, match="the key cannot be written"):
+            session.export_key(made, writing)
+        assert session.is_unlocked
+    os.close(reading)
+    os.close(writing)
+
+
 def test_a_wallet_locks_when_asked_idle_or_without_its_shell(tmp_path: Path, runtime: Path) -> None:
     with unlocked(tmp_path) as session:
         session.lock()
@@ -245,7 +261,7 @@ def test_no_error_and_no_traceback_of_a_client_has_a_key(tmp_path: Path) -> None
     planted = PrivateKey(os.urandom(32))
     with unlocked(tmp_path) as session:
         made = public_key_from_text(session.generate())
-        told = []
+        told: list[str] = []
         for act in (
             lambda: session.sign(CHAIN_ID, b"no transaction", [made]),
             lambda: session.sign(CHAIN_ID, UNSIGNED, [planted.public]),

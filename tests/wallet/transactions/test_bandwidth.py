@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ def text(amount: Asset) -> Any:
     return json.loads(codec_of(Asset).to_json(amount))
 
 
-def node(use: dict[str, object] | None = None, **more: object) -> FakeNode:
+def node(use: Mapping[str, object] | None = None, **more: object) -> FakeNode:
     """Of a chain with 1,000 shares, of which alice has 100 and may use 90 of 1,000 parts."""
     told = {
         "vesting_shares": text(shares(70_000_000)),
@@ -42,7 +43,7 @@ def node(use: dict[str, object] | None = None, **more: object) -> FakeNode:
         "last_bandwidth_update": time_text(NOW - WEEK // 2),
     }
     return FakeNode(
-        lookup_account_names=lambda names: [account(each) | told | (use or {}) for each in names],
+        lookup_account_names=lambda names: [account(each) | told | dict(use or {}) for each in names],
         get_dynamic_global_properties={
             "total_vesting_shares": text(shares(1_000_000_000)),
             "max_virtual_bandwidth": str(100_000 * BANDWIDTH_PRECISION),

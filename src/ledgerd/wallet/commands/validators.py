@@ -10,7 +10,7 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
+from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_from_text, public_key_text
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
 from ledgerd.wallet.commands.result import CommandResult
@@ -182,6 +182,13 @@ def _record(node: NodeClient, account: str) -> dict[str, Any]:
     found = node.call(API, "get_validator_by_account", account)
     if found is None:
         raise NoSuchAccount(f"{account} is no validator: declare it first, with a text for voters (--url)")
-    if not isinstance(found, dict) or not {"signing_key", "url", "total_missed"} <= found.keys():
-        raise NodeUnreachable(f"{node.url} does not answer as a node does")
-    return found
+    try:
+        told: dict[str, Any] = found
+        # The key is shown as part of a command that a person may carry out.
+        return told | {
+            "signing_key": public_key_text(public_key_from_text(told["signing_key"])),
+            "url": str(told["url"]),
+            "total_missed": int(told["total_missed"]),
+        }
+    except (KeyError, TypeError, ValueError, CodecError, RuleViolation):
+        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None

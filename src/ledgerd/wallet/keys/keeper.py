@@ -107,10 +107,7 @@ class Keeper:
                     lambda held: held.with_watched(name) if is_watched else held.without_watched(name)
                 )
             case messages.ExportKey(key):
-                if descriptor is None:
-                    raise WalletError("no file was given for the key")
-                os.write(descriptor, self._key(public_key_from_text(key)).wif.encode() + b"\n")
-                os.fsync(descriptor)
+                _export(self._key(public_key_from_text(key)), descriptor)
             case messages.ChangePassword():
                 self._file.change_password(_secret_from(descriptor))
         return messages.WasDone()
@@ -146,6 +143,19 @@ class Keeper:
             with suppress(DecodeError):
                 return memo.decode(encrypted, entry.key)
         raise KeyNotFound("no key of the wallet can read this memo")
+
+
+def _export(key: PrivateKey, descriptor: int | None) -> None:
+    if descriptor is None:
+        raise WalletError("no file was given for the key")
+    line = key.wif.encode() + b"\n"
+    try:
+        written = os.write(descriptor, line)
+        os.fsync(descriptor)
+    except OSError as problem:
+        raise WalletError(f"the key cannot be written: {problem.strerror}") from None
+    if written != len(line):
+        raise WalletError("the key cannot be written: there is room for a part of it only")
 
 
 def _secret_from(descriptor: int | None) -> bytes:

@@ -17,6 +17,8 @@ from ledgerd.wallet.keys.contents import Contents
 from ledgerd.wallet.keys.sealing import LARGEST_FILE, Cost, PasswordKey, Sealed, read_sealed
 from ledgerd.wallet.whole_file import OWNER_ONLY, replace_whole, write_new
 
+LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
 
 class WalletFile:
     """A wallet's file that was opened with its password."""
@@ -81,8 +83,8 @@ def copy_wallet(source: Path, destination: Path) -> None:
     """Copy a wallet, encrypted as it is: a backup, or back from one. A file that exists is never replaced."""
     raw = read_file(source)
     read_sealed(raw)
-    with _locked(destination):
-        write_new(destination, raw)
+    _make_folder(destination.parent)
+    write_new(destination, raw)
 
 
 def read_file(path: Path) -> bytes:
@@ -99,12 +101,19 @@ def read_file(path: Path) -> bytes:
         raise WalletError(f"{path} cannot be read: {problem.strerror}") from problem
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise WalletError(f"{folder} cannot be made: {problem.strerror}") from problem
+
+
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Keep other processes from changing the file meanwhile. The lock is on a file beside it, since it is replaced."""
+    _make_folder(path.parent)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+        lock = os.open(path.with_name(f"{path.name}.lock"), LOCK_FLAGS, OWNER_ONLY)
     except OSError as problem:
         raise WalletError(f"{path.parent} cannot be written: {problem.strerror}") from problem
     try:

@@ -22,6 +22,8 @@ from ledgerd.wallet.node.client import NodeClient
 DATABASE = "database_api"
 MOST_NAMES = 100
 """Asked for at once."""
+MOST_ACCOUNTS = 20_000
+"""Asked for in all: what a node says leads to more of them."""
 
 
 class BandwidthUse(msgspec.Struct, frozen=True):
@@ -67,6 +69,10 @@ class LedgerReader:
     def learn(self, names: Iterable[str]) -> None:
         """Ask for accounts that are not known yet."""
         wanted = sorted({name for name in names if name not in self._accounts})
+        if len(self._accounts) + len(wanted) > MOST_ACCOUNTS:
+            raise NodeUnreachable(
+                f"{self.node.url} names more than {MOST_ACCOUNTS:,} accounts that have to do with this"
+            )
         for start in range(0, len(wanted), MOST_NAMES):
             asked = wanted[start : start + MOST_NAMES]
             found = self.node.call(DATABASE, "lookup_account_names", asked)
