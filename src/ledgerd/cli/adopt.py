@@ -8,7 +8,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ledgerd.cli import handover
 from ledgerd.cli.progress import Advance, progress
+from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.adopt.adoption import Adoption
@@ -28,10 +30,14 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         description="Reads the block log, or the newest snapshot and the blocks behind it, and the configuration of a "
         "vizd, and makes a data directory for ledgerd elsewhere. Killed, it goes on when it is run again.",
     )
-    arguments.add_argument("directory", type=Path, metavar="DIR", help="the data directory of a vizd that is stopped")
+    arguments.add_argument(
+        "directory", type=Path, nargs="?", metavar="DIR", help="the data directory of a vizd that is stopped"
+    )
     arguments.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the directory to make")
     arguments.add_argument(
-        "--chain", default=MAINNET, metavar="mainnet|testnet|FILE", help=f"the network (default: {MAINNET})"
+        "--chain",
+        metavar="mainnet|testnet|FILE",
+        help=f"the network (default: {MAINNET}; of a hand-over: as our node is configured)",
     )
     arguments.add_argument(
         "--port-offset",
@@ -46,11 +52,21 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         help="omit checks of signatures, authorities and merkle roots, for a log that your own vizd has checked",
     )
     arguments.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    handover.add_options(arguments)
     arguments.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Adopt a directory."""
+    """Adopt a directory, or hand a validator over."""
+    if chosen.validator is not None:
+        return handover.run(chosen)
+    if chosen.directory is None:
+        raise OperatorError("name the data directory of a vizd, or a validator with --validator")
+    chosen.chain = chosen.chain or MAINNET
+    return _adopt(chosen)
+
+
+def _adopt(chosen: argparse.Namespace) -> int:
     from ledgerd.adopt.adoption import Adoption, Record  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.adopt.history import longest  # noqa: PLC0415
     from ledgerd.adopt.vizd_directory import look, require_elsewhere, require_unused  # noqa: PLC0415
