@@ -5,6 +5,7 @@ The walk is the real one; it asks the simulated nodes through the real APIs. Onl
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -22,7 +23,6 @@ from ledgerd.compare.node import ComparedNode, NodeAnswer
 from ledgerd.compare.pace import Pace
 from ledgerd.producer.settings import LOADED_KEYS, ProducerSettings, keyring
 from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.rpc.api import APIS
@@ -185,7 +185,7 @@ class HandoverWorld:
             Stage.DECLARE: lambda: self.declare(self.key),
         }
         if not plan.key:
-            deeds[Stage.SILENCE] = self._disturb
+            deeds[Stage.SILENCE] = self.disturb
         if step.stage is Stage.DANGER:
             raise Broken(f"a walk that is obeyed leads to: {step.words}")
         if step.stage is Stage.IN_STEP and not self.ours.is_up and Stage.RECORD not in self._operating:
@@ -208,7 +208,7 @@ class HandoverWorld:
         if self.random.random() < 0.3:
             self.world.after(self.random.uniform(2, 12), lambda: self.up(self.vizd))
 
-    def _disturb(self) -> None:
+    def disturb(self) -> None:
         """Now and then our node crashes while the walk waits."""
         if self.random.random() < 0.3:
             self.down(self.ours)
@@ -281,10 +281,8 @@ def hand_over_and_back(grounds: Grounds, seed: int, folder: Path) -> HandoverEnd
     """A world of this seed: forth and back by another key, then forth and back with the same one."""
     each = HandoverWorld(grounds, seed, folder)
     try:
-        legs = []
-        for is_other_key in (True, False):
-            for is_back in (False, True):
-                legs.append(each.hand_over(is_back=is_back, is_other_key=is_other_key))
+        ways = itertools.product((True, False), (False, True))
+        legs = [each.hand_over(is_back=is_back, is_other_key=is_other_key) for is_other_key, is_back in ways]
         for leg in legs[:2]:
             if leg.missed:
                 raise Broken(f"{leg.name}: {leg.missed} slots are missed")

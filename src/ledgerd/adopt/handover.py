@@ -159,18 +159,26 @@ class Handover:
                 f"our node does not answer ({seen.problem}): start it{keyless}: ledgerd --data-dir {plan.folder}",
             )
         if chain.age > plan.seconds_apart:
-            return Step(Stage.IN_STEP, f"our node is behind, or its clock is wrong: wait until its head block is younger "
-                        f"than {plan.seconds_apart:.0f} s")
+            return Step(
+                Stage.IN_STEP,
+                f"our node is behind, or its clock is wrong: wait until its head block is younger "
+                f"than {plan.seconds_apart:.0f} s",
+            )
         if theirs.problem and theirs.presence is Presence.UP:
             return Step(Stage.IN_STEP, f"{plan.other} cannot be relied on: {theirs.problem}")
         if theirs.head is None:
             return None
         if not theirs.is_common:
-            return Step(Stage.IN_STEP, f"our node and {plan.other} follow different branches: do not go on before they agree")
+            return Step(
+                Stage.IN_STEP, f"our node and {plan.other} follow different branches: do not go on before they agree"
+            )
         ahead = theirs.head.number - chain.head.number
         if ahead > BLOCKS_APART:
-            return Step(Stage.IN_STEP, f"{plan.other} says that it is ahead of our node by more than {BLOCKS_APART} blocks, "
-                        "and our head block is fresh: wait, or one of the clocks is wrong")
+            return Step(
+                Stage.IN_STEP,
+                f"{plan.other} says that it is ahead of our node by more than {BLOCKS_APART} blocks, "
+                "and our head block is fresh: wait, or one of the clocks is wrong",
+            )
         if plan.is_back and -ahead > BLOCKS_APART:
             return Step(Stage.IN_STEP, f"{plan.other} is behind our node: wait until it has caught up")
         return None
@@ -178,7 +186,9 @@ class Handover:
     def _has_key(self, seen: Seen) -> Step | None:
         if seen.chain is None or seen.chain.signing_key != public_key_text(NULL_KEY):
             return None
-        words = f"{self.plan.validator} has no signing key on the chain, so nothing can be handed over: declare one first"
+        words = (
+            f"{self.plan.validator} has no signing key on the chain, so nothing can be handed over: declare one first"
+        )
         return Step(Stage.IN_STEP, words)
 
     def _no_pair(self, seen: Seen) -> Step | None:
@@ -232,7 +242,9 @@ class Handover:
             self._loaded_at = chain.time
         if chain.time - self._loaded_at >= chain.places * BLOCK_INTERVAL + AFTER_WATCH:
             return None
-        return Step(Stage.WATCH, "wait a round: a node that has started watches for others with its keys before it signs")
+        return Step(
+            Stage.WATCH, "wait a round: a node that has started watches for others with its keys before it signs"
+        )
 
     def _declared(self, seen: Seen) -> Step | None:
         chain, plan = seen.chain, self.plan
@@ -243,14 +255,18 @@ class Handover:
             command += f" (make sure that {plan.other} has this key: nobody else can see that)"
         # In a short schedule, a validator in its middle never has so many.
         if chain.quiet_slots < min(QUIET_SLOTS, (chain.places - 1) // 2):
-            return Step(Stage.MOMENT, f"wait: a slot of {plan.validator} is near, or not known yet; then declare the key")
+            return Step(
+                Stage.MOMENT, f"wait: a slot of {plan.validator} is near, or not known yet; then declare the key"
+            )
         return Step(Stage.DECLARE, f"NOW declare the key, while the next slot is some slots off: {command}")
 
     def _in_force(self, seen: Seen) -> Step | None:
         chain, plan = seen.chain, self.plan
         if chain is None or self._is_in_force(chain):
             return None if self._is_silent(seen) else self._silence()
-        return Step(Stage.IN_FORCE, f"{plan.key} is declared: wait until the block with the declaration is irreversible")
+        return Step(
+            Stage.IN_FORCE, f"{plan.key} is declared: wait until the block with the declaration is irreversible"
+        )
 
     def _is_in_force(self, chain: ChainFacts) -> bool:
         last = chain.last
@@ -285,7 +301,9 @@ class Handover:
         return self._silence()
 
     def _silence(self) -> Step:
-        return Step(Stage.SILENCE, f"wait for a whole round without a block of the side that {self.plan.validator} leaves")
+        return Step(
+            Stage.SILENCE, f"wait for a whole round without a block of the side that {self.plan.validator} leaves"
+        )
 
     def _is_silent(self, seen: Seen) -> bool:
         chain = seen.chain

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.cli.data_directory import configuration_of
@@ -28,8 +27,8 @@ def add_options(arguments: argparse.ArgumentParser) -> None:
     """Declare what a hand-over takes beside the directories."""
     group = arguments.add_argument_group(
         "the hand-over of a validator",
-        "With --validator nothing is adopted: the command walks through the hand-over, says each step when the one "
-        "before is done, and writes nothing but last_signed_block of --data-dir, while our node is stopped. It reads no "
+        "With --validator nothing is adopted: the command walks through the hand-over, says a step when the one before "
+        "is done, and writes nothing but last_signed_block of --data-dir, while our node is stopped. It uses no "
         "private key. Exit code: 0 handed over, 3 not yet (the same command goes on), 1 wrong arguments.",
     )
     group.add_argument("--validator", metavar="NAME", help="the validator")
@@ -80,7 +79,9 @@ def _walk(chosen: argparse.Namespace) -> tuple[Walk, Plan]:
         raise OperatorError("the keys of this node are in a signer: move them as docs/signer.md says")
     endpoint = configuration.webserver.http_endpoint
     if chosen.node is None and endpoint is None:
-        raise OperatorError("our node has no webserver-http-endpoint: name the address of one that follows it with --node")
+        raise OperatorError(
+            "our node has no webserver-http-endpoint: name the address of one that follows it with --node"
+        )
     url = chosen.node or f"http://{endpoint}".replace("//0.0.0.0:", "//127.0.0.1:")
     ours = OurNode(
         chosen.data_dir,
