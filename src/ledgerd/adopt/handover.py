@@ -286,8 +286,8 @@ class Handover:
         if seen.theirs.presence is Presence.UP:
             return Step(
                 Stage.STOP,
-                f"stop {plan.other}, best right after a block of {plan.validator}, and make sure that nothing starts it "
-                "again (systemctl disable)",
+                f"stop {plan.other}, best right after a block of {plan.validator}, and make sure that nothing starts "
+                "it again (systemctl disable)",
             )
         return Step(
             Stage.STOP,
@@ -327,8 +327,8 @@ class Handover:
             return None if self._holds(seen) else self._start()
         return Step(
             Stage.RECORD,
-            f"stop our node: last_signed_block in {self.plan.folder} is written then, so that our node signs no slot that "
-            f"{self.plan.other} can have signed",
+            f"stop our node: last_signed_block in {self.plan.folder} is written then, so that our node signs no slot "
+            f"that {self.plan.other} can have signed",
         )
 
     def _start(self) -> Step:
