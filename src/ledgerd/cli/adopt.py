@@ -63,7 +63,11 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.directory is None:
         raise OperatorError("name the data directory of a vizd, or a validator with --validator")
     chosen.chain = chosen.chain or MAINNET
-    return _adopt(chosen)
+    try:
+        return _adopt(chosen)
+    except OSError as problem:
+        place = problem.filename or chosen.directory
+        raise OperatorError(f"{place} cannot be used: {problem.strerror}; nothing was changed there") from problem
 
 
 def _adopt(chosen: argparse.Namespace) -> int:
@@ -71,9 +75,10 @@ def _adopt(chosen: argparse.Namespace) -> int:
     from ledgerd.adopt.history import longest  # noqa: PLC0415
     from ledgerd.adopt.vizd_directory import look, require_elsewhere, require_unused  # noqa: PLC0415
 
+    require_elsewhere([chosen.directory], chosen.data_dir)
     directory = look(chosen.directory)
-    require_elsewhere(chosen.directory, chosen.data_dir)
-    require_unused(chosen.directory)
+    require_elsewhere(directory.places, chosen.data_dir)
+    require_unused(*directory.places)
     chain = str(Path(chosen.chain).absolute()) if Path(chosen.chain).is_file() else chosen.chain
     found = longest(directory, _say)
     record = Record(str(chosen.directory.absolute()), chain, str(found.snapshot or ""), str(found.log or ""))
@@ -87,7 +92,7 @@ def _adopt(chosen: argparse.Namespace) -> int:
         return 0
     adoption.begin(lines, chain)
     _carry_out(adoption, found, is_trusted=chosen.trust_log)
-    require_unused(chosen.directory)
+    require_unused(*directory.places)
     adoption.end()
     _say(f"start it: ledgerd --data-dir {chosen.data_dir}")
     return 0
@@ -123,12 +128,12 @@ def _tell(found: FoundHistory) -> None:
 def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str) -> list[TranslatedLine]:
     """The lines of the configuration; what is not the same is said."""
     from ledgerd.adopt.translation import accepted, summary, translate  # noqa: PLC0415
+    from ledgerd.adopt.vizd_directory import configuration_text  # noqa: PLC0415
 
     if directory.configuration is None:
         _say(f"there is no config.ini in {directory.folder}: ours has the defaults, and listens nowhere")
         return []
-    text = directory.configuration.read_text(encoding="utf-8", errors="replace")
-    lines = accepted(translate(text, chosen.port_offset), chain)
+    lines = accepted(translate(configuration_text(directory.configuration), chosen.port_offset), chain)
     _say(f"{directory.configuration}:")
     for words in summary(lines):
         _say(f"  {words}")

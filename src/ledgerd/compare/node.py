@@ -83,7 +83,8 @@ class ComparedNode:
             envelope = json.loads(body)
         except (ValueError, RecursionError) as problem:
             raise self.fault(f"answers {api}.{method} with something that is not JSON") from problem
-        if isinstance(envelope, dict) and envelope.get("id") != number:
+        is_nameless_error = isinstance(envelope, dict) and "error" in envelope and envelope.get("id") is None
+        if isinstance(envelope, dict) and envelope.get("id") != number and not is_nameless_error:
             self._connection.close()  # what else is on its way is of no request of ours either
             raise self.fault(f"answers {api}.{method} with the answer to another request")
         if isinstance(envelope, dict) and isinstance(failure := envelope.get("error"), dict):
