@@ -12,6 +12,7 @@ CONFIGURATION = """\
 webserver-http-endpoint = 127.0.0.1:8090
 plugin = chain p2p database_api witness_api mongo_db
 plugin = account_history operation_history
+plugin = account_by_key committee_api invite_api paid_subscription_api custom_protocol_api block_info raw_block
 seed-node = 192.0.2.1:2001
 snapshot-pm-legacy-residual = 788
 read-wait-micro = 500000
