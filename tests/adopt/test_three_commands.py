@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,7 +33,7 @@ KILLS = int(os.environ.get("ADOPTION_KILLS", "0"))
 SEED = 20261123
 LONGEST_LIFE = 6.0
 QUICK = ("--rate", "100000", "--seed", "7", "--reads", "10")
-KINDS = {
+KINDS: dict[str, tuple[Callable[[Path, int], Path], int]] = {
     "open-1": (lambda folder, more: with_full_log(folder, "open-1", 150 + more, "blockchain"), 150),
     "open-up": (lambda folder, more: born_of_a_snapshot(folder, 40 + more), 2_758),
 }

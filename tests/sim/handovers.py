@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 
 from ledgerd.adopt.handover import Handover, Plan, Stage, Step
 from ledgerd.adopt.handover_facts import OtherNode, OurNode
-from ledgerd.adopt.handover_walk import Walk
+from ledgerd.adopt.handover_walk import HandoverWalk
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.compare.errors import NobodyListens
@@ -242,7 +242,7 @@ class HandoverWorld:
         name = f"{'back' if is_back else 'forth'}, {'another key' if is_other_key else 'the same key'}"
         return Leg(name, self.world.now - began, self.missed() - missed)
 
-    def _walk(self, plan: Plan) -> Walk:
+    def _walk(self, plan: Plan) -> HandoverWalk:
         names = frozenset({self.name})
 
         def settings() -> ProducerSettings:
@@ -250,7 +250,7 @@ class HandoverWorld:
 
         node = InProcessNode(self.ours)
         ours = OurNode(self.ours.folder, SEVEN.chain_id, node, settings, lambda: self.world.now)
-        return Walk(Handover(plan), ours, OtherNode(InProcessNode(self.vizd), None), lambda _: None)
+        return HandoverWalk(Handover(plan), ours, OtherNode(InProcessNode(self.vizd), None), lambda _: None)
 
     def _require_one_holder(self) -> None:
         """With a key that both have, both may sign for one slot."""

@@ -21,7 +21,7 @@ SAID_AGAIN = 10.0
 """Seconds between two lines of one stage, whose words may hold what a stranger answers."""
 
 
-class Walk:
+class HandoverWalk:
     """One hand-over as it goes on."""
 
     def __init__(self, handover: Handover, ours: OurNode, other: OtherNode, say: Callable[[str], None]) -> None:

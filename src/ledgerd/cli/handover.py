@@ -12,7 +12,7 @@ from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.adopt.handover import Plan
-    from ledgerd.adopt.handover_walk import Walk
+    from ledgerd.adopt.handover_walk import HandoverWalk
 
 HANDED_OVER = 0
 NOT_YET = 3
@@ -49,7 +49,7 @@ def add_options(arguments: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Walk."""
+    """HandoverWalk."""
     walk, plan = _walk(chosen)
     from ledgerd.adopt.handover import words_of  # noqa: PLC0415 - none is loaded for `--help`
 
@@ -65,10 +65,10 @@ def run(chosen: argparse.Namespace) -> int:
     return HANDED_OVER if is_done else NOT_YET
 
 
-def _walk(chosen: argparse.Namespace) -> tuple[Walk, Plan]:
+def _walk(chosen: argparse.Namespace) -> tuple[HandoverWalk, Plan]:
     from ledgerd.adopt.handover import Handover, Plan  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.adopt.handover_facts import OtherNode, OurNode  # noqa: PLC0415
-    from ledgerd.adopt.handover_walk import Walk  # noqa: PLC0415
+    from ledgerd.adopt.handover_walk import HandoverWalk  # noqa: PLC0415
     from ledgerd.compare.node import ComparedNode  # noqa: PLC0415
     from ledgerd.compare.pace import Pace  # noqa: PLC0415
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
@@ -99,7 +99,7 @@ def _walk(chosen: argparse.Namespace) -> tuple[Walk, Plan]:
         chosen.vizd or "the vizd",
         chosen.clock_difference,
     )
-    return Walk(Handover(plan), ours, OtherNode(theirs, chosen.directory), _say), plan
+    return HandoverWalk(Handover(plan), ours, OtherNode(theirs, chosen.directory), _say), plan
 
 
 def _checked_key(text: str | None) -> str:

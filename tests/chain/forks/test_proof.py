@@ -6,12 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.forks.outcome import AlreadyKnown, Applied, BranchRefused, OnBranch, Refused, Switched, Unlinked
-from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.transaction import Transaction
 from tests.chain.forks.branches import (
     Branches,
     Fresh,
@@ -219,7 +220,12 @@ def applied_anew(node: Network, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     pending = node.chain.parts.pending
     again = pending._try_again  # noqa: SLF001 - what it costs is what is counted
-    monkeypatch.setattr(pending, "_try_again", lambda *given: (seen.append(len(given[0])), again(*given))[1])
+
+    def counted(transactions: list[Transaction], skip: SkipFlags) -> None:
+        seen.append(len(transactions))
+        again(transactions, skip)
+
+    monkeypatch.setattr(pending, "_try_again", counted)
     return seen
 
 
