@@ -114,6 +114,50 @@ def test_a_validator_is_handed_over_between_real_nodes(tmp_path: Path, base: int
         rotated = reader.take(declare)
         reader.wait_for(walked, "handed over: our node makes the blocks of alice")
         reader.take(Step("sh", "ledgerd wallet lock"))
+        assert "is signed with the new key" in rotated
+        back_with_the_same_key(reader, walk.text, start.text)
 
-    assert "is signed with the new key" in rotated
-    assert "STOP" not in (tmp_path / walked).read_text()
+    said = "".join(each.read_text() for each in tmp_path.glob("terminal-*.log"))
+    assert "AT ONCE" not in said
+    assert "DOPPELGANGER" not in said
+
+
+STOP = """pid=$(cat {0}/writer.lock)
+kill "$pid"
+while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done"""
+
+
+def back_with_the_same_key(reader: Reader, walk: str, start: str) -> None:
+    """The new key goes to the other node, and comes again: in each of them it is while the other has none."""
+
+    def stop(folder: str) -> None:
+        reader.take(Step("sh", STOP.format(folder)))
+
+    def begin(folder: str) -> None:
+        reader.take(Step("sh background", start.replace("ours", folder)))
+
+    same = re.sub(r' --key "[^"]*"', "", walk)
+    stop("validator")
+    keyless = "sed -i -e 's/^validator = /# &/' -e 's/^private-key-file = /# &/' {0}/config.ini"
+    keyed = "sed -i -e 's/^# validator = /validator = /' -e 's/^# private-key-file = .*/private-key-file = new.key/' {0}/config.ini"
+
+    walked = reader.take(Step("sh background", same.replace("--vizd", "--back --vizd")))
+    reader.wait_for(walked, "take the key of alice out of the configuration of our node")
+    stop("ours")
+    reader.take(Step("sh", keyless.format("ours")))
+    begin("ours")
+    reader.wait_for(walked, "start http")
+    reader.take(Step("sh", "cp ours/new.key validator/new.key; " + keyless.format("validator")))
+    reader.take(Step("sh", keyed.format("validator")))
+    begin("validator")
+    reader.wait_for(walked, "handed over")
+
+    walked = reader.take(Step("sh background", same))
+    reader.wait_for(walked, "make sure that nothing starts it again")
+    stop("validator")
+    reader.wait_for(walked, "stop our node: last_signed_block")
+    stop("ours")
+    reader.wait_for(walked, "start our node with the same key")
+    reader.take(Step("sh", keyed.format("ours")))
+    begin("ours")
+    reader.wait_for(walked, "handed over: our node makes the blocks of alice")
