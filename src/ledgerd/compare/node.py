@@ -6,20 +6,19 @@ import http.client
 import json
 from collections.abc import Sequence
 from typing import NamedTuple, Self
-from urllib.parse import urlsplit
 
+from ledgerd.client.address import read_address
+from ledgerd.client.envelope import MISSING, Call, request_of
 from ledgerd.codec.json_text import Json
 from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.pace import Pace
+from ledgerd.protocol.errors import OperatorError
 
 SECONDS = 30.0
 """Timeout of one request."""
 
 LONGEST_ANSWER = 64 << 20
 """Bytes of an answer. The largest page of accounts has a tenth of it."""
-
-MISSING = "Could not find "
-"""How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""
 
 SHOWN = 200
 """Characters of a foreign text that are printed."""
@@ -39,23 +38,19 @@ class NodeAnswer(NamedTuple):
         return MISSING in self.error
 
 
-class _Address(NamedTuple):
-    scheme: str
-    hostname: str
-    port: int | None
-    path: str
-
-
 class ComparedNode:
     """A node at an address."""
 
     def __init__(self, url: str, pace: Pace) -> None:
         self.url = url
         self._pace = pace
-        parts = _checked(url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
-        self._path = parts.path or "/"
+        try:
+            address = read_address(url)
+        except OperatorError as problem:
+            raise NotComparable(str(problem)) from None
+        kind = http.client.HTTPSConnection if address.is_secure else http.client.HTTPConnection
+        self._connection = kind(address.host, address.given_port, timeout=SECONDS)
+        self._path = address.path
         self.requests = 0
 
     def ask(self, api: str, method: str, arguments: Sequence[object]) -> NodeAnswer:
@@ -66,7 +61,7 @@ class ComparedNode:
         """
         self._pace.wait()
         self.requests += 1
-        request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": 1}
+        request = request_of(1, Call(api, method, tuple(arguments)))
         # Texts of the chain need not be UTF-8: what is not stays as it is, so that it can be compared.
         body = self._answered(json.dumps(request).encode()).decode("utf-8", "surrogateescape")
         try:
@@ -121,17 +116,3 @@ class ComparedNode:
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
-
-
-def _checked(url: str) -> _Address:
-    """The parts of an address of a node."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as problem:
-        raise NotComparable(f"{url} is no address of a node: {problem}") from problem
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise NotComparable(f"{url} is no address of a node: write http://HOST:PORT or https://HOST:PORT")
-    if parts.username or parts.password:
-        raise NotComparable("an address with a user name or a password is not taken, since it would be printed")
-    return _Address(parts.scheme, parts.hostname, port, parts.path)

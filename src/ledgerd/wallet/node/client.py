@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import itertools
 import ssl
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import SplitResult, urlsplit
 
-import orjson
-
+from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeAddress, read_address
+from ledgerd.client.envelope import Call, ErrorAnswer, NotAnAnswer, packed, parsed, request_of, result_of
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 SECONDS = 15.0
 LARGEST_ANSWER = 32 << 20
-WEB, SECURE_WEB, SOCKET, SECURE_SOCKET = "http", "https", "ws", "wss"
-SECURE = (SECURE_WEB, SECURE_SOCKET)
 
 
 class NodeClient:
@@ -28,7 +25,7 @@ class NodeClient:
     def __init__(self, url: str, seconds: float = SECONDS) -> None:
         self.url = url
         self._seconds = seconds
-        self._parts = _parts_of(url)
+        self._address = _address_of(url)
         self._numbers = itertools.count(1)
         self._http: http.client.HTTPConnection | None = None
         self._socket: ClientConnection | None = None
@@ -36,7 +33,7 @@ class NodeClient:
     @property
     def is_readable_by_others(self) -> bool:
         """Whether what is asked travels unencrypted beyond this machine."""
-        return self._parts.scheme not in SECURE and not _is_loopback(self._parts.hostname or "")
+        return not (self._address.is_secure or self._address.is_this_machine)
 
     def __enter__(self) -> Self:
         return self
@@ -52,17 +49,21 @@ class NodeClient:
             NodeRefused: The node answers with an error.
         """
         number = next(self._numbers)
-        request = {"jsonrpc": "2.0", "id": number, "method": "call", "params": [api, method, list(arguments)]}
-        body = orjson.dumps(request)
+        body = packed(request_of(number, Call(api, method, arguments)))
         try:
-            raw = self._by_socket(body) if self._parts.scheme in (SOCKET, SECURE_SOCKET) else self._by_http(body)
+            raw = self._by_socket(body) if self._address.scheme in (SOCKET, SECURE_SOCKET) else self._by_http(body)
         except (OSError, http.client.HTTPException, ssl.SSLError) as problem:
             self.close()
             raise NodeUnreachable(f"{self.url} does not answer: {problem}") from problem
         except NodeUnreachable:
             self.close()  # what is left of the answer must not be taken for the next one
             raise
-        return _result_of(raw, number, self.url)
+        try:
+            return result_of(parsed(raw), number)
+        except NotAnAnswer:
+            raise NodeUnreachable(f"{self.url} does not answer as a node does") from None
+        except ErrorAnswer as error:
+            raise NodeRefused(error.message, error.data) from None
 
     def close(self) -> None:
         """Close the connection; the next request makes a new one."""
@@ -74,10 +75,9 @@ class NodeClient:
 
     def _by_http(self, body: bytes) -> bytes:
         if self._http is None:
-            kind = http.client.HTTPSConnection if self._parts.scheme == SECURE_WEB else http.client.HTTPConnection
-            self._http = kind(self._parts.hostname or "", self._parts.port, timeout=self._seconds)
-        path = self._parts.path or "/"
-        self._http.request("POST", path, body, {"Content-Type": "application/json"})
+            kind = http.client.HTTPSConnection if self._address.scheme == SECURE_WEB else http.client.HTTPConnection
+            self._http = kind(self._address.host, self._address.given_port, timeout=self._seconds)
+        self._http.request("POST", self._address.path, body, {"Content-Type": "application/json"})
         response = self._http.getresponse()
         raw = response.read(LARGEST_ANSWER + 1)
         if len(raw) > LARGEST_ANSWER:
@@ -100,36 +100,8 @@ class NodeClient:
         return answer.encode() if isinstance(answer, str) else answer
 
 
-def _parts_of(url: str) -> SplitResult:
+def _address_of(url: str) -> NodeAddress:
     try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        raise WalletError(f"{url} is no address of a node: http://localhost:8090 is one") from None
-    if parts.scheme not in (WEB, SECURE_WEB, SOCKET, SECURE_SOCKET) or not parts.hostname:
-        raise WalletError(f"{url} is no address of a node: http://localhost:8090 is one")
-    if parts.username or parts.password:
-        raise WalletError("an address with a password in it is not used")
-    return parts
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _result_of(raw: bytes, number: int, url: str) -> Any:  # noqa: ANN401 - JSON
-    try:
-        answer = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        raise NodeUnreachable(f"{url} does not answer as a node does") from None
-    if not isinstance(answer, dict) or answer.get("id") != number:
-        raise NodeUnreachable(f"{url} does not answer as a node does")
-    error = answer.get("error")
-    if error is None and "result" in answer:
-        return answer["result"]
-    if not isinstance(error, dict):
-        raise NodeUnreachable(f"{url} does not answer as a node does")
-    raise NodeRefused(str(error.get("message", "")), error.get("data"))
+        return read_address(url, (WEB, SECURE_WEB, SOCKET, SECURE_SOCKET))
+    except OperatorError as problem:
+        raise WalletError(str(problem)) from None

@@ -1,0 +1,45 @@
+"""The first page: whether the chain lives, what there is of it, and what happens now. Made from memory alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import Any
+
+from ledgerd.explorer.node.chain import Chain
+from ledgerd.explorer.pages.view import Answer, Routes, View, Visit
+from ledgerd.explorer.words.numbers import units_of
+
+ROUTES = Routes()
+BLOCKS, TRANSFERS = 8, 8
+
+
+@ROUTES.page("/")
+async def front(visit: Visit) -> Answer:
+    """The chain at a glance."""
+    return View("front.html", facts_of(visit.chain))
+
+
+def facts_of(chain: Chain) -> dict[str, Any]:
+    """What stands on the first page."""
+    properties = chain.properties
+    supply, staked = units_of(properties["current_supply"]), units_of(properties["total_vesting_fund"])
+    slots = chain.slots()
+    busy: Counter[str] = Counter()
+    for each in chain.blocks:
+        busy.update(dict(each.kinds))
+    return {
+        "properties": properties,
+        "slots": slots,
+        "missed": sum(each.state == "missed" for each in slots),
+        "next_name": next((each.validator for each in slots if each.state == "coming"), ""),
+        "participation": chain.participation,
+        "staked": (staked, supply),
+        "blocks": list(islice(chain.blocks, BLOCKS)),
+        "transfers": list(islice(chain.transfers, TRANSFERS)),
+        "busy": busy.most_common(4),
+        "transactions": sum(each.transactions for each in chain.blocks),
+        "span": len(chain.blocks),
+        "hardfork": chain.hardfork,
+        "is_late": False,
+    }
