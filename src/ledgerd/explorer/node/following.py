@@ -114,7 +114,9 @@ class Follower:
         chain.transfers.clear()
         rows = answers[4]["operations"] if chain.has_history else []
         chain.transfers.extendleft(_transfer(each) for each in rows)
-        chain.take(properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"])))
+        chain.take(
+            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
+        )
         log.info("the node %(url)s answers; its head block: %(head)d", {"url": self._node.url, "head": head})
 
     async def look(self) -> None:
@@ -135,7 +137,9 @@ class Follower:
         chain.hardfork, schedule = _needed(await self._node.ask(HARDFORK, SCHEDULE))
         for block in blocks:
             chain.transfers.extendleft(_transfer(each) for each in block.operations if each["op"][0] == "transfer")
-        chain.take(properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"])))
+        chain.take(
+            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
+        )
 
     async def _blocks(self, first: int, last: int) -> list[RawBlock]:
         """Blocks with all their operations; without these where the node keeps no history."""

@@ -16,7 +16,7 @@ from ledgerd.client.envelope import ErrorAnswer
 from ledgerd.explorer.node.chain import Chain
 from ledgerd.explorer.node.connection import NodePool
 from ledgerd.explorer.node.errors import NodeAway
-from ledgerd.explorer.pages.assets_served import PREFIX, assets
+from ledgerd.explorer.pages.assets_served import PREFIX, asset_path, assets
 from ledgerd.explorer.pages.drawing import draw
 from ledgerd.explorer.pages.every import page_of
 from ledgerd.explorer.pages.ledger.front import facts_of
@@ -31,6 +31,8 @@ KEPT_BYTES = 32 << 20
 LATE_SECONDS = 30
 """An older head says that the chain or the node stands still."""
 THEMES = ("auto", "light", "dark")
+ICON = "/favicon.ico"
+"""What browsers ask for by themselves."""
 AUTO = b'data-theme="auto"'
 YEAR = 31_536_000
 LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20]{0,1000}")
@@ -93,7 +95,7 @@ class Answering:
 
     async def answer(self, asked: Asked) -> Reply:
         """The reply to a request; never an exception."""
-        if asked.path.startswith(PREFIX):
+        if asked.path.startswith(PREFIX) or asked.path == ICON:
             return self._asset(asked)
         code = asked.cookies.get("lang", "")
         code = code if code in CODES else preferred(asked.languages)
@@ -121,7 +123,7 @@ class Answering:
             self._kept_bytes -= len(oldest.body)
 
     def _asset(self, asked: Asked) -> Reply:
-        asset = assets().get(asked.path)
+        asset = assets().get(asset_path("icon.svg") if asked.path == ICON else asked.path)
         if asset is None:
             return self._fault(asked, CODES[0], 404, "fault.page", asked.path)
         return Reply(200, asset.body, asset.form, {"Cache-Control": f"public, max-age={YEAR}, immutable"})
@@ -150,10 +152,8 @@ class Answering:
             if found is None:
                 return self._fault(asked, code, 404, "fault.page", path)
             if not self._chain.properties:
-                raise NodeAway(self._chain.away)
-            visit = Visit(
-                self._node, self._chain, asked.path, found.parts, fields_of(asked.query), code, self._clock()
-            )
+                return self._fault(asked, code, 503, "away.title")
+            visit = Visit(self._node, self._chain, asked.path, found.parts, fields_of(asked.query), code, self._clock())
             return self._reply(asked, code, await found.handler(visit))
         except PageFault as fault:
             return self._fault(asked, code, fault.status, fault.key, fault.value)
@@ -212,5 +212,3 @@ class Answering:
             facts = facts_of(chain)
             parts |= {place: draw(template, code, facts, now) for place, template in LIVE.items()}
         return parts
-
-

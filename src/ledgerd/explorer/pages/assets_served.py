@@ -8,7 +8,11 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-FORMS = {"style.css": "text/css; charset=utf-8", "live.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"}
+FORMS = {
+    "style.css": "text/css; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
 PREFIX = "/static/"
 
 

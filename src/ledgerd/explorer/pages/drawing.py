@@ -84,7 +84,7 @@ def _said(spoken: Language) -> dict[str, object]:
     return {
         "code": spoken.code,
         "codes": CODES,
-        "names": NAMES,
+        "language_names": NAMES,
         "asset": asset_path,
         "text": spoken.text,
         "counted": lambda key, number: spoken.counted(key, number, numbers.grouped(number)),
@@ -102,7 +102,7 @@ def _said(spoken: Language) -> dict[str, object]:
         "authority": values.authority,
         "outside": values.outside,
         "quoted": values.quoted,
-        "none": values.NONE,
+        "dash": values.NONE,
         "amount": numbers.amount,
         "milli": numbers.milli,
         "whole": numbers.whole,

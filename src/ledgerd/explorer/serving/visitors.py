@@ -1,4 +1,4 @@
-"""All visitors of one explorer: their connections, what each address may have, and the pages that are kept at the head."""
+"""All visitors of one explorer: their connections, what each address may have, and their open pages."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 OWN_MACHINE = ("127.0.0.0/8", "::1")
 """A proxy here is believed which address its visitor has; without one, the visitor is the operator."""
 ROUND_SECONDS = 1.0
+WAIT_SECONDS = 0.1
 
 
 class Visitors:
@@ -94,8 +95,9 @@ class Visitors:
 
     async def ready_for_more(self, address: str) -> None:
         """Wait until an address may have more of a download."""
-        while address and not self.bytes.allows(address, asyncio.get_running_loop().time()):
-            await asyncio.sleep(0.1)
+        loop = asyncio.get_running_loop()
+        while address and not self.bytes.allows(address, loop.time()):
+            await asyncio.sleep(WAIT_SECONDS)
 
     def _round(self) -> None:
         """Look at every connection, once a second."""

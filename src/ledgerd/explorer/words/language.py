@@ -13,7 +13,7 @@ from importlib.resources import files
 CODES = ("en", "ru")
 """The first is for who asks for none of them."""
 
-NAMES = {"en": "English", "ru": "Русский"}  # noqa: RUF001 - a language is called as its speakers call it
+NAMES = {"en": "English", "ru": "Русский"}
 
 _TAG = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]+)?\s*(?:;\s*q=([0-9.]{1,5}))?\s*")
 

@@ -15,14 +15,13 @@ from markupsafe import Markup, escape
 from ledgerd.codec import record_kind
 from ledgerd.explorer.words import numbers, values
 from ledgerd.explorer.words.language import Language
-from ledgerd.explorer.words.times import absolute, seconds_of
+from ledgerd.explorer.words.times import LATEST, absolute, seconds_of
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
 
 Fields = Mapping[str, Any]
 Shown = Callable[[Any, Language], Markup]
 
-NULL_KEY = "VIZ1111111111111111111111111111111114T1Anm"
 LONGEST_JSON = 4_000
 
 VARIANTS: Mapping[str, Callable[[Fields], str]] = {
@@ -45,7 +44,7 @@ VARIANTS: Mapping[str, Callable[[Fields], str]] = {
     "set_subaccount_price": lambda op: "" if op["subaccount_on_sale"] else "ends",
     "target_account_sale": lambda op: "" if op["account_on_sale"] else "ends",
     "transfer_to_vesting": lambda op: "own" if op["to"] in ("", op["from"]) else "",
-    "validator_update": lambda op: "ends" if op["block_signing_key"] == NULL_KEY else "",
+    "validator_update": lambda op: "ends" if op["block_signing_key"].endswith(values.NULL_KEY) else "",
     "withdraw_vesting": lambda op: "" if numbers.units_of(op["vesting_shares"]) else "ends",
 }
 """Operations that mean something else by the values of their fields."""
@@ -81,6 +80,8 @@ def _text(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
 
 def _time(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
     seconds = seconds_of(value)
+    if seconds >= LATEST:
+        return escape(language.text("ago.never"))
     return escape(absolute(language, seconds)) if seconds else values.NONE
 
 
@@ -96,6 +97,7 @@ def _json(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
 FORMS: Mapping[str, Shown] = {
     **dict.fromkeys(_PERCENT, _percent),
     **dict.fromkeys(_NUMBERED, _numbered),
+    "agent_name": _text,
     "market_id": lambda value, _: values.market(value),
     "request_id": lambda value, _: values.request(value),
     "url": lambda value, _: values.outside(value),
@@ -170,9 +172,8 @@ def sentence(language: Language, operation: str, fields: Fields) -> Markup:
         return Markup("<code>%s</code>") % operation
     choose = VARIANTS.get(operation)
     parts = _parts(language, operation, choose(fields) if choose else "")
-    return Markup("".join(  # noqa: S704 - each part is escaped, or made by `values`
-        part if isinstance(part, str) else part[1](part[2](fields), language) for part in parts
-    ))
+    pieces = (part if isinstance(part, str) else part[1](part[2](fields), language) for part in parts)
+    return Markup("".join(pieces))  # noqa: S704 - each is escaped, or made by `values`
 
 
 def note_of(operation: str, fields: Fields) -> str:

@@ -14,12 +14,16 @@ LATEST = 0xFFFF_FFFF
 """The latest time of the protocol, which means never."""
 MINUTE, HOUR, DAY, YEAR = 60, 3_600, 86_400, 31_536_000
 STEPS = ((YEAR, "years"), (DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes"), (1, "seconds"))
+NEVER = "1969-12-31T23:59:59"
+"""How nodes print the latest time."""
 FORM = "%Y-%m-%dT%H:%M:%S"
 
 
 @lru_cache(maxsize=8192)
 def seconds_of(text: str) -> int:
     """A time as the node prints it, in seconds; 0 for what is no time."""
+    if text == NEVER:
+        return LATEST
     try:
         return max(0, calendar.timegm(time.strptime(text, FORM)))
     except (ValueError, OverflowError):

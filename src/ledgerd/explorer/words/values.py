@@ -15,6 +15,8 @@ LONGEST_URL = 2_048
 SHOWN_URL = 60
 NO_TRANSACTION = "0" * 40
 
+NULL_KEY = "1111111111111111111111111111111114T1Anm"
+"""The key of nobody, behind the letters of the network."""
 NONE = Markup('<span class="none">—</span>')
 
 _HIDDEN = re.compile("[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
@@ -47,11 +49,13 @@ def account(name: object) -> Markup:
     return Markup('<a class="name" href="/account/%s">%s</a>') % (quote(text, safe=""), visible(text))
 
 
-def key(text: object) -> Markup:
-    """A link to a public key, shortened."""
+def key(text: object, *, full: bool = False) -> Markup:
+    """A link to a public key, shortened unless there is room for all of it."""
     shown = str(text)
-    if shown.startswith("VIZ1111111111111111111111111111111114T1Anm"):
+    if shown.endswith(NULL_KEY):
         return NONE
+    if full:
+        return Markup('<a class="key" href="/key/%s">%s</a>') % (quote(shown, safe=""), shown)
     return Markup('<a class="key" href="/key/%s" title="%s">%s…%s</a>') % (
         quote(shown, safe=""),
         shown,
@@ -102,9 +106,9 @@ def outside(url: object) -> Markup:
     return Markup('<a class="out" href="%s" rel="nofollow noopener noreferrer ugc">%s</a>') % (text, shown)
 
 
-def authority(value: Mapping[str, Any]) -> Markup:
+def authority(value: Mapping[str, Any], *, full: bool = False) -> Markup:
     """Who signs: keys and accounts, and how much of their weight is needed where it matters."""
-    members = [(key(name), weight) for name, weight in value["key_auths"]]
+    members = [(key(name, full=full), weight) for name, weight in value["key_auths"]]
     members += [(account(name), weight) for name, weight in value["account_auths"]]
     if not members:
         return NONE

@@ -16,9 +16,7 @@ async def invites(visit: Visit) -> Answer:
     """Invites of a status, the newest first."""
     status = visit.chosen("status", STATUSES)
     before = visit.number("before", 0x7FFF_FFFF_FFFF_FFFF)
-    lists = await visit.ask(
-        *(Call("invite_api", "get_invites_list", (number,)) for number in range(len(STATUSES)))
-    )
+    lists = await visit.ask(*(Call("invite_api", "get_invites_list", (number,)) for number in range(len(STATUSES))))
     numbers = sorted(lists[STATUSES.index(status)], reverse=True)
     below = [each for each in numbers if before is None or each < before]
     found = await visit.ask(*(Call("invite_api", "get_invite_by_id", (each,)) for each in below[:OF_A_PAGE]))

@@ -38,4 +38,6 @@ async def proposal(visit: Visit) -> Answer:
     own = [each for each in past if each["op"][1]["author"] == author and each["op"][1]["title"] == title]
     if not waiting and not own:
         raise NotThere("fault.proposal", title)
-    return View("proposal.html", {"author": author, "name": title, "record": waiting[0] if waiting else None, "rows": own})
+    return View(
+        "proposal.html", {"author": author, "name": title, "record": waiting[0] if waiting else None, "rows": own}
+    )

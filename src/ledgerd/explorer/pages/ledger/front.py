@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import islice
 from typing import Any
 
@@ -11,7 +10,7 @@ from ledgerd.explorer.pages.view import Answer, Routes, View, Visit
 from ledgerd.explorer.words.numbers import units_of
 
 ROUTES = Routes()
-BLOCKS, TRANSFERS = 8, 8
+BLOCKS, TRANSFERS = 10, 10
 
 
 @ROUTES.page("/")
@@ -25,9 +24,6 @@ def facts_of(chain: Chain) -> dict[str, Any]:
     properties = chain.properties
     supply, staked = units_of(properties["current_supply"]), units_of(properties["total_vesting_fund"])
     slots = chain.slots()
-    busy: Counter[str] = Counter()
-    for each in chain.blocks:
-        busy.update(dict(each.kinds))
     return {
         "properties": properties,
         "slots": slots,
@@ -37,9 +33,6 @@ def facts_of(chain: Chain) -> dict[str, Any]:
         "staked": (staked, supply),
         "blocks": list(islice(chain.blocks, BLOCKS)),
         "transfers": list(islice(chain.transfers, TRANSFERS)),
-        "busy": busy.most_common(4),
         "transactions": sum(each.transactions for each in chain.blocks),
         "span": len(chain.blocks),
-        "hardfork": chain.hardfork,
-        "is_late": False,
     }

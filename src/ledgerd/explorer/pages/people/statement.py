@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import AsyncIterator, Mapping
+from html import unescape
 from typing import Any
 
 from markupsafe import Markup
@@ -60,7 +61,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def plain(markup: Markup) -> str:
     """A sentence without its links."""
-    return Markup(_TAG.sub("", markup)).unescape().replace(THIN, " ")
+    return unescape(_TAG.sub("", markup)).replace(THIN, " ")
 
 
 def harmless(text: str) -> str:
