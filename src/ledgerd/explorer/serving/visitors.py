@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 OWN_MACHINE = ("127.0.0.0/8", "::1")
 """A proxy here is believed which address its visitor has; without one, the visitor is the operator."""
 ROUND_SECONDS = 1.0
-WAIT_SECONDS = 0.1
 
 
 class Visitors:
@@ -95,9 +94,9 @@ class Visitors:
 
     async def ready_for_more(self, address: str) -> None:
         """Wait until an address may have more of a download."""
-        loop = asyncio.get_running_loop()
-        while address and not self.bytes.allows(address, loop.time()):
-            await asyncio.sleep(WAIT_SECONDS)
+        if address:
+            now = asyncio.get_running_loop().time()
+            await asyncio.sleep(self.bytes.wait_for(address, now))
 
     def _round(self) -> None:
         """Look at every connection, once a second."""

@@ -105,7 +105,7 @@ FORMS: Mapping[str, Shown] = {
     "decision_url": lambda value, _: values.outside(value),
     "outcomes": lambda value, _: values.joined([Markup("“%s”") % values.quoted(each, 40) for each in value]),
     "proposed_operations": lambda value, language: Markup("<br>").join(
-        sentence(language, each[0], each[1]) for each in value
+        sentence(language, *each["op"]) for each in value
     ),
 }
 """Forms by the name of the field."""
