@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 LONGEST_TEXT = 240
 """Characters of a stranger's text that are shown at once."""
+WEB = ("http://", "https://")
 LONGEST_URL = 2_048
 SHOWN_URL = 60
 NO_TRANSACTION = "0" * 40
@@ -98,7 +99,7 @@ def outside(url: object) -> Markup:
     shown = quoted(text, SHOWN_URL)
     try:
         parts = urlsplit(text)
-        is_link = parts.scheme in ("http", "https") and bool(parts.hostname) and text == visible(text)
+        is_link = text.startswith(WEB) and bool(parts.hostname) and text == visible(text)
     except ValueError:
         is_link = False
     if not is_link or len(text) > LONGEST_URL:
