@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import http.client
-import itertools
 import json
 from collections.abc import Sequence
-from http import HTTPStatus
 from typing import NamedTuple, Self
-from urllib.parse import urlsplit
 
+from ledgerd.client.address import read_address
+from ledgerd.client.envelope import MISSING, Call, request_of
 from ledgerd.codec.json_text import Json
-from ledgerd.compare.errors import NobodyListens, NotComparable
+from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.pace import Pace
-from ledgerd.compare.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
+from ledgerd.protocol.errors import OperatorError
 
 SECONDS = 30.0
-"""What one request may take, from the connection to the last byte of its answer."""
+"""Timeout of one request."""
 
-LONGEST_ANSWER = 16 << 20
+LONGEST_ANSWER = 64 << 20
 """Bytes of an answer. The largest page of accounts has a tenth of it."""
-
-A_PIECE = 1 << 16
-
-MISSING = "Could not find "
-"""How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""
 
 SHOWN = 200
 """Characters of a foreign text that are printed."""
@@ -44,28 +38,20 @@ class NodeAnswer(NamedTuple):
         return MISSING in self.error
 
 
-class _Address(NamedTuple):
-    scheme: str
-    hostname: str
-    port: int | None
-    path: str
-
-
 class ComparedNode:
     """A node at an address."""
 
     def __init__(self, url: str, pace: Pace) -> None:
         self.url = url
         self._pace = pace
-        parts = _checked(url)
-        kind = TimelyHTTPSConnection if parts.scheme == "https" else TimelyHTTPConnection
-        self._connection = kind(parts.hostname, parts.port)
-        self._connection.deadline = self._deadline = Deadline()
-        self._path = parts.path or "/"
-        self._ids = itertools.count(1)
+        try:
+            address = read_address(url)
+        except OperatorError as problem:
+            raise NotComparable(str(problem)) from None
+        kind = http.client.HTTPSConnection if address.is_secure else http.client.HTTPConnection
+        self._connection = kind(address.host, address.given_port, timeout=SECONDS)
+        self._path = address.path
         self.requests = 0
-        self.is_listening = False
-        """Whether somebody has taken the connection for the last request, whatever was answered."""
 
     def ask(self, api: str, method: str, arguments: Sequence[object]) -> NodeAnswer:
         """The answer to one request.
@@ -75,18 +61,13 @@ class ComparedNode:
         """
         self._pace.wait()
         self.requests += 1
-        number = next(self._ids)
-        request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": number}
+        request = request_of(1, Call(api, method, tuple(arguments)))
         # Texts of the chain need not be UTF-8: what is not stays as it is, so that it can be compared.
         body = self._answered(json.dumps(request).encode()).decode("utf-8", "surrogateescape")
         try:
             envelope = json.loads(body)
         except (ValueError, RecursionError) as problem:
             raise self.fault(f"answers {api}.{method} with something that is not JSON") from problem
-        is_nameless_error = isinstance(envelope, dict) and "error" in envelope and envelope.get("id") is None
-        if isinstance(envelope, dict) and envelope.get("id") != number and not is_nameless_error:
-            self._connection.close()  # what else is on its way is of no request of ours either
-            raise self.fault(f"answers {api}.{method} with the answer to another request")
         if isinstance(envelope, dict) and isinstance(failure := envelope.get("error"), dict):
             return NodeAnswer(None, str(failure.get("message", "")).strip() or "an error without a message")
         if not isinstance(envelope, dict) or "result" not in envelope:
@@ -102,69 +83,36 @@ class ComparedNode:
 
     def fault(self, what: str) -> NotComparable:
         """What is wrong with this node."""
-        return NotComparable(printable(f"{self.url} {what}"))
+        return NotComparable(f"{self.url} {what}")
 
     def _answered(self, body: bytes) -> bytes:
         """The body of the answer; a connection that was closed between two requests is opened again."""
-        self.is_listening = False
         is_new = self._connection.sock is None
-        self._deadline.set(SECONDS)
         try:
             return self._posted(body)
         except (OSError, http.client.HTTPException) as problem:
             self._connection.close()
-            if is_new or isinstance(problem, TimeoutError):
-                raise self._silence(problem) from problem
-        self._deadline.set(SECONDS)
+            if is_new:
+                raise self.fault(f"gives no answer: {problem or type(problem).__name__}") from problem
         try:
             return self._posted(body)
         except (OSError, http.client.HTTPException) as problem:
             self._connection.close()
-            raise self._silence(problem) from problem
-
-    def _silence(self, problem: Exception) -> NotComparable:
-        if isinstance(problem, ConnectionRefusedError):
-            return NobodyListens(f"{self.url} gives no answer: {problem}")
-        return self.fault(f"gives no answer: {problem or type(problem).__name__}")
+            raise self.fault(f"gives no answer any more: {problem or type(problem).__name__}") from problem
 
     def _posted(self, body: bytes) -> bytes:
-        if self._connection.sock is None:
-            self._connection.connect()
-        self.is_listening = True
         self._connection.request("POST", self._path, body, {"Content-Type": "application/json"})
         response = self._connection.getresponse()
-        answer = bytearray()
-        while piece := response.read(A_PIECE):
-            answer += piece
-            if len(answer) > LONGEST_ANSWER:
-                self._connection.close()
-                raise self.fault(f"sends an answer of more than {LONGEST_ANSWER:,} bytes")
-        is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
-        if is_redirect or (response.status != HTTPStatus.OK and not answer.startswith(b"{")):
+        answer = response.read(LONGEST_ANSWER + 1)
+        if len(answer) > LONGEST_ANSWER:
+            self._connection.close()
+            raise self.fault(f"sends an answer of more than {LONGEST_ANSWER:,} bytes")
+        if response.status != http.client.OK and not answer.startswith(b"{"):
             raise self.fault(f"answers with HTTP status {response.status} {response.reason[:SHOWN]}")
-        return bytes(answer)
+        return answer
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
-
-
-def printable(text: str) -> str:
-    """A text of a stranger without anything that a terminal acts on."""
-    return "".join(each if each.isprintable() else "?" for each in text)
-
-
-def _checked(url: str) -> _Address:
-    """The parts of an address of a node."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as problem:
-        raise NotComparable(f"{url} is no address of a node: {problem}") from problem
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise NotComparable(f"{url} is no address of a node: write http://HOST:PORT or https://HOST:PORT")
-    if parts.username or parts.password:
-        raise NotComparable("an address with a user name or a password is not taken, since it would be printed")
-    return _Address(parts.scheme, parts.hostname, port, parts.path)
