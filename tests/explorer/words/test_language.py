@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ledgerd.explorer.pages as pages
+from ledgerd.explorer import pages
 from ledgerd.explorer.pages.drawing import words_used
 from ledgerd.explorer.words.language import CODES, NAMES, language, preferred
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import http.client
 import itertools
 import ssl
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeAddress, read_address
 from ledgerd.client.envelope import Call, ErrorAnswer, NotAnAnswer, packed, parsed, request_of, result_of
+from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
 
@@ -27,8 +29,11 @@ class NodeClient:
         self._seconds = seconds
         self._address = _address_of(url)
         self._numbers = itertools.count(1)
-        self._http: http.client.HTTPConnection | None = None
+        self._http: TimelyHTTPConnection | TimelyHTTPSConnection | None = None
+        self._deadline = Deadline()
         self._socket: ClientConnection | None = None
+        self._open = ExitStack()
+        """The WebSocket, to be closed."""
 
     @property
     def is_readable_by_others(self) -> bool:
@@ -69,14 +74,15 @@ class NodeClient:
         """Close the connection; the next request makes a new one."""
         if self._http is not None:
             self._http.close()
-        if self._socket is not None:
-            self._socket.close()
         self._http = self._socket = None
+        self._open.close()
 
     def _by_http(self, body: bytes) -> bytes:
         if self._http is None:
-            kind = http.client.HTTPSConnection if self._address.scheme == SECURE_WEB else http.client.HTTPConnection
-            self._http = kind(self._address.host, self._address.given_port, timeout=self._seconds)
+            kind = TimelyHTTPSConnection if self._address.scheme == SECURE_WEB else TimelyHTTPConnection
+            self._http = kind(self._address.host, self._address.given_port)
+            self._http.deadline = self._deadline
+        self._deadline.set(self._seconds)
         self._http.request("POST", self._address.path, body, {"Content-Type": "application/json"})
         response = self._http.getresponse()
         raw = response.read(LARGEST_ANSWER + 1)
@@ -92,7 +98,8 @@ class NodeClient:
 
         try:
             if self._socket is None:
-                self._socket = connect(self.url, open_timeout=self._seconds, max_size=LARGEST_ANSWER)
+                opened = connect(self.url, open_timeout=self._seconds, max_size=LARGEST_ANSWER)
+                self._socket = self._open.enter_context(opened)
             self._socket.send(body.decode())
             answer = self._socket.recv(self._seconds)
         except WebSocketException as problem:
