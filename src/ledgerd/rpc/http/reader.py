@@ -20,6 +20,7 @@ NOTED = frozenset(
         b"connection",
         b"content-length",
         b"expect",
+        b"last-event-id",
         b"origin",
         b"x-forwarded-for",
         b"upgrade",
