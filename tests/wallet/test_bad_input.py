@@ -164,6 +164,25 @@ def test_the_same_words_are_sent_where_nothing_is_wrong(desk: Desk, capsys: pyte
     assert (desk.sent, desk.keys.signed) == (2, 2)
 
 
+def test_a_proposal_is_approved_only_if_two_nodes_show_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """An approval names the title alone: a node could show a harmless proposal in the place of another."""
+
+    def proposal(amount: str) -> list[dict[str, object]]:
+        pay = ["transfer", {"from": "bob", "to": "alice", "amount": amount, "memo": ""}]
+        return [{"author": "alice", "title": "rent", "proposed_operations": [pay]}]
+
+    words = ("proposal", "approve", "alice", "rent", "bob", "--node", desk.second.url)
+    desk.node.answers["get_proposed_transactions"] = proposal("1.000 VIZ")
+    desk.second.answers["get_proposed_transactions"] = proposal("9999.000 VIZ")
+    assert desk.do(*words) == EXIT_CODES[errors.NodesDisagree]
+    assert "different things of the proposal rent of alice" in capsys.readouterr().out
+    assert (desk.sent, desk.keys.signed) == (0, 0)
+
+    desk.second.answers["get_proposed_transactions"] = proposal("1.000 VIZ")
+    assert desk.do(*words) == 0
+    assert (desk.sent, desk.keys.signed) == (1, 1)
+
+
 CONTROL = "\x1b[2J\x1b[1;1H\r\u202e"
 
 

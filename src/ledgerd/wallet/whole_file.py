@@ -18,7 +18,7 @@ def write_new(path: Path, raw: bytes) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY)
     except FileExistsError:
-        raise WalletError(f"{path} exists: choose another file") from None
+        raise WalletError(f"{path} exists: choose another file, or move it away") from None
     except OSError as problem:
         raise _refused(path, problem) from problem
     try:

@@ -16,7 +16,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalDelete, ProposalUpdate
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
-from ledgerd.wallet.errors import NodeUnreachable, OtherChain, WalletError
+from ledgerd.wallet.errors import NodesDisagree, NodeUnreachable, OtherChain, WalletError
 from ledgerd.wallet.node.checks import NodeStanding, chain_words
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.words import shown_text, words_of
@@ -101,11 +101,13 @@ def proposals_of(node: NodeClient, account: str) -> list[Proposed]:
 
 
 def _show(choices: Choices, author: str, title: str) -> None:
-    with choices.checked_node() as (node, _):
-        found = proposals_of(node, author)
-    for each in found:
-        if (each.author, each.title) == (author, title):
-            lines = [line for operation in each.operations for line in words_of(operation)]
-            choices.say("\n".join([f"The proposal {shown_text(title)} of {author}, as the node says:", *lines]))
-            return
-    raise WalletError(f"{author} has no proposal {title}")
+    """What is approved, as the node says; with two nodes both have to, since an approval names only the title."""
+    with choices.checked_nodes() as (nodes, _):
+        told = [proposals_of(node, author) for node in nodes]
+    found = [[each.operations for each in one if (each.author, each.title) == (author, title)] for one in told]
+    if not found[0]:
+        raise WalletError(f"{author} has no proposal {title}")
+    if any(each != found[0] for each in found):
+        raise NodesDisagree(f"the nodes say different things of the proposal {title} of {author}")
+    lines = [line for operations in found[0] for operation in operations for line in words_of(operation)]
+    choices.say("\n".join([f"The proposal {shown_text(title)} of {author}, as the node says:", *lines]))
