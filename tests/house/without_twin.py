@@ -417,10 +417,10 @@ GROUPS = (
     ),
     Group(
         "questions to two nodes: proven over nodes of recorded chains, one of which may lie",
-        ("compare/test_comparison.py",),
+        ("compare/test_comparison.py", "compare/test_hostile_nodes.py"),
         """
         cli/compare compare/asking compare/blocks compare/difference compare/errors compare/heads compare/node
-        compare/pace compare/reads compare/seen
+        compare/pace compare/reads compare/seen client/timely
         """,
     ),
     Group(
