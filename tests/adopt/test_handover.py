@@ -120,6 +120,7 @@ def test_another_key_goes_back() -> None:
     ("seen", "words"),
     [
         (At(1_000, answers=False), "our node does not answer (refused): start it without the key"),
+        (At(1_000, is_running=False), "a node answers, but none runs in /ours"),
         (At(1_000, age=90.0), "our node is behind, or its clock is wrong"),
         (At(1_000, theirs=OtherFacts(Presence.UP, problem="it lies")), "cannot be relied on: it lies"),
         (At(1_000, theirs=OtherFacts(Presence.UP, NodeHead(333, "", 0), "", is_common=False)), "different branches"),

@@ -56,10 +56,10 @@ def listening(reply: Reply) -> Iterator[str]:
 
 
 @contextmanager
-def recorded_node(folder: Path, change: Change = unchanged) -> Iterator[str]:
-    """The address of a node with the recorded chain."""
-    copy_followed(CHAIN, HEIGHT, folder)
-    with dispatcher_over(CHAIN, folder) as dispatcher:
+def recorded_node(folder: Path, change: Change = unchanged, chain: str = CHAIN, height: int = HEIGHT) -> Iterator[str]:
+    """The address of a node with a recorded chain."""
+    copy_followed(chain, height, folder)
+    with dispatcher_over(chain, folder) as dispatcher:
         lock = threading.Lock()
 
         def reply(body: bytes) -> tuple[int, bytes]:

@@ -417,10 +417,10 @@ GROUPS = (
     ),
     Group(
         "questions to two nodes: proven over nodes of recorded chains, one of which may lie",
-        ("compare/test_comparison.py",),
+        ("compare/test_comparison.py", "compare/test_hostile_nodes.py"),
         """
         cli/compare compare/asking compare/blocks compare/difference compare/errors compare/heads compare/node
-        compare/pace compare/reads compare/seen compare/timely
+        compare/pace compare/reads compare/seen client/timely
         """,
     ),
     Group(
@@ -429,8 +429,8 @@ GROUPS = (
         "adopt/history adopt/vizd_directory cli/adopt",
     ),
     Group(
-        "a hand-over over nodes that run: what is read of them, and the loop around it",
+        "a hand-over over nodes that run: the loop around what is read of them",
         ("sim/test_handovers.py", "adopt/test_handover.py", "docs/test_moving.py"),
-        "adopt/handover_facts adopt/handover_walk cli/handover",
+        "adopt/handover_walk cli/handover",
     ),
 )

@@ -158,6 +158,9 @@ class Handover:
                 Stage.IN_STEP,
                 f"our node does not answer ({seen.problem}): start it{keyless}: ledgerd --data-dir {plan.folder}",
             )
+        if not seen.ours.is_running:
+            words = f"a node answers, but none runs in {plan.folder}: is that the directory of this node?"
+            return HandoverStep(Stage.IN_STEP, words)
         if chain.age > plan.seconds_apart:
             return HandoverStep(
                 Stage.IN_STEP,

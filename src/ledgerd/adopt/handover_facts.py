@@ -4,6 +4,7 @@ here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.adopt.vizd_directory import CONFIGURATION, AdoptionRefused, require_unused
+from ledgerd.adopt.vizd_directory import CONFIGURATION, PROCESSES, AdoptionRefused, require_unused
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.codec.json_text import Json
@@ -322,7 +323,7 @@ class OtherNode:
         if self._folder is not None and _is_in_use(self._folder):
             return self._answers(ours)._replace(presence=Presence.UP)
         found = self._answers(ours)
-        if found.presence is Presence.UNKNOWN and self._folder is not None:
+        if found.presence is Presence.UNKNOWN and self._folder is not None and may_be_looked_at(self._folder):
             return found._replace(presence=Presence.GONE)
         return found
 
@@ -343,6 +344,11 @@ class OtherNode:
         except NotComparable as problem:
             return OtherFacts(Presence.UP, head, str(problem))
         return OtherFacts(Presence.UP, head, "", is_common)
+
+
+def may_be_looked_at(folder: Path) -> bool:
+    """Whether a process that has files of a directory open would be seen: those of other users are hidden."""
+    return PROCESSES.is_dir() and os.geteuid() in {0, folder.stat().st_uid}
 
 
 def _is_in_use(folder: Path) -> bool:

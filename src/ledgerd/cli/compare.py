@@ -52,7 +52,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.compare.asking import Pair  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.compare.comparison import Comparison, Scope  # noqa: PLC0415
     from ledgerd.compare.errors import NotComparable  # noqa: PLC0415
-    from ledgerd.compare.node import ComparedNode  # noqa: PLC0415
+    from ledgerd.compare.node import PATIENCE, ComparedNode  # noqa: PLC0415
     from ledgerd.compare.pace import Pace  # noqa: PLC0415
     from ledgerd.rpc.api import APIS  # noqa: PLC0415
     from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY  # noqa: PLC0415
@@ -71,8 +71,8 @@ def run(chosen: argparse.Namespace) -> int:
     say(f"comparing {chosen.url} with {chosen.other}, seed {seed}")
     try:
         with (
-            ComparedNode(chosen.url, Pace(chosen.rate)) as first,
-            ComparedNode(chosen.other, Pace(chosen.rate)) as second,
+            ComparedNode(chosen.url, Pace(chosen.rate), PATIENCE) as first,
+            ComparedNode(chosen.other, Pace(chosen.rate), PATIENCE) as second,
         ):
             pair = Pair(first, second)
             scope = Scope(seed, chosen.reads, frozenset(chosen.skip))

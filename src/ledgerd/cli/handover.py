@@ -73,6 +73,9 @@ def _walk(chosen: argparse.Namespace) -> tuple[HandoverWalk, HandoverPlan]:
     from ledgerd.compare.pace import Pace  # noqa: PLC0415
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
 
+    for folder in (chosen.data_dir, chosen.directory):
+        if folder is not None and not folder.is_dir():
+            raise OperatorError(f"{folder} is no directory")
     chosen.config_file = None
     configuration = configuration_of(chosen)
     if configuration.validator.is_signed_elsewhere:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import math
+import time
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import NamedTuple, Self
@@ -19,6 +21,9 @@ from ledgerd.protocol.errors import OperatorError
 
 SECONDS = 30.0
 """What one request may take, from the connection to the last byte of its answer."""
+
+PATIENCE = 3_600.0
+"""Seconds that all answers of one node may be waited for in a comparison: a hundred times what is usual."""
 
 LONGEST_ANSWER = 16 << 20
 """Bytes of an answer. The largest page of accounts has a tenth of it."""
@@ -46,9 +51,10 @@ class NodeAnswer(NamedTuple):
 class ComparedNode:
     """A node at an address."""
 
-    def __init__(self, url: str, pace: Pace) -> None:
+    def __init__(self, url: str, pace: Pace, patience: float = math.inf) -> None:
         self.url = url
         self._pace = pace
+        self._patience = patience
         try:
             address = read_address(url)
         except OperatorError as problem:
@@ -73,7 +79,11 @@ class ComparedNode:
         number = next(self._ids)
         request = request_of(number, Call(api, method, tuple(arguments)))
         # Texts of the chain need not be UTF-8: what is not stays as it is, so that it can be compared.
+        began = time.monotonic()
         body = self._answered(json.dumps(request).encode()).decode("utf-8", "surrogateescape")
+        self._patience -= time.monotonic() - began
+        if self._patience < 0:
+            raise self.fault(f"answers too slowly: {self.requests:,} requests have used up the time of a comparison")
         try:
             envelope = json.loads(body)
         except (ValueError, RecursionError) as problem:
