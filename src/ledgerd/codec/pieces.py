@@ -24,7 +24,7 @@ def pieces_of(
     kind: RecordKind,
     values: Sequence[str],
     runs: Sequence[Mapping[str, str]],
-    usually_empty: tuple[str, str] | None = None,
+    usually_empty: Sequence[tuple[str, str]] = (),
 ) -> Pieces:
     """A function `(buf, pos, reading) -> (value, ..., text, ...)`.
 
@@ -33,28 +33,20 @@ def pieces_of(
         values: The fields of fixed size whose values are wanted.
         runs: For each text, the fields in it in their order, each with its name in the text.
         usually_empty: The first and the last of neighbouring fields that have their defaults in nearly all records:
-            these are looked at as one.
+            these are looked at as one. Several such groups stand in the order of the record.
     """
     source = Source()
     opening(source)
     shown = {attribute: source.fresh("t") for run in runs for attribute in run}
     taken = {attribute: source.fresh("v") for attribute in values}
     names = [field.attribute for field in kind.fields]
-    first, last = (names.index(usually_empty[0]), names.index(usually_empty[1])) if usually_empty else (len(names), -1)
-    _take(source, kind.fields[:first], shown, taken)
-    if usually_empty:
-        group = kind.fields[first : last + 1]
-        empty = b"".join(encoded_default(field) for field in group)
-        source.add(f"if buf[pos:pos + {len(empty)}] == {source.bind(empty)}:")
-        source.add(f"    pos += {len(empty)}")
-        for field in group:
-            if field.attribute in shown:
-                source.add(f"    {shown[field.attribute]} = {source.bind(printed_default(field))}")
-        source.add("else:")
-        source.indent += 1
-        _take(source, group, shown, taken)
-        source.indent -= 1
-        _take(source, kind.fields[last + 1 :], shown, taken)
+    following = 0
+    for begin, end in usually_empty:
+        first, last = names.index(begin), names.index(end)
+        _take(source, kind.fields[following:first], shown, taken)
+        _take_group(source, kind.fields[first : last + 1], shown, taken)
+        following = last + 1
+    _take(source, kind.fields[following:], shown, taken)
     texts = [
         "f'" + ",".join(f'"{name}":{{{shown[attribute]}}}' for attribute, name in run.items()) + "'" for run in runs
     ]
@@ -63,6 +55,20 @@ def pieces_of(
     closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
     compiled: Pieces = source.compiled(f"pieces_{kind.record.__name__}", "buf, pos, reading")
     return compiled
+
+
+def _take_group(source: Source, group: Sequence[Field], shown: Mapping[str, str], taken: Mapping[str, str]) -> None:
+    """Write the lines that compare some fields with their defaults, and read them where they differ."""
+    empty = b"".join(encoded_default(field) for field in group)
+    source.add(f"if buf[pos:pos + {len(empty)}] == {source.bind(empty)}:")
+    source.add(f"    pos += {len(empty)}")
+    for field in group:
+        if field.attribute in shown:
+            source.add(f"    {shown[field.attribute]} = {source.bind(printed_default(field))}")
+    source.add("else:")
+    source.indent += 1
+    _take(source, group, shown, taken)
+    source.indent -= 1
 
 
 def encoded_default(field: Field) -> bytes:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -75,6 +76,39 @@ def test_a_flood_of_jobs_leaves_other_events_of_the_loop_their_turn(
     gate.set()
     jobs[-1].result(10)
     assert done.index("a peer") < 3
+
+
+@pytest.mark.parametrize("is_in_pieces", [False, True])
+def test_production_waits_for_one_piece_of_other_work_at_most(thread: ChainThread, *, is_in_pieces: bool) -> None:
+    """Thousands of blocks wait at once, or a long branch is tried in pieces that follow one another; a tick is due each
+    quarter of a second, in the time that the pieces take.
+    """
+    piece, pieces, tick = 15, 2_000, 250
+    now, left, due = 0, pieces, tick
+    late = list[int]()
+    ended = threading.Event()
+
+    def produce(wanted: int) -> None:
+        late.append(now - wanted)
+
+    def apply() -> None:
+        nonlocal now, left, due
+        now += piece
+        left -= 1
+        while due <= now:
+            thread.submit(partial(produce, due), Rank.PRODUCTION)
+            due += tick
+        if not left:
+            thread.submit(ended.set)
+        elif is_in_pieces:
+            thread.submit(apply)
+
+    for _ in range(1 if is_in_pieces else pieces):
+        thread.submit(apply)
+    assert ended.wait(60)
+
+    assert len(late) == pieces * piece // tick
+    assert max(late) < piece
 
 
 def test_what_is_queued_is_done_before_the_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
@@ -17,13 +18,16 @@ from ledgerd.codec.pieces import Pieces, pieces_of
 from ledgerd.codec.records import RecordKind
 from ledgerd.protocol.amounts import Shares, Tokens
 from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName, text_order
+from ledgerd.protocol.keys import PublicKey, public_key_text
+from ledgerd.protocol.names import NAME_TEXTS, AccountName, text_order
+from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import (
+    ACCOUNT_AUTHORITIES,
     ACCOUNT_BY_NAME,
+    ACCOUNT_METADATA,
     ACCOUNTS,
     AUTHORITY_BY_ACCOUNT,
     METADATA_BY_ACCOUNT,
@@ -120,6 +124,16 @@ _AUTHORITY_FIELDS = {
 }
 """The fields that come from the row of the authorities, and their names there."""
 
+_NAME = 9
+"""Where the name begins in the row of the authorities: behind the id and the length."""
+
+_ONE_KEY = rb"\x01\0\0\0\0\x01(.{33})\x01\0"
+_USUAL = re.compile(b"(?s)" + 3 * _ONE_KEY + b"(.{4})")
+"""What stands behind the name in nearly all rows: three authorities of one key, and a time."""
+
+_OPENING = '{"weight_threshold":1,"account_auths":[],"key_auths":[["'
+_CLOSING = '",1]]}'
+
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
 
@@ -137,6 +151,7 @@ class _PrintedAccount(NamedTuple):
 
     id: int
     votes: int
+    name: str
     head: str
     key: str
     relations: str
@@ -157,34 +172,45 @@ def _account_pieces() -> Pieces:
     return pieces_of(
         _printed_as_answered(record_kind(Account)),
         ("id", "validators_voted_for"),
-        [{name: name for name in run} for run in runs],
-        usually_empty=("account_seller", "pm_leverage_collateral"),
+        [{"name": "name"}, *({name: name for name in run} for run in runs)],
+        usually_empty=(("withdrawn", "proxied_vsf_votes"), ("account_seller", "pm_leverage_collateral")),
     )
 
 
 @cache
 def _authority_pieces() -> Pieces:
     runs = [{_AUTHORITY_FIELDS[name]: name for name in run} for run in _runs(_AUTHORITY_FIELDS.__contains__)]
-    return pieces_of(record_kind(AccountAuthority), (), runs)
+    return pieces_of(record_kind(AccountAuthority), (), [{"account": "name"}, *runs])
 
 
 @cache
 def _metadata_pieces() -> Pieces:
-    return pieces_of(record_kind(AccountMetadata), (), [{"json_metadata": "json_metadata"}])
+    return pieces_of(record_kind(AccountMetadata), (), [{"account": "name"}, {"json_metadata": "json_metadata"}])
 
 
 def _print_account(packed: bytes) -> _PrintedAccount:
     return _PrintedAccount(*_account_pieces()(packed, 0, Reading()))
 
 
-def _print_authority(packed: bytes) -> tuple[str, str]:
-    signers, master_update = _authority_pieces()(packed, 0, Reading())
-    return signers, master_update
+def print_authority(packed: bytes) -> tuple[str, str, str]:
+    """The texts of a row: the name of its account, its three authorities, and its time."""
+    start = _NAME + packed[_NAME - 1]
+    usual = _USUAL.fullmatch(packed, start)
+    if usual is None:
+        owner, signers, update = _authority_pieces()(packed, 0, Reading())
+        return owner, signers, update
+    master, active, regular, updated = usual.groups()
+    signers = (
+        f'"master_authority":{_OPENING}{public_key_text(master)}{_CLOSING},"active_authority":{_OPENING}'
+        f'{public_key_text(active)}{_CLOSING},"regular_authority":{_OPENING}{public_key_text(regular)}{_CLOSING}'
+    )
+    update = f'"last_master_update":"{time_text(int.from_bytes(updated, "little"))}"'
+    return f'"name":{NAME_TEXTS[packed[_NAME:start]]}', signers, update
 
 
-def _print_metadata(packed: bytes) -> str:
-    (text,) = _metadata_pieces()(packed, 0, Reading())
-    return str(text)
+def _print_metadata(packed: bytes) -> tuple[str, str]:
+    owner, text = _metadata_pieces()(packed, 0, Reading())
+    return owner, text
 
 
 def account_text(state: View, name: AccountName, *, with_votes: bool = True) -> str | None:
@@ -199,15 +225,21 @@ def changed_account_text(state: View, account: Account) -> str:
 
 
 def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_votes: bool) -> str:
-    authority = state.derived_from_bytes(_print_authority, AUTHORITY_BY_ACCOUNT, name)
-    metadata = state.derived_from_bytes(_print_metadata, METADATA_BY_ACCOUNT, name)
+    # The rows of an account are made together, so their ids are the same, unless a snapshot says otherwise: two
+    # searches by name are spared.
+    authority = state.derived_from_bytes(print_authority, ACCOUNT_AUTHORITIES.by_id, printed.id)
+    if authority is None or authority[0] != printed.name:
+        authority = state.derived_from_bytes(print_authority, AUTHORITY_BY_ACCOUNT, name)
+    metadata = state.derived_from_bytes(_print_metadata, ACCOUNT_METADATA.by_id, printed.id)
+    if metadata is None or metadata[0] != printed.name:
+        metadata = state.derived_from_bytes(_print_metadata, METADATA_BY_ACCOUNT, name)
     if authority is None or metadata is None:
         raise UnknownKey
     # An account whose count of votes is 0 has none (see `chain.offline.invariants`).
     votes = _votes_of(state, printed.id) if with_votes and printed.votes else ""
-    signers, master_update = authority
+    _, signers, master_update = authority
     return (
-        f"{{{printed.head},{signers},{printed.key},{metadata},{printed.relations},{master_update},{printed.activity},"
+        f"{{{printed.head},{signers},{printed.key},{metadata[1]},{printed.relations},{master_update},{printed.activity},"
         f'"validator_votes":[{votes}],{printed.market}}}'
     )
 
