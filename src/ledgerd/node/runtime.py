@@ -30,6 +30,7 @@ from ledgerd.node.parts.watching.recovery.part import RecoveryPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
 from ledgerd.node.parts.watching.status import StatusPart
 from ledgerd.node.parts.watching.stuck import StuckPart
+from ledgerd.node.parts.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.rpc.link.switchboard import Handler
@@ -50,7 +51,7 @@ FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, AUDIT, ASSUMPTION, RECOVERY, "opera
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
-LAST = (MONITOR, "validator", "validator_guard", "webserver", STATUS, SELF_CHECK, WATCH)
+LAST = (WEBHOOKS, MONITOR, "validator", "validator_guard", "webserver", STATUS, SELF_CHECK, WATCH)
 """Started last and stopped first: the monitor sees the first block that we make, the guard needs production to stop
 cleanly, the webserver needs all other parts."""
 
@@ -81,6 +82,7 @@ class Runtime:
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
+        self.webhooks = WebhooksPart(configuration)
         if "p2p" in configuration.application.plugins:
             self.webserver.offer(("node_api",), {**self.peers.handlers, **self._simulations(configuration).handlers})
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
@@ -90,6 +92,7 @@ class Runtime:
             "p2p": self.peers,
             "operation_history": self.history,
             BOOTSTRAP: self.bootstrap,
+            WEBHOOKS: self.webhooks,
             "block_info": BlockInfoPart(self.chain),
             "snapshot": self.snapshots,
             REPLAY: ReplayPart(self.chain, self.time.seconds),
@@ -130,6 +133,7 @@ class Runtime:
         memory = SharedMemory.create(configuration.webserver.thread_pool_size)
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
         metrics.look_at(self.peers, self.history, self.webserver, self.monitor, self.production)
+        metrics.webhooks = self.webhooks
         self.webserver.count_in(memory)
         return metrics
 
@@ -170,7 +174,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, MONITOR, WATCH)
-        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK, AUDIT, ASSUMPTION)
+        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK, AUDIT, ASSUMPTION, WEBHOOKS)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         plugins += (RECOVERY,) if "p2p" in plugins and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]

@@ -9,6 +9,7 @@ from ledgerd.metrics.table.process import PROCESS_FAMILIES
 from ledgerd.metrics.table.requests import REQUEST_FAMILIES
 from ledgerd.metrics.table.storage import STORAGE_FAMILIES
 from ledgerd.metrics.table.validators import VALIDATOR_FAMILIES
+from ledgerd.metrics.table.webhooks import WEBHOOK_FAMILIES
 
 TOPICS: dict[str, tuple[Family, ...]] = {
     "Chain": CHAIN_FAMILIES,
@@ -16,6 +17,7 @@ TOPICS: dict[str, tuple[Family, ...]] = {
     "Peers": PEER_FAMILIES,
     "JSON-RPC": REQUEST_FAMILIES,
     "Storage": STORAGE_FAMILIES,
+    "Webhooks": WEBHOOK_FAMILIES,
     "Processes": PROCESS_FAMILIES,
 }
 

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.history.settings import HistorySettings
+from ledgerd.history.webhooks.settings import WebhookSettings
 from ledgerd.metrics.settings import MetricsSettings
 from ledgerd.node.config.environment import add_environment
 from ledgerd.node.config.given import ConfigurationError, gather
@@ -22,6 +23,7 @@ from ledgerd.node.config.logging.sections import Logging, read_logging
 from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.application import (
     ACCOUNT_HISTORY,
+    OPERATION_HISTORY,
     PREDICTION_MARKET_API,
     TESTNET_PLUGIN,
     Application,
@@ -57,6 +59,7 @@ class Configuration(msgspec.Struct, frozen=True):
     validator_monitor: MonitorSettings
     snapshot: SnapshotSettings
     history: HistorySettings
+    webhooks: WebhookSettings
     custom_protocol: CustomProtocolOptions
     prediction_market: MarketRecordOptions
     testnet: TestnetOptions
@@ -110,6 +113,7 @@ def read_configuration(
     if faults:
         raise ConfigurationError(faults)
     _require_one_holder(records)
+    _require_history(records)
     _tell_others(records)
     return Configuration(
         **records,
@@ -137,6 +141,12 @@ def _require_one_holder(records: dict[str, Any]) -> None:
     if records["validator"].is_signed_elsewhere and records["validator_guard"].watched:
         problem = "validator-signer and validator-guard-validator: the guard needs the signing key, which is at the "
         raise ConfigurationError([f"{problem}signer: remove one of the two"])
+
+
+def _require_history(records: dict[str, Any]) -> None:
+    """Webhooks are sent from the history."""
+    if records["webhooks"].hooks and OPERATION_HISTORY not in records["application"].plugins:
+        raise ConfigurationError(["history-webhook: there is no history to send from: add plugin = operation_history"])
 
 
 def _tell_others(records: dict[str, Any]) -> None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ledgerd.node.parts.production import ProductionPart
     from ledgerd.node.parts.records import HistoryPart
     from ledgerd.node.parts.validators.monitor import MonitorPart
+    from ledgerd.node.parts.webhooks import WebhooksPart
     from ledgerd.node.parts.webserver import WebserverPart
     from ledgerd.node.time_source import TimeSource
     from ledgerd.protocol.endpoint import Endpoint
@@ -97,6 +98,8 @@ class MetricsPart(Part):
         self._peers: PeersPart | None = None
         self._history: HistoryPart | None = None
         self._webserver: WebserverPart | None = None
+        self.webhooks: WebhooksPart | None = None
+        """Set before the start, where there are webhooks."""
         self.board = Switchboard({})
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sockets: list[socket.socket] = []
@@ -189,6 +192,8 @@ class MetricsPart(Part):
     async def _watch_disks(self, working: Working) -> NoReturn:
         while True:
             await in_thread(self._storage.sample)
+            if self.webhooks is not None:
+                await in_thread(self.webhooks.count_in, self._cells)
             working()
             await asyncio.sleep(STORAGE_SECONDS)
 

@@ -18,6 +18,7 @@ from ledgerd.node.config.options.testnet_plugin import TESTNET_PLUGIN
 from ledgerd.node.config.options.validator import VALIDATOR
 from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
 from ledgerd.node.config.options.validator_monitor import VALIDATOR_MONITOR
+from ledgerd.node.config.options.webhooks import WEBHOOKS
 from ledgerd.node.config.options.webserver import WEBSERVER
 
 SECTIONS: dict[str, OptionSection[Any]] = {
@@ -32,6 +33,7 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "validator_monitor": VALIDATOR_MONITOR,
     "snapshot": SNAPSHOT,
     "history": HISTORY,
+    "webhooks": WEBHOOKS,
     "custom_protocol": CUSTOM_PROTOCOL,
     "prediction_market": PREDICTION_MARKET,
     "testnet": TESTNET_PLUGIN,

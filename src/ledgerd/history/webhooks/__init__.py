@@ -1,0 +1,1 @@
+"""Webhooks: operations of the history are sent to the programs of the operator, signed, in order, and at least once."""

@@ -1,0 +1,92 @@
+"""Follows the history for each receiver by itself: what one of them does delays no other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ledgerd.chain.log.histories import History
+from ledgerd.history.webhooks.deliveries import Deliveries, QueueFull
+from ledgerd.history.webhooks.position import Position, position_file, read_position, write_position
+from ledgerd.history.webhooks.sending import NotDelivered, Sender
+from ledgerd.history.webhooks.settings import Webhook
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.25
+"""Between two looks at the history."""
+
+LONGEST_PAUSE = 300.0
+"""Between two attempts; the first is a second, each is twice the one before."""
+
+STORED_EVERY = 1_000
+"""Blocks without an event after which the position is stored."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Follower:
+    """Sends to one receiver for as long as it runs."""
+
+    def __init__(
+        self,
+        folder: Path,
+        hook: Webhook,
+        history: History,
+        sender: Sender,
+        most_behind: int,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._file = position_file(folder, hook)
+        self._hook = hook
+        self._sender = sender
+        self._sleep = sleep
+        self._stored = read_position(self._file)
+        self._deliveries = Deliveries(
+            history, hook.wanted, self._stored, most_behind, reversible=hook.reversible, start=hook.start
+        )
+
+    async def run(self) -> None:
+        """Send what there is and what comes, until too much waits."""
+        while not self._stored.ended:
+            await self._sleep(await self.step())
+        log.error(
+            "the webhook %(url)s has ended: %(reason)s; remove %(file)s to begin anew",
+            {"url": self._hook.url, "reason": self._stored.ended, "file": self._file},
+        )
+
+    async def step(self) -> float:
+        """Send what is next; returns the pause before the next step."""
+        deliveries = self._deliveries
+        try:
+            delivery = deliveries.next()
+        except QueueFull as full:
+            self._store(replace(deliveries.position, ended=str(full)))
+            return 0.0
+        if delivery is None:
+            if deliveries.position.next_block - self._stored.next_block >= STORED_EVERY or not self._stored.next_block:
+                self._store(deliveries.position)
+            return LOOK_SECONDS
+        if delivery.attempted.sent != self._stored.sent:
+            self._store(delivery.attempted)
+        try:
+            await self._sender.send(delivery.body)
+        except NotDelivered as problem:
+            failures = delivery.attempted.failures + 1
+            if failures & (failures - 1) == 0:  # the first, second, fourth, and so on
+                log.warning(
+                    "the webhook %(url)s has not taken a delivery %(times)d times in a row: %(reason)s",
+                    {"url": self._hook.url, "times": failures, "reason": problem},
+                )
+            self._store(replace(delivery.attempted, failures=failures))
+            return min(LONGEST_PAUSE, 2.0 ** min(failures - 1, 16))
+        self._store(delivery.acknowledged)
+        return 0.0
+
+    def _store(self, position: Position) -> None:
+        write_position(self._file, position)
+        self._stored = self._deliveries.position = position

@@ -1,0 +1,57 @@
+"""How far a receiver has been told, in a small file that survives a kill at any moment.
+
+The history itself is the queue: of what is still to be sent nothing else is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.history.webhooks.settings import Webhook
+
+
+class Position(msgspec.Struct, frozen=True):
+    """What a receiver has acknowledged, and what it may have got without that."""
+
+    next_block: int = 0
+    """The first block of which it has not acknowledged everything; 0 before the first."""
+    events: int = 0
+    """How many selected operations of that block it has acknowledged."""
+    marks: dict[int, str] = {}
+    """What distinguishes the reversible blocks that were looked at."""
+    sent: tuple[int, ...] = ()
+    """Those of them of which something was sent, whether or not that was acknowledged."""
+    failures: int = 0
+    """Attempts in a row that have failed."""
+    behind: int = 0
+    """Blocks that wait."""
+    ended: str = ""
+    """Why nothing is sent any more."""
+
+
+def position_file(folder: Path, hook: Webhook) -> Path:
+    """The file of a hook: another URL or filter is another hook."""
+    told = msgspec.json.encode([hook.url, hook.types, hook.accounts, hook.direction, hook.reversible])
+    return folder / f"{hashlib.sha256(told).hexdigest()[:16]}.json"
+
+
+def read_position(file: Path) -> Position:
+    """The position in a file; the first one where there is none."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Position)
+    except FileNotFoundError:
+        return Position()
+
+
+def write_position(file: Path, position: Position) -> None:
+    """Replace the position in one step, on the disk when this returns."""
+    fresh = file.with_suffix(".new")
+    with fresh.open("wb") as written:
+        written.write(msgspec.json.encode(position))
+        written.flush()
+        os.fsync(written.fileno())
+    fresh.replace(file)

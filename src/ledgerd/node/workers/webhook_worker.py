@@ -1,0 +1,89 @@
+"""The process that sends webhooks: it reads the history beside its writer, and ends with the node."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.history.webhooks.following import Follower
+from ledgerd.history.webhooks.sending import Sender
+from ledgerd.history.webhooks.settings import WebhookSettings
+from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.node.config.options.application import LogFormat
+from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.tasks import all_of, first_of
+
+YIELDING = 5
+"""The `nice` value: blocks are more urgent."""
+
+LOOK_SECONDS = 1.0
+"""Between two looks whether the node still runs, or whether there is a history by now."""
+
+
+class WebhookArguments(msgspec.Struct, frozen=True):
+    """The arguments of the process, read from standard input."""
+
+    folder: str
+    """Where the positions of receivers are."""
+    logs: str
+    history_folder: str
+    history: HistorySettings
+    webhooks: WebhookSettings
+    node: int
+    """The process id of the node."""
+    log_format: LogFormat = "text"
+
+
+async def serve(order: WebhookArguments) -> None:
+    """Send until the node ends or a signal comes."""
+    stopping = asyncio.Event()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
+    await first_of(stopping.wait(), _lost(order.node), _follow(order))
+
+
+async def _lost(node: int) -> None:
+    """Wait until another process is the parent: the node is gone."""
+    while os.getppid() == node:  # noqa: ASYNC110 - nothing tells it
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _follow(order: WebhookArguments) -> None:
+    history = await _opened(order)
+    folder, most_behind = Path(order.folder), order.webhooks.most_behind
+    senders = [(hook, Sender(hook.target, Path(hook.secret), time.time)) for hook in order.webhooks.hooks]
+    await all_of(Follower(folder, hook, history, sender, most_behind).run() for hook, sender in senders)
+    await asyncio.Event().wait()  # all of them have ended: the operator is told by the node
+
+
+async def _opened(order: WebhookArguments) -> EmbeddedHistory:
+    """The history, as soon as the node has made it."""
+    while True:
+        try:
+            return EmbeddedHistory.open(Path(order.history_folder), Path(order.logs), order.history)
+        except HistoryDamaged:
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+def main() -> None:
+    """Read the arguments, and send."""
+    give_way(YIELDING)
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=WebhookArguments)
+    set_up_child_logging(order.log_format)
+    Path(order.folder).mkdir(parents=True, exist_ok=True)
+    on_a_loop(partial(serve, order))
+
+
+if __name__ == "__main__":
+    main()
