@@ -24,7 +24,9 @@ def test_an_address_is_taken_apart(url: str, address: NodeAddress, port: int) ->
 def test_what_travels_encrypted_or_stays_here_is_known() -> None:
     assert read_address("https://node.example").is_secure
     assert not read_address("http://node.example").is_secure
-    assert [read_address(f"http://{host}").is_this_machine for host in ("localhost", "127.0.0.2", "[::1]", "a.test")] == [
+    assert [
+        read_address(f"http://{host}").is_this_machine for host in ("localhost", "127.0.0.2", "[::1]", "a.test")
+    ] == [
         True,
         True,
         True,
@@ -32,7 +34,9 @@ def test_what_travels_encrypted_or_stays_here_is_known() -> None:
     ]
 
 
-@pytest.mark.parametrize("url", ["", "node:8090", "ftp://node", "http://", "http://node:99999", "http://[", "ws://node"])
+@pytest.mark.parametrize(
+    "url", ["", "node:8090", "ftp://node", "http://", "http://node:99999", "http://[", "ws://node"]
+)
 def test_what_is_no_address_is_refused_with_one_that_is(url: str) -> None:
     with pytest.raises(OperatorError, match="http://localhost:8090 is one"):
         read_address(url)

@@ -134,7 +134,9 @@ def test_requests_invites_subscriptions_and_proposals_have_their_figures(explore
             assert record["balance"] in text_of(explorer.page(f"/invite/{number}", code_of(number)))
     for row in explorer.ask("paid_subscription_api", "get_paid_subscriptions", 0, 100):
         assert milli_text(row["amount"]) in text_of(explorer.page(f"/subscription/{row['creator']}"))
-    for row in explorer.ask("history_api", "get_operations", {"types": ["proposal_create"]}, "newest", 25)["operations"]:
+    for row in explorer.ask("history_api", "get_operations", {"types": ["proposal_create"]}, "newest", 25)[
+        "operations"
+    ]:
         fields = row["op"][1]
         explorer.page(f"/proposal/{fields['author']}/{quote(fields['title'], safe='')}")
 

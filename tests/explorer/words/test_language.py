@@ -16,7 +16,9 @@ from ledgerd.explorer.words.language import CODES, NAMES, language, preferred
 
 PLURALS = {"en": 2, "ru": 3}
 SOURCES = Path(pages.__file__).parent
-DYNAMIC = re.compile(r"""(?<!visit\.)(?<!self\.)\b(?:text|counted)\(\s*["']([a-z0-9_.]+)["']|["'](fault\.(?!html)[a-z]+|away\.title)["']""")
+DYNAMIC = re.compile(
+    r"""(?<!visit\.)(?<!self\.)\b(?:text|counted)\(\s*["']([a-z0-9_.]+)["']|["'](fault\.(?!html)[a-z]+|away\.title)["']"""
+)
 
 
 def test_every_language_has_the_same_texts_with_the_same_values_in_them() -> None:

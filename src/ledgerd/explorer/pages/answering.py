@@ -84,14 +84,15 @@ class Answering:
         self._chain = chain
         self._clock = clock
         self._kept: OrderedDict[tuple[str, str, str], Reply] = OrderedDict()
-        self._kept_bytes = 0
+        self.kept_bytes = 0
+        """Of pages that are kept until the next block."""
         self.drawn = 0
         """Pages that were made, and not taken from memory."""
         chain.followers.append(self._forget)
 
     def _forget(self) -> None:
         self._kept.clear()
-        self._kept_bytes = 0
+        self.kept_bytes = 0
 
     async def answer(self, asked: Asked) -> Reply:
         """The reply to a request; never an exception."""
@@ -117,10 +118,10 @@ class Answering:
             return
         if key not in self._kept:
             self._kept[key] = reply
-            self._kept_bytes += len(reply.body)
-        while self._kept_bytes > KEPT_BYTES:
+            self.kept_bytes += len(reply.body)
+        while self.kept_bytes > KEPT_BYTES:
             _, oldest = self._kept.popitem(last=False)
-            self._kept_bytes -= len(oldest.body)
+            self.kept_bytes -= len(oldest.body)
 
     def _asset(self, asked: Asked) -> Reply:
         asset = assets().get(asset_path("icon.svg") if asked.path == ICON else asked.path)

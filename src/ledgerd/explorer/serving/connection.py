@@ -50,6 +50,8 @@ class BrowserConnection(asyncio.Protocol):
         self.host = ""
         self.charged = ""
         """The address that it counts for; empty for this machine, where a proxy may stand."""
+        self.visitor = ""
+        """The address that asks, which a proxy may have named; empty for the operator on this machine."""
         self._moved = 0.0
         """When something came or went last."""
         self._left = 0
@@ -113,7 +115,7 @@ class BrowserConnection(asyncio.Protocol):
     async def _answer(self, request: Request) -> None:
         visitors = self._visitors
         visitors.answered += 1
-        address = self.charged or self._behind_proxy(request)
+        address = self.visitor = self.charged or self._behind_proxy(request)
         path, _, query = request.path.decode("latin-1").partition("?")
         if not visitors.may_ask(address):
             self._send(request, Reply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "1"}))

@@ -124,8 +124,8 @@ class Visitors:
 
     def follow(self, connection: BrowserConnection, code: str, *, is_front: bool) -> bool:
         """Keep an open page at the head; false where its address has enough of them."""
-        own = sum(each.charged == connection.charged for each in self.streams)
-        if connection.charged and own >= bounds.STREAMS_OF_ADDRESS:
+        own = sum(each.visitor == connection.visitor for each in self.streams)
+        if connection.visitor and own >= bounds.STREAMS_OF_ADDRESS:
             self.refused += 1
             return False
         self.streams[connection] = (code, is_front)

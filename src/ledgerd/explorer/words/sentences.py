@@ -91,7 +91,7 @@ def _answer(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
 
 def _json(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    return Markup("<pre>%s</pre>") % values.visible_lines(text[:LONGEST_JSON])
+    return Markup('<pre tabindex="0">%s</pre>') % values.visible_lines(text[:LONGEST_JSON])
 
 
 FORMS: Mapping[str, Shown] = {

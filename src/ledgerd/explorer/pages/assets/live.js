@@ -32,22 +32,29 @@
   };
   const away = document.getElementById("away");
   const pulse = document.getElementById("pulse");
-  const source = new EventSource("/live?lang=" + root.lang + (document.getElementById("live-blocks") ? "&front=1" : ""));
-  source.addEventListener("block", (event) => {
-    const told = JSON.parse(event.data);
-    ahead = told.now - Date.now() / 1000;
-    away.hidden = true;
-    for (const [id, html] of Object.entries(told.parts)) put(id, html);
-    pulse.classList.remove("beat");
-    void pulse.offsetWidth;
-    pulse.classList.add("beat");
-    pulse.classList.remove("is-late");
-    tick();
-  });
-  source.addEventListener("away", () => {
-    away.hidden = false;
-    pulse.classList.add("is-late");
-  });
+  const place = "/live?lang=" + root.lang + (document.getElementById("live-blocks") ? "&front=1" : "");
+  let source = null;
+  const follow = () => {
+    source = new EventSource(place);
+    source.addEventListener("block", (event) => {
+      const told = JSON.parse(event.data);
+      ahead = told.now - Date.now() / 1000;
+      away.hidden = true;
+      for (const [id, html] of Object.entries(told.parts)) put(id, html);
+      pulse.classList.remove("beat");
+      void pulse.offsetWidth;
+      pulse.classList.add("beat");
+      pulse.classList.remove("is-late");
+      tick();
+    });
+    source.addEventListener("away", () => {
+      away.hidden = false;
+      pulse.classList.add("is-late");
+    });
+  };
+  // A page that was left may be kept by the browser, and its connection with it, of which there are only six.
+  addEventListener("pagehide", () => source.close());
+  addEventListener("pageshow", follow);
 
   for (const each of document.querySelectorAll("[data-theme-choice]")) {
     each.addEventListener("click", (event) => {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.client.envelope import Call
+from ledgerd.client.envelope import Call, ErrorAnswer
 from ledgerd.explorer.pages.view import Answer, NotThere, Routes, View, Visit, needed
 
 ROUTES = Routes()
@@ -41,9 +41,9 @@ async def request(visit: Visit) -> Answer:
     number = visit.part("number")
     skipped = visit.number("skip", 1_000_000) or 0
     (found,) = await visit.node.ask(Call("committee_api", "get_committee_request", (number, -1)))
-    record = needed(found)
-    if record is None or record["request_id"] != number:
+    if found is None or (isinstance(found, ErrorAnswer) and not found.is_missing):
         raise NotThere("fault.request", number)
+    record = needed(found)
     votes = record["votes"][skipped : skipped + VOTES_SHOWN]
     facts = {
         "record": record,

@@ -15,6 +15,7 @@ OF_A_PAGE = 25
 MOST_OPERATIONS = 200
 """Of a block that are shown as sentences at once; the rest is paged."""
 NO_TRANSACTION = "0" * 40
+LAST_NUMBER = 0xFFFF_FFFF
 HASH = re.compile("[0-9a-f]{40}")
 
 
@@ -50,6 +51,8 @@ async def block_of_id(visit: Visit) -> Answer:
     """A block by its id, which begins with its number."""
     identifier = visit.parts["id"]
     number = int(identifier[:8], 16)
+    if number > visit.chain.head:
+        raise NotThere("fault.block", identifier)
     following = await visit.one("database_api", "get_block_header", number + 1)
     properties = visit.chain.properties
     known = properties["head_block_id"] if following is None else following["previous"]
@@ -64,7 +67,7 @@ async def block(visit: Visit) -> Answer:
     number = visit.part("number")
     found, following, done = await visit.node.ask(
         Call("database_api", "get_block", (number,)),
-        Call("database_api", "get_block_header", (number + 1,)),
+        Call("database_api", "get_block_header", (min(number + 1, LAST_NUMBER),)),
         Call("operation_history", "get_ops_in_block", (number, False)),
     )
     content = needed(found)

@@ -1,0 +1,226 @@
+"""What requests are answered with, whatever they ask for: a page with its status, and never a trace."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledgerd.explorer.pages import answering
+from ledgerd.explorer.pages.answering import HTML, Reply
+from ledgerd.explorer.pages.assets_served import asset_path
+from ledgerd.explorer.words.language import CODES
+from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
+
+KEY = "VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"
+
+
+@pytest.fixture(scope="module")
+def explorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedExplorer]:
+    with recorded_explorer("open-pm2", tmp_path_factory.mktemp("open-pm2")) as explorer:
+        yield explorer
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "said"),
+    [
+        ("/nothing", 404, "There is no such page"),
+        ("/block/0", 404, "There is no such block"),
+        ("/block/999999", 404, "There is no such block"),
+        ("/block/4294967296", 400, "not a number"),
+        ("/block/-1", 400, "not a number"),
+        ("/block/one", 400, "not a number"),
+        ("/block/4294967295", 404, "There is no such block"),
+        ("/block/" + "f" * 40, 404, "There is no such block"),
+        ("/tx/zz", 400, "not the id of a transaction"),
+        ("/tx/" + "0" * 40, 400, "not the id of a transaction"),
+        ("/tx/" + "1" * 40, 404, "There is no such transaction"),
+        ("/account/nobody-here", 404, "There is no such account"),
+        ("/account/UPPER", 400, "not a name"),
+        ("/account/a%20b", 400, "not a name"),
+        ("/account/%F0%28%8C%BC", 400, "not a name"),
+        ("/account/viz?show=nothing", 400, "no such choice"),
+        ("/account/viz?direction=up", 400, "no such choice"),
+        ("/account/viz?since=tomorrow", 400, "not a day"),
+        ("/account/viz?since=2026-02-31", 400, "not a day"),
+        ("/account/viz?cursor=before:x", 400, "place in a list"),
+        ("/account/nobody-here/statement.csv", 404, "There is no such account"),
+        ("/account/viz/nothing", 404, "There is no such page"),
+        ("/validator/nobody-here", 404, "There is no such validator"),
+        ("/committee/999999", 404, "There is no such request"),
+        ("/committee?status=lost", 400, "no such choice"),
+        ("/invite/999999", 404, "There is no such invite"),
+        ("/subscription/nobody-here", 404, "There is no such subscription"),
+        ("/proposal/viz/nothing", 404, "There is no such proposal"),
+        ("/market/999999", 404, "There is no such market"),
+        ("/markets?skip=99999999999", 400, "not a number"),
+        ("/key/VIZnothing", 400, "not a public key"),
+        ("/search?q=nobody-at-all-here", 404, "Nothing was found"),
+        ("/search?q=" + "2" * 40, 404, "Nothing was found"),
+        ("/search?q=%3Cscript%3E", 404, "Nothing was found"),
+        ("/blocks?before=x", 400, "not a number"),
+        ("/blocks?" + "&".join(f"a{number}=1" for number in range(99)), 400, "asks for too much"),
+        ("/static/nothing.css", 404, "There is no such page"),
+        ("//evil.test", 404, "There is no such page"),
+        ("/../../etc/passwd", 404, "There is no such page"),
+    ],
+)
+def test_what_is_not_there_is_a_clear_page_with_its_status(
+    explorer: RecordedExplorer, address: str, status: int, said: str
+) -> None:
+    reply = explorer.reply(address)
+    assert (reply.status, reply.form) == (status, HTML)
+    assert said in reply.body.decode()
+    assert explorer.reply(address, "ru").status == status
+
+
+@settings(max_examples=150)
+@given(
+    st.one_of(
+        st.text(max_size=60),
+        st.builds("/{}/{}".format, st.sampled_from(["block", "tx", "account", "market", "key"]), st.text(max_size=40)),
+        st.builds("/{}?{}={}".format, st.sampled_from(["account/viz", "blocks", "markets", "invites", "committee"]),
+                  st.sampled_from(["cursor", "before", "skip", "show", "since", "status"]), st.text(max_size=30)),
+    )
+)  # fmt: skip
+def test_any_path_and_query_is_a_page(explorer: RecordedExplorer, address: str) -> None:
+    reply = explorer.reply("/" + address.lstrip("/"))
+    assert reply.status in (200, 303, 400, 404)
+    assert b"Traceback" not in reply.body
+
+
+@pytest.mark.parametrize(
+    ("typed", "place"),
+    [
+        ("400", "/block/400"),
+        ("%23400", "/block/400"),
+        ("viz", "/account/viz"),
+        ("%40viz", "/account/viz"),
+        ("VIZ", "/account/viz"),
+        (KEY, f"/key/{KEY}"),
+    ],
+)
+def test_a_search_leads_to_the_page_of_what_was_typed(explorer: RecordedExplorer, typed: str, place: str) -> None:
+    reply = explorer.reply(f"/search?q={typed}")
+    assert (reply.status, (reply.headers or {})["Location"]) == (303, place)
+
+
+def test_ids_lead_to_their_block_or_transaction_and_beginnings_to_names(explorer: RecordedExplorer) -> None:
+    head = explorer.chain.properties["head_block_id"]
+    assert (explorer.reply(f"/search?q={head}").headers or {})["Location"] == f"/block/{explorer.chain.head}"
+    assert (explorer.reply(f"/block/{head}").headers or {})["Location"] == f"/block/{explorer.chain.head}"
+    former = explorer.chain.blocks[5]
+    assert (explorer.reply(f"/block/{former.id}").headers or {})["Location"] == f"/block/{former.number}"
+    transaction = explorer.chain.transfers[0].transaction
+    assert (explorer.reply(f"/search?q={transaction}").headers or {})["Location"] == f"/tx/{transaction}"
+    assert 'href="/account/pm0' in explorer.page("/search?q=pm0")
+    assert explorer.page("/search?q=").count("<form") == 1
+
+
+def test_a_page_is_kept_until_the_next_block(explorer: RecordedExplorer) -> None:
+    explorer.page("/committee")
+    drawn, asked = explorer.answering.drawn, len(explorer.node.asked)
+    first = explorer.page("/committee")
+    assert (explorer.answering.drawn, len(explorer.node.asked)) == (drawn, asked)
+    explorer.chain.tell()
+    assert explorer.page("/committee") == first
+    assert explorer.answering.drawn == drawn + 1
+
+
+def test_kept_pages_are_bounded(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "KEPT_BYTES", 200_000)
+    explorer.chain.tell()
+    for name in names_of(explorer)[:30]:
+        explorer.page(f"/account/{name}")
+    assert explorer.answering.kept_bytes <= 200_000
+
+
+def test_a_node_that_is_away_is_said_with_its_status_and_pages_come_back(explorer: RecordedExplorer) -> None:
+    explorer.node.away = "gone"
+    try:
+        explorer.chain.lose("gone")
+        reply = explorer.reply("/committee?status=paid")
+        assert (reply.status, reply.headers) == (503, {"Retry-After": "2"})
+        assert "does not answer" in reply.body.decode()
+        front = explorer.reply("/")
+        assert front.status == 200  # from memory
+        assert '<p class="away" id="away" role="status">' in front.body.decode()
+    finally:
+        explorer.node.away = ""
+        explorer.chain.away = ""
+        explorer.chain.tell()
+    assert 'role="status" hidden>' in explorer.page("/")
+
+
+def test_a_page_that_cannot_be_made_is_said_to_the_visitor_and_the_reason_to_the_log(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def strange(*_: object) -> list[object]:
+        return [{"nothing": "of use"}] * 8
+
+    monkeypatch.setattr(explorer.node, "ask", strange)
+    with caplog.at_level(logging.ERROR):
+        reply = explorer.reply("/account/viz?show=votes")
+    assert reply.status == 500
+    assert "Something went wrong here" in reply.body.decode()
+    assert "KeyError" not in reply.body.decode()
+    assert "cannot be made" in caplog.text
+
+
+def chosen(explorer: RecordedExplorer, query: str, **cookies: str) -> dict[str, str]:
+    reply: Reply = explorer.reply(f"/choose?{query}", **cookies)
+    assert reply.status == 303
+    return dict(reply.headers or {})
+
+
+def test_language_and_theme_are_chosen_without_a_script(explorer: RecordedExplorer) -> None:
+    assert chosen(explorer, "lang=ru&back=%2Fblocks%3Fbefore%3D5") == {
+        "Location": "/blocks?before=5",
+        "Set-Cookie": "lang=ru; Path=/; Max-Age=31536000; SameSite=Lax",
+    }
+    assert chosen(explorer, "theme=other&back=/")["Set-Cookie"].startswith("theme=dark;")
+    assert chosen(explorer, "theme=other&back=/", theme="dark")["Set-Cookie"].startswith("theme=light;")
+    assert "Set-Cookie" not in chosen(explorer, "lang=xx&theme=pink")
+    assert b'<html lang="ru" data-theme="dark">' in explorer.reply("/", "en", lang="ru", theme="dark").body
+    assert b'<html lang="en" data-theme="auto">' in explorer.reply("/", "en", lang="xx", theme="pink").body
+
+
+@pytest.mark.parametrize(
+    "back",
+    ["https://evil.test/", "//evil.test/", "/\\evil.test", "javascript:alert(1)", "%2F%0d%0aSet-Cookie: a=b", ""],
+)
+def test_a_choice_leads_back_to_no_other_site(explorer: RecordedExplorer, back: str) -> None:
+    assert chosen(explorer, f"lang=ru&back={back}")["Location"] == "/"
+
+
+def test_assets_are_kept_by_browsers_for_ever_under_the_name_of_what_is_in_them(explorer: RecordedExplorer) -> None:
+    page = explorer.page("/")
+    for name in ("style.css", "live.js", "icon.svg"):
+        assert asset_path(name) in page
+        reply = explorer.reply(asset_path(name))
+        assert reply.status == 200
+        assert "immutable" in (reply.headers or {})["Cache-Control"]
+    assert explorer.reply("/favicon.ico").form == "image/svg+xml"
+
+
+def test_no_page_asks_another_address_or_has_a_script_or_style_of_its_own(explorer: RecordedExplorer) -> None:
+    name = names_of(explorer)[5]
+    for address in ("/", f"/account/{name}", f"/account/{name}/rights", "/markets", "/validators", "/nothing"):
+        text = explorer.reply(address).body.decode()
+        assert " style=" not in text
+        assert "<script>" not in text
+        assert " on" not in "".join(each for each in text.split("<")[1:] if each.startswith(("img", "svg onload")))
+        assert "<img" not in text
+        assert "src=" not in text.replace(f'src="{asset_path("live.js")}"', "")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_an_open_page_is_told_what_has_changed(explorer: RecordedExplorer, code: str) -> None:
+    parts = explorer.answering.live_parts(code, is_front=True)
+    page = explorer.page("/", code)
+    assert sorted(parts) == ["live-blocks", "live-figures", "live-round", "live-transfers", "pulse"]
+    assert all(f'id="{place}"' in page and part in page for place, part in parts.items())
+    assert list(explorer.answering.live_parts(code, is_front=False)) == ["pulse"]
