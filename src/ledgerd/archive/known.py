@@ -1,0 +1,91 @@
+"""Ids of blocks that a data directory has: of one that its state knows, and of all from which that one descends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ledgerd.archive.errors import ArchiveRefused
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.chain.log.sealed import ArchivedBlocks
+from ledgerd.chain.log.standing import StateBlocks
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import SignedHeader
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import StateReader
+
+SAID_EVERY = 10_000
+
+
+class KnownBlocks:
+    """The blocks of a directory whose log begins in the middle of the chain; a node may write there meanwhile."""
+
+    def __init__(self, log: BlockLogReader) -> None:
+        self._log = log
+
+    @property
+    def earliest(self) -> int:
+        """The first block from which none is missing up to the last; 0 where the log is empty."""
+        return self._log.earliest_number
+
+    @property
+    def latest(self) -> int:
+        """The last block of the log."""
+        return self._log.head_number
+
+    def id_at(self, number: int) -> BlockId | None:
+        """The id of a block from the one before the earliest on; nothing for another."""
+        following = self._header(number + 1)
+        if following is not None:
+            return following.previous
+        found = self._header(number)
+        return None if found is None else found.id
+
+    def _header(self, number: int) -> SignedHeader | None:
+        packed = self._log.read(number) if self.earliest <= number <= self.latest else None
+        return None if packed is None else codec_of(SignedHeader).decode_from(packed, 0)[0]
+
+
+@contextmanager
+def known_blocks(
+    state: Path, logs: Path, archive: Path, said: Callable[[int], None] = lambda _: None
+) -> Iterator[KnownBlocks]:
+    """The blocks of a directory, after its log was compared with its state; `said` is called with how many were read.
+
+    Raises:
+        ArchiveRefused: The log is whole, empty, or not that of the state.
+    """
+    whole, log = BlockLogReader.open(logs), RollingBlockLogReader.open(logs)
+    past = ArchivedBlocks(archive)
+    log.earlier = past
+    try:
+        if whole.head_number:
+            raise ArchiveRefused(f"{whole.path} has every block from the first on: nothing is missing")
+        _compare(state, log, said)
+        yield KnownBlocks(log)
+    finally:
+        for each in (whole, log, past):
+            each.close()
+
+
+def _compare(state: Path, log: BlockLogReader, said: Callable[[int], None]) -> None:
+    """Follow the ids from a block that the state knows down to the first of the log."""
+    with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
+        standing = StateBlocks.of(view)
+        last = min(standing.irreversible, log.head_number)
+        known = standing.id_at(last)
+    if not last:
+        raise ArchiveRefused(f"{log.path} has no blocks yet: let the node run first")
+    previous = None
+    for count, (number, packed) in enumerate(log.scan(log.first_number, last)):
+        header = codec_of(SignedHeader).decode_from(packed, 0)[0]
+        if previous not in {None, header.previous}:
+            raise ArchiveRefused(f"block {number} of {log.path} does not follow the block before it")
+        previous = header.id
+        if not count % SAID_EVERY:
+            said(count)
+    if previous != known or known == NO_BLOCK:
+        raise ArchiveRefused(f"block {last} of {log.path} is not the one of the state")
