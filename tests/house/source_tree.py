@@ -24,7 +24,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("chain",),
     ("supervision", "metrics"),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
-    ("doctor", "compare", "signer"),
+    ("doctor", "compare", "signer", "archive"),
     ("node",),
     ("adopt",),
     ("cli",),

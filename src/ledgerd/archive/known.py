@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,8 +16,6 @@ from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
-
-SAID_EVERY = 10_000
 
 
 class KnownBlocks:
@@ -51,27 +49,28 @@ class KnownBlocks:
 
 @contextmanager
 def known_blocks(
-    state: Path, logs: Path, archive: Path, said: Callable[[int], None] = lambda _: None
+    state: Path, logs: Path, archive: Path, *, may_be_whole: bool = False
 ) -> Iterator[KnownBlocks]:
-    """The blocks of a directory, after its log was compared with its state; `said` is called with how many were read.
+    """The blocks of a directory, after its log was compared with its state.
 
     Raises:
-        ArchiveRefused: The log is whole, empty, or not that of the state.
+        ArchiveRefused: The log is empty, not that of the state, or whole where that is not meant.
     """
     whole, log = BlockLogReader.open(logs), RollingBlockLogReader.open(logs)
     past = ArchivedBlocks(archive)
     log.earlier = past
     try:
-        if whole.head_number:
+        if whole.head_number and not may_be_whole:
             raise ArchiveRefused(f"{whole.path} has every block from the first on: nothing is missing")
-        _compare(state, log, said)
-        yield KnownBlocks(log)
+        chosen = whole if whole.head_number else log
+        _compare(state, chosen)
+        yield KnownBlocks(chosen)
     finally:
         for each in (whole, log, past):
             each.close()
 
 
-def _compare(state: Path, log: BlockLogReader, said: Callable[[int], None]) -> None:
+def _compare(state: Path, log: BlockLogReader) -> None:
     """Follow the ids from a block that the state knows down to the first of the log."""
     with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
         standing = StateBlocks.of(view)
@@ -80,12 +79,10 @@ def _compare(state: Path, log: BlockLogReader, said: Callable[[int], None]) -> N
     if not last:
         raise ArchiveRefused(f"{log.path} has no blocks yet: let the node run first")
     previous = None
-    for count, (number, packed) in enumerate(log.scan(log.first_number, last)):
+    for number, packed in log.scan(log.first_number, last):
         header = codec_of(SignedHeader).decode_from(packed, 0)[0]
         if previous not in {None, header.previous}:
             raise ArchiveRefused(f"block {number} of {log.path} does not follow the block before it")
         previous = header.id
-        if not count % SAID_EVERY:
-            said(count)
     if previous != known or known == NO_BLOCK:
         raise ArchiveRefused(f"block {last} of {log.path} is not the one of the state")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ledgerd.cli import (
     adopt,
+    archive,
     check,
     compare,
     debug,
@@ -35,6 +36,7 @@ COMMANDS = (
     state,
     check,
     history,
+    archive,
     markets,
     validator,
     signer,

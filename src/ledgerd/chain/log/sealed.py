@@ -135,7 +135,7 @@ class ArchivedBlocks:
         if changed != self._changed:
             self._changed = changed
             self._files = sealed_files(self._folder)
-            self._runs = _merged(self._files)
+            self._runs = merged(self._files)
             for file in [each for each in self._open if each not in self._files]:
                 self._open.pop(file).close()
 
@@ -152,7 +152,7 @@ class ArchivedBlocks:
             self._open.popitem()[1].close()
 
 
-def _merged(files: list[SealedFile]) -> list[SealedFile]:
+def merged(files: list[SealedFile]) -> list[SealedFile]:
     """The ranges of files that follow one another or overlap, each as one."""
     runs: list[SealedFile] = []
     for file in files:
