@@ -6,14 +6,20 @@ import gc
 import os
 import signal
 import tempfile
+from collections.abc import Generator
 from itertools import accumulate
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from ledgerd.supervision.loading import search_rarely
 from tests.chain.replays import PLACE
 from tests.memory import memory_folder
 from tests.slowest import place_of
+
+if TYPE_CHECKING:
+    from tests.scheduling import ByFileOrFolder
 
 ENOUGH = 2 << 30
 """Bytes of memory for what the tests write, of which a run has used a tenth at a time."""
@@ -29,14 +35,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (place_of(item.path), item.path))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """The collector of cycles leaves alone what lives until the end: all modules and tests.
 
-    To go through them again and again takes a fifth of the time of the tests.
+    To go through them again and again takes a fifth of the time of the tests. What tests make is searched as rarely as
+    in a node.
     """
-    gc.collect()
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        search_rarely()
+        gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFileOrFolder | None:
+    """What divides the tests of a run; None leaves it to what was asked for."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from tests.scheduling import ByFileOrFolder  # noqa: PLC0415 - only several processes need it
+
+    return ByFileOrFolder(config, log)
 
 
 def _hear_signals() -> None:
@@ -78,6 +101,12 @@ def _write_to_memory() -> None:
     if "TMPDIR" not in os.environ and (memory := memory_folder(ENOUGH)):
         os.environ["TMPDIR"] = str(memory)
         tempfile.tempdir = None  # asked for again
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _locks_of_signers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Signers of this run lock their keys in its folder, not in the home of whoever runs it."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.getbasetemp() / "locks")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from pathlib import Path
 
@@ -11,11 +12,18 @@ CONFIGURATION = """\
 webserver-http-endpoint = 127.0.0.1:8090
 plugin = chain p2p database_api witness_api mongo_db
 plugin = account_history operation_history
+plugin = account_by_key committee_api invite_api paid_subscription_api custom_protocol_api block_info raw_block
 seed-node = 192.0.2.1:2001
 snapshot-pm-legacy-residual = 788
 read-wait-micro = 500000
 public-api = login_api
 """
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """What is in every file of a directory."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def log_of(blocks: tuple[bytes, ...], first: int) -> tuple[bytes, bytes]:
@@ -36,9 +44,9 @@ def write_log(folder: Path, name: str, blocks: tuple[bytes, ...], first: int = 1
     return folder / name
 
 
-def with_full_log(folder: Path, chain: str, count: int) -> Path:
-    """One that has every block of a recorded chain up to some one."""
-    write_log(folder / "state", "block_log", recorded_blocks(chain)[:count])
+def with_full_log(folder: Path, chain: str, count: int, place: str = "state") -> Path:
+    """One that has every block of a recorded chain up to some one; older programs keep them in `blockchain`."""
+    write_log(folder / place, "block_log", recorded_blocks(chain)[:count])
     (folder / "config.ini").write_text(CONFIGURATION)
     return folder
 

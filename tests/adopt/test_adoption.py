@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import re
@@ -18,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from ledgerd.cli.main import main
-from tests.adopt.directories import born_of_a_snapshot, with_full_log, write_log
+from tests.adopt.directories import born_of_a_snapshot, digests, with_full_log, write_log
 from tests.recorded import recorded_blocks
 from tests.snapshot.recorded import text_of
 
@@ -28,12 +27,6 @@ KILLS = int(os.environ.get("ADOPTION_KILLS", "1"))
 
 SEED = 20261122
 LONGEST = 120.0
-
-
-def digests(folder: Path) -> dict[str, str]:
-    """What is in every file of a directory."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def adopt(source: Path, target: Path, *more: str) -> int:

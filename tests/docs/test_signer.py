@@ -110,4 +110,6 @@ def test_the_unit_confines_a_signer_and_is_told_what_the_guide_writes() -> None:
     assert set(re.findall(r"^([A-Z]+)=", guide, re.MULTILINE)) == {"VALIDATOR", "LISTEN", "OPTIONS"}
     assert (service["User"], service["LimitCORE"], service["ProtectSystem"]) == ("ledgerd-signer", "0", "strict")
     assert service["CapabilityBoundingSet"] == ""
+    state = service["Environment"].removeprefix("XDG_STATE_HOME=")
+    assert state == service["WorkingDirectory"], "the lock on the key stands where the service may write"
     assert service["RuntimeDirectory"] in guide

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +51,13 @@ def python_files(*folders: Path) -> Iterator[Path]:
 
 
 def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    """The tree of a file, which is not to be changed: all tests of the house share it."""
+    return _parsed(path.read_text(encoding="utf-8"), str(path))
+
+
+@cache
+def _parsed(text: str, name: str) -> ast.Module:
+    return ast.parse(text, filename=name)
 
 
 def module_name(path: Path, src: Path) -> str:

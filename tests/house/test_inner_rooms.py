@@ -66,6 +66,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "wallet": (
         ("errors",),
+        ("whole_file",),
         ("exit_codes", "keys", "operations"),
         ("node",),
         ("transactions",),

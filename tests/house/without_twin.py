@@ -420,12 +420,17 @@ GROUPS = (
         ("compare/test_comparison.py",),
         """
         cli/compare compare/asking compare/blocks compare/difference compare/errors compare/heads compare/node
-        compare/pace compare/reads compare/seen
+        compare/pace compare/reads compare/seen compare/timely
         """,
     ),
     Group(
         "moving in: proven by directories that are adopted as a whole",
         ("adopt/test_adoption.py",),
         "adopt/history adopt/vizd_directory cli/adopt",
+    ),
+    Group(
+        "a hand-over over nodes that run: what is read of them, and the loop around it",
+        ("sim/test_handovers.py", "adopt/test_handover.py", "docs/test_moving.py"),
+        "adopt/handover_facts adopt/handover_walk cli/handover",
     ),
 )

@@ -16,7 +16,7 @@ from tests.fuzz.playing import Played, Target, play
 from tests.fuzz.signing_inputs import SigningRecords
 from tests.fuzz.snapshot_inputs import Snapshots
 from tests.long_runs.kills import KINDS, kill_through
-from tests.long_runs.simulations import Signers, Simulations, Wedges
+from tests.long_runs.simulations import Handovers, Signers, Simulations, Wedges
 
 MEMORY = 1 << 30
 
@@ -70,6 +70,10 @@ def _signed(folder: Path) -> Iterator[Player]:
     yield Signers(folder).play
 
 
+def _handed_over(folder: Path) -> Iterator[Player]:
+    yield Handovers(folder).play
+
+
 def killed(kind: str, target: int, about: str) -> Run:
     """A run of kills of one kind of work."""
 
@@ -84,6 +88,7 @@ RUNS: tuple[Run, ...] = (
     Run("simulations", 2_000, "networks", "networks in virtual time with hostile peers", _simulated),
     Run("wedges", 500, "networks", "nodes in a dead end that leave it by themselves", _wedged),
     Run("signers", 1_000, "networks", "two nodes with one signer", _signed),
+    Run("handovers", 100, "networks", "a validator that is handed over and back", _handed_over),
     killed("production", 300, "a chain that makes its blocks"),
     killed("replay", 100, "a chain that takes in a block log"),
     killed("sync", 250, "a node that fetches blocks from a peer"),

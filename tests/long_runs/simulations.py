@@ -1,4 +1,4 @@
-"""Simulated networks, dead ends in them, and pairs of nodes with one signer, one a seed."""
+"""Simulated networks, dead ends in them, pairs of nodes with one signer, and hand-overs of a validator, one a seed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.fuzz.playing import Played
 from tests.sim.chaos import chaos
 from tests.sim.grounds import Grounds
+from tests.sim.handovers import hand_over_and_back
 from tests.sim.invariants import Broken
 from tests.sim.pairs import pair
 from tests.sim.wedges import MOST_SECONDS, wedge
@@ -43,6 +44,21 @@ class Signers:
         """Two nodes with one signer: no slot signed twice, and none missed that was owed; counted are those owed."""
         shutil.rmtree(self._folder, ignore_errors=True)
         return Played(1, pair(self._grounds, seed, self._folder).owed)
+
+
+class Handovers:
+    """What all hand-overs of a validator begin with."""
+
+    def __init__(self, folder: Path) -> None:
+        self._grounds = Grounds(folder / "grounds")
+        self._folder = folder / "world"
+
+    def play(self, seed: int) -> Played:
+        """A validator goes over and back, twice: no slot is signed twice, none missed with a new key; counted are its
+        blocks.
+        """
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return Played(1, hand_over_and_back(self._grounds, seed, self._folder).made)
 
 
 class Wedges:

@@ -10,6 +10,7 @@ from tests.fuzz.playing import Played
 from tests.long_runs import simulations
 from tests.long_runs.simulations import Simulations, Wedges
 from tests.sim.chaos import Ending
+from tests.sim.handovers import HandoverEnding
 from tests.sim.invariants import Broken
 from tests.sim.wedges import MOST_SECONDS, WedgeEnding
 
@@ -64,3 +65,9 @@ def test_a_pair_with_one_signer_counts_the_slots_that_were_owed(tmp_path: Path) 
     played = simulations.Signers(tmp_path).play(39)
     assert played.done == 1
     assert (played.accepted or 0) > 0
+
+
+def test_a_handover_counts_the_blocks_of_its_validator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulations, "Grounds", lambda _: None)
+    monkeypatch.setattr(simulations, "hand_over_and_back", lambda *_: HandoverEnding((), 7, ""))
+    assert simulations.Handovers(tmp_path).play(1) == Played(1, 7)

@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import json
 import signal
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,15 @@ def readiness(node: NodeProcess) -> tuple[int, dict[str, Any]]:
         return answer.status, json.loads(answer.read())
     finally:
         connection.close()
+
+
+def until_head(node: NodeProcess, number: int) -> None:
+    """Return when the node has come so far; it has so long for it."""
+    deadline = time.monotonic() + PATIENCE
+    while node.head < number:
+        assert node.process.poll() is None, node.log
+        assert time.monotonic() < deadline, f"the head is {node.head}:\n{node.log}"
+        time.sleep(0.02)
 
 
 async def served_blocks(port: int) -> int:
@@ -103,8 +113,7 @@ def test_the_state_is_provisional_until_the_chain_has_the_block(tmp_path: Path) 
         for _ in range(2):  # killed in between
             with NodeProcess(*words(tmp_path, seed, id_at(ASSUMED), port)) as node:
                 node.port()
-                while node.head < HELD_BACK // 2:
-                    assert node.process.poll() is None
+                until_head(node, HELD_BACK // 2)
                 status, page = readiness(node)
                 assert status == 503
                 assert "the state is provisional" in node.log

@@ -25,7 +25,7 @@ class Machine:
 def test_a_steady_clock_is_believed() -> None:
     machine = Machine()
     machine.passed = 3600 * SECOND
-    assert machine.clock() == (START + 3600 * SECOND, "")
+    assert machine.clock() == (START + 3600 * SECOND, "", 0)
 
 
 @pytest.mark.parametrize("seconds", [1.1, -1.1, 3600, -3600])
@@ -37,7 +37,7 @@ def test_a_clock_that_is_set_is_not_believed_for_a_round(seconds: float) -> None
     machine.passed = (ROUND_SECONDS - 1) * SECOND
     assert machine.clock().doubt
     machine.passed = ROUND_SECONDS * SECOND
-    assert machine.clock() == (START + machine.passed + machine.error, "")
+    assert machine.clock() == (START + machine.passed + machine.error, "", 1)
 
 
 def test_small_steps_are_added_up() -> None:
@@ -54,4 +54,16 @@ def test_with_time_servers_nothing_is_believed_before_one_has_answered_and_then_
     assert machine.clock().doubt.startswith("no time server has answered yet")
 
     machine.offset = -2 * SECOND
-    assert machine.clock() == (START - 2 * SECOND, "")
+    assert machine.clock() == (START - 2 * SECOND, "", 0)
+
+
+def test_time_servers_that_give_another_time_at_once_set_the_clock_and_drift_does_not() -> None:
+    machine = Machine()
+    for _ in range(10):
+        machine.offset = (machine.offset or 0) + SECOND
+        assert machine.clock().settings == 0
+    machine.offset += 2 * SECOND  # type: ignore[operator]
+
+    assert machine.clock().doubt.startswith("the signer's clock was set")
+    machine.passed += ROUND_SECONDS * SECOND
+    assert machine.clock() == (START + machine.passed + 12 * SECOND, "", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from ledgerd.producer.double_sign import FILE, LastSigned
 from ledgerd.protocol.block import sign_block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer.folder import MARK, SignerFolder
+from ledgerd.signer.locks import LOCK_FILE
 from tests.signer.headers import KEY, NOW, header_of
 
 BLOCK = sign_block(header_of(NOW), (), KEY)
@@ -94,3 +96,17 @@ def test_the_record_of_a_node_goes_on_with_the_signer(tmp_path: Path) -> None:
 def test_two_signers_cannot_use_one_folder(stopped: Path) -> None:
     with SignerFolder(stopped), pytest.raises(OperatorError, match="in use by another signer"):
         SignerFolder(stopped)
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_folder_that_others_may_write_to_is_refused(stopped: Path, mode: int) -> None:
+    stopped.chmod(mode)
+    with pytest.raises(OperatorError, match="others than its owner may write"):
+        SignerFolder(stopped)
+    assert (stopped / MARK).exists()
+
+
+def test_the_number_of_a_process_that_has_ended_is_not_left_behind(stopped: Path) -> None:
+    with SignerFolder(stopped):
+        assert int((stopped / LOCK_FILE).read_text()) == os.getpid()
+    assert (stopped / LOCK_FILE).read_text() == "", "another process may have that number by now"

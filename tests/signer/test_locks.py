@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.keys import public_key_text
 from ledgerd.signer.locks import lock_folder, lock_key, lock_key_file
 from tests.signer.headers import KEY, OTHER_KEY
 
@@ -16,13 +20,33 @@ from tests.signer.headers import KEY, OTHER_KEY
 def test_a_key_is_held_once_and_free_again_afterwards() -> None:
     with lock_key(KEY.public):
         with (
-            pytest.raises(OperatorError, match="another signer of this machine holds the key VIZ"),
+            pytest.raises(OperatorError, match="another signer of this user holds the key VIZ"),
             lock_key(KEY.public),
         ):
             pass
         with lock_key(OTHER_KEY.public):
             pass
     with lock_key(KEY.public):
+        pass
+
+
+def test_the_lock_on_a_key_is_where_no_other_user_can_take_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with lock_key(KEY.public):
+        (file,) = (tmp_path / "ledgerd" / "signer-locks").iterdir()
+        assert file.stat().st_uid == os.getuid()
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        assert public_key_text(KEY.public) not in file.name
+
+    file.parent.chmod(0o777)
+    with pytest.raises(OperatorError, match="others may write to it"), lock_key(KEY.public):
+        pass
+    shutil.rmtree(file.parent)
+    file.parent.symlink_to(tmp_path)
+    with pytest.raises(OperatorError, match="belongs to another user"), lock_key(KEY.public):
+        pass
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/nowhere")
+    with pytest.raises(OperatorError, match="set XDG_STATE_HOME"), lock_key(KEY.public):
         pass
 
 

@@ -54,6 +54,8 @@ def words_of_node(folder: Path, *more: str) -> tuple[str, ...]:
         f"--data-dir={folder}",
         "--chain=testnet",
         "--plugin=validator",
+        "--plugin=webserver",
+        "--webserver-http-endpoint=127.0.0.1:0",
         f'--validator="{VIZ}"',
         "--enable-stale-production=true",
         "--required-participation=0",
@@ -67,6 +69,12 @@ def files_of(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size < 1 << 24]
 
 
+def children_of(process: int) -> list[int]:
+    """The processes that it has started."""
+    found = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(number) for each in found for number in each.read_text().split()]
+
+
 def test_a_node_with_a_signer_makes_blocks_and_holds_no_key(tmp_path: Path) -> None:
     """The only process that holds it is the signer; where a node is given the key, the same search finds it there."""
     data, home = tmp_path / "node", tmp_path / "signer"
@@ -77,6 +85,9 @@ def test_a_node_with_a_signer_makes_blocks_and_holds_no_key(tmp_path: Path) -> N
             log = tmp_path / "node.log"
             log.write_text(node.log)
             found = traces_of(OWN_KEY, node.process.pid, log, *files_of(data))
+            workers = children_of(node.process.pid)
+            found += [each for worker in workers for each in traces_of(OWN_KEY, worker)]
+            assert workers, "those that answer requests"
             assert node.stop() == 0
         assert found == []
         log.write_text(signer.log)

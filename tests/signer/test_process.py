@@ -15,6 +15,7 @@ from ledgerd.signer import process
 from tests.node.processes import run_to_end
 from tests.signer.headers import NAME
 from tests.signer.processes import signer, words_of_signer
+from tests.wallet.memory import has_left_core
 
 LISTENS = f"the signer of {NAME} with VIZ"
 
@@ -56,7 +57,7 @@ def test_one_signer_runs_for_a_key_and_stops_cleanly(tmp_path: Path) -> None:
 
         copy = run_to_end(*words_of_signer(tmp_path / "elsewhere"), folder=tmp_path)
         assert copy.returncode == 1
-        assert "another signer of this machine holds the key VIZ" in copy.stderr
+        assert "another signer of this user holds the key VIZ" in copy.stderr
         same = run_to_end(*words_of_signer(folder), folder=tmp_path)
         assert "in use by another signer" in same.stderr
 
@@ -75,7 +76,9 @@ def test_a_process_with_a_key_writes_no_core_and_belongs_to_root_alone(tmp_path:
         assert "VIZ" in running.log
         loaded = Path(f"/proc/{running.process.pid}/maps").read_text()
         assert "lmdb" not in loaded, "no state of a chain is opened here"
-        assert running.stop(signal.SIGKILL) == -signal.SIGKILL
+        running.process.send_signal(signal.SIGABRT)
+        assert not has_left_core(running.process.pid), "test_session.py shows that the system writes them of others"
+        assert running.wait() == -signal.SIGABRT
 
 
 def test_a_signer_loads_nothing_of_the_chain(tmp_path: Path) -> None:

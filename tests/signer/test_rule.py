@@ -13,7 +13,7 @@ from ledgerd.protocol.block import BlockHeader, sign_block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.signatures import recover
-from ledgerd.signer.rule import ROUND_SECONDS
+from ledgerd.signer.rule import ROUND_SECONDS, SECOND, ClockReading
 from tests.signer.headers import KEY, NOW, OTHER_KEY, STRANGE_KEY, Memory, at, header_of, rule_of
 
 
@@ -111,6 +111,33 @@ def test_the_wait_begins_when_the_clock_can_be_believed() -> None:
         rule.judge(KEY.public, header_of(NOW + ROUND_SECONDS), at(NOW + ROUND_SECONDS)).verdict
         is SigningVerdict.WAITING
     )
+
+
+def test_a_clock_that_is_put_forward_makes_the_wait_begin_again() -> None:
+    """By a clock that was behind, a round was over before the slots that the lost record would have told of."""
+    rule = rule_of(is_ready=False)
+    assert rule.problem(at(NOW - 3_600)).startswith("the signer was not stopped")
+
+    right = ClockReading(NOW * SECOND, "", 1)
+    assert rule.judge(KEY.public, header_of(NOW), right).verdict is SigningVerdict.WAITING
+    last = NOW + ROUND_SECONDS
+    assert rule.judge(KEY.public, header_of(last), ClockReading(last * SECOND, "", 1)).verdict is SigningVerdict.WAITING
+    after = ClockReading((last + 3) * SECOND, "", 1)
+    assert rule.judge(KEY.public, header_of(last + 3), after).verdict is SigningVerdict.SIGNED
+
+
+def test_a_clock_that_is_put_back_shortens_no_wait_and_a_clean_stop_has_none() -> None:
+    rule = rule_of(is_ready=False)
+    assert rule.problem(at(NOW))
+    back = NOW - 3_600
+    assert (
+        rule.judge(KEY.public, header_of(back + 90), ClockReading((back + 90) * SECOND, "", 1)).verdict
+        is SigningVerdict.WAITING
+    )
+    for times in range(3):
+        now = NOW + 3 * times
+        judged = rule_of().judge(KEY.public, header_of(now), ClockReading(now * SECOND, "", times))
+        assert judged.verdict is SigningVerdict.SIGNED
 
 
 def test_while_the_clock_is_in_doubt_no_new_slot_is_signed() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.producer.signer_place import SignerPlace, TlsFiles, tls_context
-from ledgerd.producer.signing_frames import MOST_FRAME, StatusQuestion, packed_question
+from ledgerd.producer.signing_frames import MOST_FRAME, SigningVerdict, StatusQuestion, packed_question
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer import serving
@@ -108,6 +108,52 @@ def test_a_socket_that_was_left_behind_goes_and_one_that_answers_stays(tmp_path:
     play(scene)
 
 
+def stays(path: Path) -> bool:
+    return path.is_symlink() or path.exists()
+
+
+def test_what_is_no_socket_that_we_have_left_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "socket"
+
+    async def refused(reason: str) -> None:
+        with pytest.raises(OperatorError, match=reason):
+            async with on_path(tmp_path):
+                pass
+        assert stays(path)
+
+    async def scene() -> None:
+        path.write_text("kept")
+        await refused("is no socket of this user")
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as other:
+            other.bind(str(tmp_path / "other"))
+            path.symlink_to(tmp_path / "other")
+            await refused("is no socket of this user")
+            path.unlink()
+            (tmp_path / "other").rename(path)
+            monkeypatch.setattr(os, "getuid", lambda: 4321)
+            await refused("is no socket of this user")
+            monkeypatch.undo()
+            other.listen(0)  # it answers nobody, and has no room for another
+            with closing(socket.socket(socket.AF_UNIX)) as waiting:
+                waiting.connect(str(path))
+                await refused("another program listens")
+
+    play(scene)
+
+
+def test_a_signer_that_stops_leaves_the_socket_of_the_next_one(tmp_path: Path) -> None:
+    async def scene() -> None:
+        first = await listen_on_path(tmp_path / "socket", desk_of(), Clients(), {os.getuid()})
+        (tmp_path / "socket").unlink()
+        async with on_path(tmp_path) as place:
+            first.close()
+            assert (await SignerLink(place, None).status()).validators
+        assert not (tmp_path / "socket").exists()
+
+    play(scene)
+
+
 def test_over_tls_both_sides_show_the_certificates_that_the_other_expects(certificates: Certificates) -> None:
     async def scene() -> None:
         async with on_tls(certificates.signer) as place:
@@ -190,6 +236,22 @@ def test_bytes_that_are_no_question_end_the_connection_and_nothing_else(tmp_path
     play(scene)
 
 
+def test_a_name_that_is_no_text_is_refused_and_the_signer_goes_on(tmp_path: Path) -> None:
+    """Names on the wire are bytes, and whoever has taken a node over sends any."""
+
+    async def scene() -> None:
+        async with on_path(tmp_path) as place:
+            link = SignerLink(place, None)
+            signing = await link.sign(KEY.public, header_of(NOW, name="ali\udc80\x1b[2J"))
+            assert signing.answer is not None
+            assert signing.answer.verdict is SigningVerdict.NOT_NAMED
+            assert signing.answer.text == "this signer does not sign for ali??[2J"
+            assert (await link.sign(KEY.public, header_of(NOW))).answer.signature  # type: ignore[union-attr]
+            link.close()
+
+    play(scene)
+
+
 async def _rest(reader: asyncio.StreamReader) -> bytes:
     try:
         return await reader.read()
@@ -198,21 +260,29 @@ async def _rest(reader: asyncio.StreamReader) -> bytes:
 
 
 def test_a_flood_of_questions_is_answered_as_its_rate_allows_and_delays_nobody_else(certificates: Certificates) -> None:
+    """How long whoever asks too often has to wait is shown in `test_clients.py`."""
+    told: list[float] = []
+
+    class Watched(Clients):
+        def wait_before(self, client: str, now: float) -> float:
+            told.append(super().wait_before(client, now))
+            return told[-1]
+
     async def scene() -> None:
-        loop = asyncio.get_running_loop()
-        async with on_tls(certificates.of_both) as place:
+        async with on_tls(certificates.of_both, Watched()) as place:
             assert place.endpoint is not None
             context = tls_context(certificates.stranger, is_signer=False)
             reader, writer = await asyncio.open_connection(*place.endpoint, ssl=context)
             writer.write(packed_question(StatusQuestion(1)) * 5_000)
-            began = loop.time()
-            answers = 0
-            while answers < BURST + 3:
+            link = SignerLink(place, certificates.node)
+            assert (await link.sign(KEY.public, header_of(NOW))).answer
+            link.close()
+            answers = int(BURST) + 3
+            for _ in range(answers):
                 head = await reader.readexactly(2)
                 await reader.readexactly(int.from_bytes(head, "big"))
-                answers += 1
-            assert loop.time() - began > 0.2, "the last three had to wait for their turns"
-            link = SignerLink(place, certificates.node)
+            assert any(told), "the last of them waited for their turns"
+            assert told.count(0.0) >= answers + 1, "each was charged"
             assert (await link.sign(KEY.public, header_of(NOW))).answer
             link.close()
             writer.close()

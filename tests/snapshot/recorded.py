@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import zlib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,15 @@ def text_of(file: bytes) -> str:
 
 def small_state() -> dict[str, Any]:
     """A recorded state of the testnet as plain JSON, without most of its block summaries."""
-    state: dict[str, Any] = json.loads(text_of(recorded_file("open-2-120")))["state"]
-    state["block_summary"] = state["block_summary"][:4]
+    state: dict[str, Any] = json.loads(_small_text())
     return state
+
+
+@cache
+def _small_text() -> str:
+    state = json.loads(text_of(recorded_file("open-2-120")))["state"]
+    state["block_summary"] = state["block_summary"][:4]
+    return json.dumps(state)
 
 
 def market_document(chain: str, height: int, *, with_metadata: bool = False) -> dict[str, Any]:
@@ -41,14 +48,20 @@ def market_document(chain: str, height: int, *, with_metadata: bool = False) -> 
 
     The metadata of markets is left out unless it is asked for: no rule reads it.
     """
-    raw = lzma.decompress((CHAINS_FOLDER / chain / f"state-{height}.json.xz").read_bytes())
-    document: dict[str, Any] = json.loads(raw.decode("utf-8", "surrogateescape"))
+    document: dict[str, Any] = json.loads(_market_text(chain, height))
     if not with_metadata:
         for part in (document["state"], document["header"]["object_counts"]):
             part.pop("pm_market_meta", None)
+    return document
+
+
+@cache
+def _market_text(chain: str, height: int) -> str:
+    raw = lzma.decompress((CHAINS_FOLDER / chain / f"state-{height}.json.xz").read_bytes())
+    document = json.loads(raw.decode("utf-8", "surrogateescape"))
     summaries = document["state"]["block_summary"] = document["state"]["block_summary"][:4]
     document["header"]["object_counts"]["block_summary"] = len(summaries)
-    return document
+    return json.dumps(document)
 
 
 def packed(state: dict[str, Any], **header: Any) -> bytes:

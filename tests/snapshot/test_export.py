@@ -65,11 +65,12 @@ def exported(view: View, occasion: Occasion) -> bytes:
 
 
 def test_every_byte_of_the_text_is_what_the_reference_wrote_but_for_what_later_versions_add(filled: Filled) -> None:
-    ours, recorded = (json.loads(text_of(file)) for file in (exported(filled.store, filled.occasion), filled.file))
+    written, given = text_of(exported(filled.store, filled.occasion)), text_of(filled.file)
+    ours, recorded = json.loads(written), json.loads(given)
     state = dumps(state_with_additions(recorded["state"]))
 
-    assert text_of(filled.file).endswith(dumps(recorded["state"]) + "}")
-    assert text_of(exported(filled.store, filled.occasion)).endswith(f',"state":{state}}}')
+    assert given.endswith(dumps(recorded["state"]) + "}")
+    assert written.endswith(f',"state":{state}}}')
     counts = counts_with_additions(recorded["header"]["object_counts"])
     checksum = hashlib.sha256(state.encode("utf-8", "surrogateescape")).hexdigest()
     header = {**recorded["header"], "payload_checksum": checksum, "object_counts": counts}

@@ -227,11 +227,11 @@ def contents(folder: Path) -> dict[bytes, list[tuple[bytes, bytes]]]:
             return {name: list(transaction.cursor(handle)) for name, handle in handles.items()}
 
 
+LIMITS = (LoadingLimits(), LoadingLimits(rows_a_run=7, items_a_block=3, bytes_a_commit=5000))
+
+
 @pytest.mark.parametrize("name", STATES)
-@pytest.mark.parametrize("limits", [LoadingLimits(), LoadingLimits(rows_a_run=7, items_a_block=3, bytes_a_commit=5000)])
-def test_a_recorded_state_is_the_file_of_its_records_created_one_by_one(
-    tmp_path: Path, name: str, limits: LoadingLimits
-) -> None:
+def test_a_recorded_state_is_the_file_of_its_records_created_one_by_one(tmp_path: Path, name: str) -> None:
     snapshot = Snapshot.from_bytes(recorded_file(name))
     records = [
         (section.table, section.parse(record))
@@ -244,14 +244,17 @@ def test_a_recorded_state_is_the_file_of_its_records_created_one_by_one(
             store.create(table, entity.__copy__())
         store.commit()
 
-    with Store.open(tmp_path / "loaded", STORED_TABLES) as store, store.loading(limits) as rows:
-        for table, entity in records:
-            rows.add(table, entity)
+    created = contents(tmp_path / "created")
 
-    assert contents(tmp_path / "loaded") == contents(tmp_path / "created")
+    for limits in LIMITS:
+        folder = tmp_path / f"loaded {limits.rows_a_run}"
+        with Store.open(folder, STORED_TABLES) as store, store.loading(limits) as rows:
+            for table, entity in records:
+                rows.add(table, entity)
+        assert contents(folder) == created
     with Store.open(tmp_path / "filled", STORED_TABLES) as store:
         fill(store, snapshot)
-    assert contents(tmp_path / "filled") == contents(tmp_path / "created")
+    assert contents(tmp_path / "filled") == created
 
 
 @pytest.mark.parametrize("section", ["dynamic_global_property", "validator_schedule", "hardfork_property"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -56,3 +57,25 @@ def test_only_the_first_are_told_and_all_are_counted() -> None:
         loadability.record("content_type", number, r'"\b"')
 
     assert (len(loadability.obstacles), loadability.count) == (MOST_TOLD, 50)
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from("ab{}[]\\"), st.text("a{}[]\\\b\n", max_size=60) | st.lists(st.just("{"))),
+        max_size=6,
+    ),
+    st.sampled_from(["{", "[", "{" * 98, "[" * 99, "[" * 100]),
+)
+def test_records_that_are_checked_at_once_are_as_if_each_was(records: list[dict[str, Any]], before: str) -> None:
+    texts = [json.dumps(each, ensure_ascii=False) for each in records]
+    together, alone = Loadability(), Loadability()
+    together.frame(before)
+    alone.frame(before)
+
+    together.records("content", list(enumerate(texts)), ",".join(texts))
+    for number, text in enumerate(texts):
+        alone.record("content", number, text)
+    for each in (together, alone):
+        each.record("content", 99, "{" + "[" * 60)
+
+    assert (together.obstacles, together.count) == (alone.obstacles, alone.count)

@@ -1,7 +1,8 @@
-"""A search for private keys in the memory of a process: raw, in hex, and as WIF."""
+"""A search for private keys in processes, files and core files: raw, in hex, as numbers, and as WIF."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -16,12 +17,16 @@ from pathlib import Path
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.wallet.keys.wallet_file import WalletFile
 
-_, path, planted, *pids = sys.argv[1:]
+_, path, planted, *places = sys.argv[1:]
 (entry,) = WalletFile.open(Path(path), b"secret").read().keys
 keys = {"made": entry.key, "planted": PrivateKey.from_wif(planted)}
-for pid in pids:
-    found = set()
-    maps, memory = Path(f"/proc/{pid}/maps").read_text().splitlines(), open(f"/proc/{pid}/mem", "rb")
+
+def forms(key):
+    text = key.secret.hex().encode()
+    return {"raw": key.secret, "number": key.secret[::-1], "hex": text, "HEX": text.upper(), "WIF": key.wif.encode()}
+
+def memory(process):
+    maps, memory = Path(f"/proc/{process}/maps").read_text().splitlines(), open(f"/proc/{process}/mem", "rb")
     for line in maps:
         place, modes, *_ = line.split()
         first, last = (int(each, 16) for each in place.split("-"))
@@ -29,26 +34,52 @@ for pid in pids:
             continue
         try:
             memory.seek(first)
-            data = memory.read(last - first)
+            yield memory.read(last - first)
         except (OSError, ValueError):
             continue
+
+def data_of(place):
+    kind, _, where = place.partition(":")
+    if kind == "memory":
+        yield from memory(where)
+    elif kind == "words":
+        yield Path(f"/proc/{where}/cmdline").read_bytes()
+        yield Path(f"/proc/{where}/environ").read_bytes()
+    else:
+        found = Path(where)
+        for file in found.rglob("*") if found.is_dir() else [found]:
+            if file.is_file():
+                yield file.read_bytes()
+
+for place in places:
+    found = set()
+    for data in data_of(place):
         for name, key in keys.items():
-            if any(form in data for form in (key.secret, key.secret.hex().encode(), key.wif.encode())):
-                found.add(name)
+            found |= {f"{name}.{form}" for form, text in forms(key).items() if text in data}
     print(*sorted(found))
 """
 
 
-def search(words: list[str], *pids: int) -> list[list[str]]:
-    """Which keys the memory of each process holds, by a process that gets the wallet's from its file."""
+def search(words: list[str], *places: str) -> list[list[str]]:
+    """Which keys are in each place, and in which form, by a process that gets the wallet's from its file.
+
+    A place is `memory:PID`, `words:PID` (arguments and environment) or `files:PATH`, of a file or all in a folder.
+    """
     done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", SEARCH, *words, *map(str, pids)],
+        [sys.executable, "-c", SEARCH, *words, *places],
         capture_output=True,
         text=True,
         check=True,
         timeout=PATIENCE,
     )
     return [line.split() for line in done.stdout.splitlines()]
+
+
+def has_left_core(pid: int) -> bool:
+    """Wait for the end of a child, which stays to be waited for by its owner; whether the system has dumped it."""
+    ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    assert ended is not None
+    return ended.si_code == os.CLD_DUMPED
 
 
 def keeper_of(path: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,11 +48,12 @@ def asking(node: FakeNode) -> Iterator[NodeClient]:
 
 
 @contextmanager
-def serving(node: FakeNode) -> Iterator[FakeNode]:
-    """The node, as long as it is needed."""
+def serving(node: FakeNode, security: ssl.SSLContext | None = None) -> Iterator[FakeNode]:
+    """The node, as long as it is needed; over HTTPS with such a context."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = 1 << 16  # the answer in one piece: its second one would wait for 40 ms
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -77,9 +79,11 @@ def serving(node: FakeNode) -> Iterator[FakeNode]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if security is not None:
+        server.socket = security.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    node.url = f"http://127.0.0.1:{server.server_address[1]}"
+    node.url = f"{'http' if security is None else 'https'}://127.0.0.1:{server.server_address[1]}"
     try:
         yield node
     finally:

@@ -24,6 +24,7 @@ from ledgerd.wallet.exit_codes import LOCKED, NO_KEY, NO_WALLET, NOT_ASKED, REFU
 from ledgerd.wallet.keys.sealing import Cost
 from ledgerd.wallet.keys.wallet_file import WalletFile
 from tests.node.processes import PROGRAM
+from tests.wallet.keys.test_reference_file import RECORDED, recorded
 
 PATIENCE = 60.0
 
@@ -122,6 +123,28 @@ def test_the_keys_of_an_account_come_from_its_password(hands: Hands) -> None:
     assert found["keys"] == [public_key_text(PrivateKey.from_password("alice", "active", "other").public)]
 
 
+def test_the_keys_of_a_wallet_file_of_the_reference_are_taken(hands: Hands) -> None:
+    hands.unlocked()
+    hands.write("theirs", "test")
+    empty, two = (json.dumps({"cipher_keys": each, "ws_server": "ws://localhost:8090"}) for each in recorded())
+    hands.write("old.json", two)
+    hands.write("empty.json", empty)
+    wanted = [public_key_text(key.public) for key in RECORDED]
+
+    wrong = hands.call("key", "import", "--reference", "@old.json", "--secret-file", "@password")
+    assert (wrong.returncode, "the password is not that of this file" in wrong.stderr) == (LOCKED, True)
+    foreign = hands.call("key", "import", "--reference", "@ledgerd/wallet.json", "--secret-file", "@theirs")
+    assert foreign.returncode == NO_WALLET
+    assert hands.json("key", "list")["keys"] == []
+    taken = hands.call("key", "import", "--reference", "@old.json", "--secret-file", "@theirs")
+    assert (taken.returncode, taken.stdout.split()) == (0, wanted)
+    assert [(each["key"], each["label"]) for each in hands.json("key", "list")["keys"]] == [
+        (key, "old.json") for key in wanted
+    ]
+    none = hands.call("key", "import", "--reference", "@empty.json", "--secret-file", "@theirs")
+    assert (none.returncode, "empty.json has no keys" in none.stdout) == (0, True)
+
+
 def test_a_wallet_may_be_unlocked_as_soon_as_it_is_made(hands: Hands) -> None:
     assert hands.json("create", "--unlock", "--password-file", "@password")["unlocked"] is True
     assert hands.json("key", "list")["keys"] == []
@@ -142,8 +165,11 @@ def test_each_fault_has_its_text_and_code(hands: Hands) -> None:
     assert refused["ok"] is False
     assert refused["error"]["kind"] == "WalletError"
     path = hands.folder / "ledgerd" / "wallet.json"
-    path.write_bytes(path.read_bytes()[:-20])
-    assert hands.call("unlock", "--password-file", "@password").returncode == NO_WALLET
+    whole = path.read_bytes()
+    for raw, text in ((whole[:-20], "cut short"), (b'{"cipher_keys": ""}', "no wallet of ledgerd"), (b"", "no wallet")):
+        path.write_bytes(raw)
+        torn = hands.call("unlock", "--password-file", "@password")
+        assert (torn.returncode, text in torn.stderr) == (NO_WALLET, True), torn.stderr
     closed = hands.call("unlock", "--password-fd", "77")
     assert (closed.returncode, "--password-fd 77 is not open" in closed.stderr) == (REFUSED, True)
 

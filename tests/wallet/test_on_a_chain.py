@@ -16,6 +16,7 @@ from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.wallet.errors import NodeRefused, NoSuchAccount, NotConfirmed, RuleBroken, WrongAmount
 from ledgerd.wallet.exit_codes import EXIT_CODES, NO_KEY, NOT_ASKED, REFUSED
+from ledgerd.wallet.shell.history import LineHistory
 from tests.node.processes import NodeProcess
 from tests.wallet.memory import keeper_of, search, wait_for_end
 from tests.wallet.test_command_line import Hands, typed
@@ -257,7 +258,7 @@ def processes_of(node: NodeProcess) -> list[int]:
 def test_a_key_that_has_signed_is_nowhere_but_in_its_keeper_and_after_lock_nowhere(
     person: Person, node: NodeProcess, tmp_path: Path
 ) -> None:
-    """The search finds a planted key in this process, which is the client; none of the wallet's."""
+    """The search finds a planted key in this process, which is the client, and in a file; none of the wallet's."""
     planted = PrivateKey(os.urandom(32))
     with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as runtime:
         bot = Person(tmp_path, Path(runtime))
@@ -267,13 +268,20 @@ def test_a_key_that_has_signed_is_nowhere_but_in_its_keeper_and_after_lock_nowhe
         person.sends("agent", "grant", "alice", "search-bot", made, "award", "--expires", "+1d")
         assert bot.sends("award", "alice", "bob", "100")["signing"] == [made]
         path = tmp_path / "ledgerd" / "wallet.json"
-        words = ["search", str(path), planted.wif]
-        others = [os.getpid(), *processes_of(node)]
-        assert len(others) > 2
-        keeper = keeper_of(path)
-        nowhere = [["planted"], *([[]] * (len(others) - 1))]
-        *found, held = search(words, *others, keeper)
-        assert (found, "made" in held) == (nowhere, True)
+        history = LineHistory(path.with_name("wallet.json.history"))
+        history.store_string(f"key list {planted.public.hex()}")
+        (tmp_path / "log").write_text(f"{node.log}\n{planted.wif} {planted.secret.hex().upper()}")
+        processes = [os.getpid(), *processes_of(node)]
+        assert len(processes) > 2
+        others = [f"{kind}:{each}" for each in processes for kind in ("memory", "words")]
+        others += [f"files:{each}" for each in (tmp_path, runtime, person.folder)]
+        words, keeper = ["search", str(path), planted.wif], keeper_of(path)
+        *found, held, told = search(words, *others, f"memory:{keeper}", f"words:{keeper}")
+        assert set(found[0]) >= {"planted.raw", "planted.WIF"}
+        assert found[-3] == ["planted.HEX", "planted.WIF"]
+        assert "made.raw" in held
+        assert not [each for place in (*found, told) for each in place if each.startswith("made")]
+        assert not [each for place in found[2:-3] for each in place], "nothing at all is in the node"
         bot.call("lock")
         wait_for_end(keeper)
-        assert search(words, *others) == nowhere
+        assert not [each for place in search(words, *others) for each in place if each.startswith("made")]

@@ -8,9 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from ledgerd.adopt.vizd_directory import entries_of
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import LOGGING_SECTIONS, ConfigurationError
-from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
+from ledgerd.node.config.ini import IniEntry
 from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.application import DEPENDENCIES
 from ledgerd.protocol.secrets import holds_key, without_keys
@@ -58,21 +59,8 @@ class TranslatedLine(NamedTuple):
 
 def translate(text: str, port_offset: int) -> list[TranslatedLine]:
     """What becomes of each line of a configuration file, in its order."""
-    lines = [line for entry in _entries(text) for line in _lines_of(entry, port_offset)]
+    lines = [line for entry in entries_of(text) for line in _lines_of(entry, port_offset)]
     return sorted(lines, key=lambda line: line.number)
-
-
-def _entries(text: str) -> Iterator[IniEntry]:
-    """The options of a file; a line that is none does not hide the others."""
-    rest = text.split("\n")
-    while True:
-        try:
-            yield from parse_ini("\n".join(rest))
-        except InvalidLine as problem:
-            yield IniEntry(problem.number, "", "", "")
-            rest[problem.number - 1] = ""
-        else:
-            return
 
 
 def _lines_of(entry: IniEntry, port_offset: int) -> Iterator[TranslatedLine]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ledgerd.node.config.ini import InvalidLine, parse_ini
+from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.directory import StoredSnapshot, kept_in
 
@@ -18,6 +18,15 @@ FULL_LOG, ROLLING_LOG = "block_log", "dlt_block_log"
 CONFIGURATION = "config.ini"
 SNAPSHOTS = "snapshots"
 OUR_STATE = Path("state", "data.mdb")
+
+LARGEST_CONFIGURATION = 256 << 10
+"""Bytes: the longest that programs have written by themselves has 20 KiB."""
+
+MOST_INVALID = 100
+"""Lines of a configuration that are no options."""
+
+MOST_SNAPSHOTS = 8
+"""Snapshots that are tried, the newest first: programs keep a few."""
 
 PROCESSES = Path("/proc")
 LOCKS = PROCESSES / "locks"
@@ -38,6 +47,32 @@ class VizdDirectory(NamedTuple):
     snapshots: tuple[StoredSnapshot, ...]
     """The newest first."""
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The folders that its files really are in, behind links too."""
+        files = [self.configuration, self.full_log, self.rolling_log, *(each.path for each in self.snapshots)]
+        found = {file.resolve().parent for file in files if file is not None}
+        return (self.folder.resolve(), *sorted(found - {self.folder.resolve()}))
+
+
+def configuration_text(path: Path) -> str:
+    """The text of a configuration.
+
+    Raises:
+        AdoptionRefused: It cannot be read, or is far too long for one.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_CONFIGURATION + 1)
+    except OSError as problem:
+        raise AdoptionRefused(f"{path} cannot be read: {problem.strerror}") from problem
+    if len(raw) > LARGEST_CONFIGURATION:
+        raise AdoptionRefused(
+            f"{path} has more than {LARGEST_CONFIGURATION:,} bytes, and is no configuration: shorten it in a copy of "
+            "the directory, and adopt that"
+        )
+    return raw.decode("utf-8", "replace")
+
 
 def look(folder: Path) -> VizdDirectory:
     """Find the files of a data directory.
@@ -56,7 +91,7 @@ def look(folder: Path) -> VizdDirectory:
         configuration if configuration.is_file() else None,
         _first_filled(place / FULL_LOG for place in logs),
         _first_filled(place / ROLLING_LOG for place in logs),
-        tuple(sorted(_snapshots(folder, configuration), key=lambda each: -each.number)),
+        tuple(sorted(_snapshots(folder, configuration), key=lambda each: -each.number)[:MOST_SNAPSHOTS]),
     )
     if found.full_log is None and not found.snapshots:
         rolling = f", and {found.rolling_log} cannot be begun with" if found.rolling_log else ""
@@ -75,40 +110,60 @@ def _first_filled(paths: Iterable[Path]) -> Path | None:
 def _snapshots(folder: Path, configuration: Path) -> set[StoredSnapshot]:
     """Snapshots in the usual folder, and in the one that the configuration names."""
     places = {folder / SNAPSHOTS}
-    try:
-        entries = parse_ini(configuration.read_text(encoding="utf-8", errors="replace"))
-    except (OSError, InvalidLine):
-        entries = []
-    places |= {Path(entry.value) for entry in entries if entry.key == "snapshot-dir" and entry.value}
+    if configuration.is_file():
+        entries = entries_of(configuration_text(configuration))
+        places |= {folder / entry.value for entry in entries if entry.key == "snapshot-dir" and entry.value}
     return {each for place in places for each in kept_in(place)}
 
 
-def require_elsewhere(source: Path, target: Path) -> None:
+def entries_of(text: str) -> Iterator[IniEntry]:
+    """The options of a configuration; a line that is none does not hide the others, and has no name here.
+
+    Raises:
+        AdoptionRefused: There are so many of those that it is no configuration.
+    """
+    rest = text.split("\n")
+    for _ in range(MOST_INVALID):
+        try:
+            yield from parse_ini("\n".join(rest))
+        except InvalidLine as problem:
+            yield IniEntry(problem.number, "", "", "")
+            rest[problem.number - 1] = ""
+        else:
+            return
+    raise AdoptionRefused(f"{MOST_INVALID} lines of config.ini are no options and no sections: is it a configuration?")
+
+
+def require_elsewhere(sources: Iterable[Path], target: Path) -> None:
     """Refuse a new directory inside the old one, or around it.
 
     Raises:
         AdoptionRefused: It is.
     """
-    one, other = source.resolve(), target.resolve()
-    if one == other or one in other.parents or other in one.parents:
-        raise AdoptionRefused(f"{target} and {source} are not apart: nothing is written where the vizd keeps its files")
+    other = target.resolve()
+    for source in sources:
+        one = source.resolve()
+        if one == other or one in other.parents or other in one.parents:
+            raise AdoptionRefused(
+                f"{target} and {source} are not apart: nothing is written where the vizd keeps its files"
+            )
 
 
-def require_unused(folder: Path) -> None:
-    """Refuse while a process has files of a directory open, or locked.
+def require_unused(folder: Path, *more: Path) -> None:
+    """Refuse while a process has files of a directory open, or locked; of more of them, where links lead there.
 
     Raises:
         AdoptionRefused: Somebody does.
     """
-    whole = folder.resolve()
+    whole = [each.resolve() for each in (folder, *more)]
     for process, path in _open_files():
-        if path.is_relative_to(whole) and process != os.getpid():
+        if any(map(path.is_relative_to, whole)) and process != os.getpid():
             raise AdoptionRefused(
                 f"process {process} has {path} open: stop the vizd that runs on {folder} (its files change while it "
                 "runs), or adopt a copy of the directory"
             )
     locked = _locked_files()
-    for path in whole.rglob("*") if locked else ():
+    for path in (path for each in whole for path in each.rglob("*")) if locked else ():
         if path.is_file() and (facts := path.stat()) and (facts.st_dev, facts.st_ino) in locked:
             raise AdoptionRefused(f"{path} is locked by a process: stop the vizd that runs on {folder}")
 

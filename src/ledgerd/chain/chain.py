@@ -208,14 +208,15 @@ class Chain(ChainView):
         """
         if block.transactions and self._pending.transactions:
             self._pending.lend_signers(block.transactions)
-        with self._pending.set_aside(skip):
+        with self._pending.making_way(skip):
             try:
                 outcome = self._pushed(block, skip, instead_of)
             finally:
                 self._linking.follow_trunk()
                 if self._trunk.assumption is not None:
                     self._end_assumption(self._trunk.assumption)
-                if commit:
+                if commit and self._trunk.happened:
+                    self._pending.make_way()
                     self._commit()
                 self._tell_of_trial()
         for see in self._onlookers:
@@ -299,8 +300,9 @@ class Chain(ChainView):
 
     def commit(self) -> None:
         """Make durable what has happened since the last commit, and send its events."""
-        with self._pending.set_aside(Skip.NOTHING):
-            self._commit()
+        if self._trunk.happened:
+            with self._pending.set_aside(Skip.NOTHING):
+                self._commit()
 
     def assume_valid(self, assumption: Assumption) -> None:
         """Check no signatures of transactions up to a block that is not there yet; until then the state is provisional.

@@ -8,7 +8,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ledgerd.cli import handover
 from ledgerd.cli.progress import Advance, progress
+from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.adopt.adoption import Adoption
@@ -28,10 +30,14 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         description="Reads the block log, or the newest snapshot and the blocks behind it, and the configuration of a "
         "vizd, and makes a data directory for ledgerd elsewhere. Killed, it goes on when it is run again.",
     )
-    arguments.add_argument("directory", type=Path, metavar="DIR", help="the data directory of a vizd that is stopped")
+    arguments.add_argument(
+        "directory", type=Path, nargs="?", metavar="DIR", help="the data directory of a vizd that is stopped"
+    )
     arguments.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the directory to make")
     arguments.add_argument(
-        "--chain", default=MAINNET, metavar="mainnet|testnet|FILE", help=f"the network (default: {MAINNET})"
+        "--chain",
+        metavar="mainnet|testnet|FILE",
+        help=f"the network (default: {MAINNET}; of a hand-over: as our node is configured)",
     )
     arguments.add_argument(
         "--port-offset",
@@ -46,18 +52,33 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         help="omit checks of signatures, authorities and merkle roots, for a log that your own vizd has checked",
     )
     arguments.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    handover.add_options(arguments)
     arguments.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Adopt a directory."""
+    """Adopt a directory, or hand a validator over."""
+    if chosen.validator is not None:
+        return handover.run(chosen)
+    if chosen.directory is None:
+        raise OperatorError("name the data directory of a vizd, or a validator with --validator")
+    chosen.chain = chosen.chain or MAINNET
+    try:
+        return _adopt(chosen)
+    except OSError as problem:
+        place = problem.filename or chosen.directory
+        raise OperatorError(f"{place} cannot be used: {problem.strerror}; nothing was changed there") from problem
+
+
+def _adopt(chosen: argparse.Namespace) -> int:
     from ledgerd.adopt.adoption import Adoption, Record  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.adopt.history import longest  # noqa: PLC0415
     from ledgerd.adopt.vizd_directory import look, require_elsewhere, require_unused  # noqa: PLC0415
 
+    require_elsewhere([chosen.directory], chosen.data_dir)
     directory = look(chosen.directory)
-    require_elsewhere(chosen.directory, chosen.data_dir)
-    require_unused(chosen.directory)
+    require_elsewhere(directory.places, chosen.data_dir)
+    require_unused(*directory.places)
     chain = str(Path(chosen.chain).absolute()) if Path(chosen.chain).is_file() else chosen.chain
     found = longest(directory, _say)
     record = Record(str(chosen.directory.absolute()), chain, str(found.snapshot or ""), str(found.log or ""))
@@ -71,7 +92,7 @@ def run(chosen: argparse.Namespace) -> int:
         return 0
     adoption.begin(lines, chain)
     _carry_out(adoption, found, is_trusted=chosen.trust_log)
-    require_unused(chosen.directory)
+    require_unused(*directory.places)
     adoption.end()
     _say(f"start it: ledgerd --data-dir {chosen.data_dir}")
     return 0
@@ -107,12 +128,12 @@ def _tell(found: FoundHistory) -> None:
 def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str) -> list[TranslatedLine]:
     """The lines of the configuration; what is not the same is said."""
     from ledgerd.adopt.translation import accepted, summary, translate  # noqa: PLC0415
+    from ledgerd.adopt.vizd_directory import configuration_text  # noqa: PLC0415
 
     if directory.configuration is None:
         _say(f"there is no config.ini in {directory.folder}: ours has the defaults, and listens nowhere")
         return []
-    text = directory.configuration.read_text(encoding="utf-8", errors="replace")
-    lines = accepted(translate(text, chosen.port_offset), chain)
+    lines = accepted(translate(configuration_text(directory.configuration), chosen.port_offset), chain)
     _say(f"{directory.configuration}:")
     for words in summary(lines):
         _say(f"  {words}")

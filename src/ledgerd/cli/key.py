@@ -68,6 +68,8 @@ def _make(file: Path) -> PrivateKey:
         raise OperatorError(f"{file} cannot be written: {problem.strerror}") from problem
     with open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123 - by its descriptor, for its mode
         opened.write(key.wif + "\n")
+        opened.flush()
+        os.fsync(opened.fileno())
     return key
 
 

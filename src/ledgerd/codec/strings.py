@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from binascii import unhexlify
 from collections.abc import Callable
 from typing import Any
 
@@ -99,6 +100,10 @@ class Text(Kind):
 def hex_bytes(value: object) -> bytes:
     """Bytes from hex digits of either case; an odd last digit is ignored (spec 01, section 3.1)."""
     digits = as_string(value)
+    try:
+        return unhexlify(digits)
+    except ValueError:
+        pass  # said below, and an odd digit is none
     if bad := _NO_HEX_DIGIT.search(digits):
         raise DecodeError(f"Invalid hex character '{bad[0]}'", code=0)
     return bytes.fromhex(digits[: len(digits) // 2 * 2])

@@ -10,7 +10,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.compare.difference import ABSENT, Difference, differences
 from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.heads import NodeHead, head_of
-from ledgerd.compare.node import ComparedNode, NodeAnswer
+from ledgerd.compare.node import SHOWN, ComparedNode, NodeAnswer
 from ledgerd.compare.reads import Read
 
 ATTEMPTS = 8
@@ -112,6 +112,12 @@ class Pair:
         return self.first.ask(*call), self.second.ask(*call)
 
     def _difference(self, read: Read, one: NodeAnswer, other: NodeAnswer) -> Difference | None:
+        try:
+            return self._first_difference(read, one, other)
+        except RecursionError as problem:
+            raise NotComparable(f"{read.words}: the answers are nested too deeply to be compared") from problem
+
+    def _first_difference(self, read: Read, one: NodeAnswer, other: NodeAnswer) -> Difference | None:
         if one.error or other.error:
             if one.error == other.error:
                 return None
@@ -128,7 +134,7 @@ class Pair:
 
 
 def _error_words(answer: NodeAnswer) -> str:
-    return f"the error {answer.error.splitlines()[-1][:200]!r}" if answer.error else "a result"
+    return f"the error {answer.error.splitlines()[-1][:SHOWN]!r}" if answer.error else "a result"
 
 
 def _field_of(place: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
@@ -127,6 +128,7 @@ class Comparison:
             if not isinstance(given, list):
                 raise NotComparable("neither node gives the names of accounts (database_api.lookup_accounts)")
             names = [str(name) for name in given if name != after]
+            _require_onward(after, names)
             for names_ in _in_pages(names):
                 accounts = self._pair.compare(Read("database_api", "get_accounts", [names_]))
                 if accounts.found is not None:
@@ -176,6 +178,16 @@ class Comparison:
                 return
             for operation in answer.value if isinstance(answer.value, list) else []:
                 self._seen.add_transaction(operation)
+
+
+def _require_onward(after: str, names: list[str]) -> None:
+    """Require names in their order: pages that go back would never end.
+
+    Raises:
+        NotComparable: They are not.
+    """
+    if any(one >= other for one, other in pairwise([after, *names])):
+        raise NotComparable(f"the names of accounts after {after!r} are not in order at either node")
 
 
 def _field(config: Json, name: str) -> Json:

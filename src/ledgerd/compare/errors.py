@@ -7,3 +7,7 @@ from ledgerd.protocol.errors import OperatorError
 
 class NotComparable(OperatorError):
     """One of the nodes does not answer, answers with nonsense, or they are of different chains."""
+
+
+class NobodyListens(NotComparable):
+    """The machine of a node answers, and says that nothing listens there: the node is stopped."""

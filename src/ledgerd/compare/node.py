@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
 from ledgerd.codec.json_text import Json
-from ledgerd.compare.errors import NotComparable
+from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.compare.pace import Pace
+from ledgerd.compare.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
 
 SECONDS = 30.0
-"""Timeout of one request."""
+"""What one request may take, from the connection to the last byte of its answer."""
 
-LONGEST_ANSWER = 64 << 20
+LONGEST_ANSWER = 16 << 20
 """Bytes of an answer. The largest page of accounts has a tenth of it."""
+
+A_PIECE = 1 << 16
 
 MISSING = "Could not find "
 """How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""
@@ -53,10 +58,14 @@ class ComparedNode:
         self.url = url
         self._pace = pace
         parts = _checked(url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
+        kind = TimelyHTTPSConnection if parts.scheme == "https" else TimelyHTTPConnection
+        self._connection = kind(parts.hostname, parts.port)
+        self._connection.deadline = self._deadline = Deadline()
         self._path = parts.path or "/"
+        self._ids = itertools.count(1)
         self.requests = 0
+        self.is_listening = False
+        """Whether somebody has taken the connection for the last request, whatever was answered."""
 
     def ask(self, api: str, method: str, arguments: Sequence[object]) -> NodeAnswer:
         """The answer to one request.
@@ -66,13 +75,18 @@ class ComparedNode:
         """
         self._pace.wait()
         self.requests += 1
-        request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": 1}
+        number = next(self._ids)
+        request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": number}
         # Texts of the chain need not be UTF-8: what is not stays as it is, so that it can be compared.
         body = self._answered(json.dumps(request).encode()).decode("utf-8", "surrogateescape")
         try:
             envelope = json.loads(body)
         except (ValueError, RecursionError) as problem:
             raise self.fault(f"answers {api}.{method} with something that is not JSON") from problem
+        is_nameless_error = isinstance(envelope, dict) and "error" in envelope and envelope.get("id") is None
+        if isinstance(envelope, dict) and envelope.get("id") != number and not is_nameless_error:
+            self._connection.close()  # what else is on its way is of no request of ours either
+            raise self.fault(f"answers {api}.{method} with the answer to another request")
         if isinstance(envelope, dict) and isinstance(failure := envelope.get("error"), dict):
             return NodeAnswer(None, str(failure.get("message", "")).strip() or "an error without a message")
         if not isinstance(envelope, dict) or "result" not in envelope:
@@ -88,39 +102,58 @@ class ComparedNode:
 
     def fault(self, what: str) -> NotComparable:
         """What is wrong with this node."""
-        return NotComparable(f"{self.url} {what}")
+        return NotComparable(printable(f"{self.url} {what}"))
 
     def _answered(self, body: bytes) -> bytes:
         """The body of the answer; a connection that was closed between two requests is opened again."""
+        self.is_listening = False
         is_new = self._connection.sock is None
+        self._deadline.set(SECONDS)
         try:
             return self._posted(body)
         except (OSError, http.client.HTTPException) as problem:
             self._connection.close()
-            if is_new:
-                raise self.fault(f"gives no answer: {problem or type(problem).__name__}") from problem
+            if is_new or isinstance(problem, TimeoutError):
+                raise self._silence(problem) from problem
+        self._deadline.set(SECONDS)
         try:
             return self._posted(body)
         except (OSError, http.client.HTTPException) as problem:
             self._connection.close()
-            raise self.fault(f"gives no answer any more: {problem or type(problem).__name__}") from problem
+            raise self._silence(problem) from problem
+
+    def _silence(self, problem: Exception) -> NotComparable:
+        if isinstance(problem, ConnectionRefusedError):
+            return NobodyListens(f"{self.url} gives no answer: {problem}")
+        return self.fault(f"gives no answer: {problem or type(problem).__name__}")
 
     def _posted(self, body: bytes) -> bytes:
+        if self._connection.sock is None:
+            self._connection.connect()
+        self.is_listening = True
         self._connection.request("POST", self._path, body, {"Content-Type": "application/json"})
         response = self._connection.getresponse()
-        answer = response.read(LONGEST_ANSWER + 1)
-        if len(answer) > LONGEST_ANSWER:
-            self._connection.close()
-            raise self.fault(f"sends an answer of more than {LONGEST_ANSWER:,} bytes")
-        if response.status != http.client.OK and not answer.startswith(b"{"):
+        answer = bytearray()
+        while piece := response.read(A_PIECE):
+            answer += piece
+            if len(answer) > LONGEST_ANSWER:
+                self._connection.close()
+                raise self.fault(f"sends an answer of more than {LONGEST_ANSWER:,} bytes")
+        is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
+        if is_redirect or (response.status != HTTPStatus.OK and not answer.startswith(b"{")):
             raise self.fault(f"answers with HTTP status {response.status} {response.reason[:SHOWN]}")
-        return answer
+        return bytes(answer)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
+
+
+def printable(text: str) -> str:
+    """A text of a stranger without anything that a terminal acts on."""
+    return "".join(each if each.isprintable() else "?" for each in text)
 
 
 def _checked(url: str) -> _Address:

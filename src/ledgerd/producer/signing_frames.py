@@ -93,7 +93,7 @@ class SignerAnswer(NamedTuple):
     @property
     def text(self) -> str:
         """A reason, safe to be logged: others write it."""
-        return _printable(self.content.decode("utf-8", "replace"))
+        return printable(self.content.decode("utf-8", "replace"))
 
 
 class SignerStatus(msgspec.Struct, frozen=True):
@@ -161,7 +161,7 @@ def read_status(answer: SignerAnswer) -> SignerStatus:
         status = msgspec.json.decode(answer.content, type=SignerStatus)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
         raise FrameFault("no status") from fault
-    return msgspec.structs.replace(status, problem=_printable(status.problem))
+    return msgspec.structs.replace(status, problem=printable(status.problem))
 
 
 class FrameBuffer:
@@ -199,7 +199,8 @@ class FrameBuffer:
         return int(_LENGTH.unpack_from(self._waiting)[0])
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """A text of the other side, safe to be shown and to be encoded."""
     return "".join(each if each.isprintable() else "?" for each in text)
 
 

@@ -30,19 +30,30 @@ class CheckedClock:
         self._offset = offset
         """Microseconds to add; nothing while servers are asked and none has answered."""
         self._base = wall() - monotonic()
+        self._known_offset: int | None = None
+        self._settings = 0
         self._doubted_until = 0
         """By the clock that nobody sets."""
 
     def __call__(self) -> ClockReading:
         """The time now."""
         offset, monotonic, wall = self._offset(), self._monotonic(), self._wall()
-        base = wall - monotonic
-        if abs(base - self._base) > MOST_STEP:
-            self._base = base
+        if self._was_set(wall - monotonic, offset):
+            self._base = wall - monotonic
+            self._settings += 1
             self._doubted_until = monotonic + ROUND_SECONDS * SECOND
         if offset is None:
-            return ClockReading(wall, "no time server has answered yet, so that the signer's clock is not known")
+            doubt = "no time server has answered yet, so that the signer's clock is not known"
+            return ClockReading(wall, doubt, self._settings)
+        doubt = ""
         if monotonic < self._doubted_until:
             left = (self._doubted_until - monotonic) // SECOND + 1
-            return ClockReading(wall + offset, f"the signer's clock was set: nothing is signed for {left} s")
-        return ClockReading(wall + offset)
+            doubt = f"the signer's clock was set: nothing is signed for {left} s"
+        return ClockReading(wall + offset, doubt, self._settings)
+
+    def _was_set(self, base: int, offset: int | None) -> bool:
+        """By a person, or by time servers that give another time at once; what they follow slowly is drift."""
+        moved = 0 if offset is None or self._known_offset is None else offset - self._known_offset
+        if offset is not None:
+            self._known_offset = offset
+        return abs(base - self._base) > MOST_STEP or abs(moved) > MOST_STEP

@@ -13,7 +13,7 @@ import msgspec
 
 from ledgerd.producer.double_sign import FILE, sync_folder
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.signer.locks import lock_folder
+from ledgerd.signer.locks import OTHERS_WRITE, lock_folder
 from ledgerd.signer.record import SignerRecord
 
 MARK = "stopped_cleanly"
@@ -32,6 +32,8 @@ class SignerFolder:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_mode & OTHERS_WRITE:
+            raise OperatorError(f"others than its owner may write to {folder}: `chmod 700 {folder}`")
         self._mark, self._path = folder / MARK, folder / FILE
         with ExitStack() as stack:
             stack.enter_context(lock_folder(folder))

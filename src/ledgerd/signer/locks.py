@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +18,8 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK_FILE = "signer.lock"
+NAME_DIGITS = 32
+OWNER_ONLY, OTHERS_WRITE = 0o700, 0o022
 
 
 @contextmanager
@@ -31,7 +33,10 @@ def lock_folder(folder: Path) -> Iterator[None]:
         file.truncate(0)
         file.write(b"%d" % os.getpid())
         file.flush()
-        yield
+        try:
+            yield
+        finally:
+            file.truncate(0)  # that number is soon another process's
 
 
 @contextmanager
@@ -63,21 +68,30 @@ def _locked(path: Path, mode: str, refusal: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def lock_key(key: PublicKey) -> Iterator[None]:
-    """Lock a key on this machine, whatever file it was read from; only Linux can.
+    """Lock a key for all signers of this user, whatever file it was read from.
 
-    The lock is a name of an abstract Unix socket, which no file has and which nobody can leave behind.
+    The lock is on a file in a folder of the user's own: nobody else can take it, and so keep a signer from starting.
 
     Raises:
-        OperatorError: Another process has it.
+        OperatorError: Another process has it, or there is no such folder.
     """
-    if sys.platform != "linux":
+    refusal = f"another signer of this user holds the key {public_key_text(key)}: stop that one"
+    with _locked(_folder_of_locks() / f"{sha256(key).hexdigest()[:NAME_DIGITS]}.lock", "ab", refusal):
         yield
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as plug:
-        try:
-            plug.bind("\0ledgerd-signer-" + sha256(key).hexdigest())
-        except OSError as problem:
-            raise OperatorError(
-                f"another signer of this machine holds the key {public_key_text(key)}: stop that one"
-            ) from problem
-        yield
+
+
+def _folder_of_locks() -> Path:
+    """In the user's home, wherever the signers' own folders are."""
+    folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "ledgerd" / "signer-locks"
+    try:
+        folder.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except (OSError, RuntimeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise OperatorError(
+            f"the lock on the key has no place: {folder} cannot be made ({reason}): set XDG_STATE_HOME to a folder of "
+            "the signer's user"
+        ) from problem
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & OTHERS_WRITE:
+        raise OperatorError(f"{folder} belongs to another user, or others may write to it: see who has made it")
+    return folder

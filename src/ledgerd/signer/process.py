@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,7 +30,7 @@ from ledgerd.signer.desk import Desk
 from ledgerd.signer.folder import SignerFolder
 from ledgerd.signer.locks import lock_key, lock_key_file
 from ledgerd.signer.rule import SigningRule
-from ledgerd.signer.serving import TlsListener, listen_on_path
+from ledgerd.signer.serving import PathListener, TlsListener, listen_on_path
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
@@ -58,13 +58,6 @@ class SignerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Users of this machine that may ask, besides the signer's own and root."""
     files: TlsFiles | None = None
     time_servers: tuple[Endpoint, ...] = ()
-
-
-class Listening(NamedTuple):
-    """What listens, and the file of its socket."""
-
-    listener: asyncio.AbstractServer | socket.socket
-    path: Path | None
 
 
 def run_signer(settings: SignerSettings) -> int:
@@ -134,7 +127,7 @@ class SignerPart(Part):
         rule = SigningRule(keys, settings.validators, folder.record, has_stopped_cleanly=folder.has_stopped_cleanly)
         self._desk = Desk(rule, CheckedClock(_monotonic, _wall, self._offset()), settings.validators, keys)
         self._clients = Clients()
-        self._listening: Listening | None = None
+        self._listening: PathListener | socket.socket | None = None
         self._about = (
             f"{', '.join(settings.validators)} with {', '.join(map(public_key_text, sorted(keys)))}",
             time_text(rule.last_slot) if rule.last_slot else "none",
@@ -160,11 +153,11 @@ class SignerPart(Part):
         if problem:
             log.warning("nothing is signed yet: %(reason)s", {"reason": problem})
 
-    async def _listen(self, settings: SignerSettings) -> Listening:
+    async def _listen(self, settings: SignerSettings) -> PathListener | socket.socket:
         place = settings.place
         if place.path is not None:
             users = {os.getuid(), 0, *map(_number_of, settings.users)}
-            return Listening(await listen_on_path(place.path, self._desk, self._clients, users), place.path)
+            return await listen_on_path(place.path, self._desk, self._clients, users)
         if place.endpoint is None or settings.files is None:
             raise OperatorError("tls:// needs --certificate, --certificate-key and --authority")
         try:
@@ -172,15 +165,13 @@ class SignerPart(Part):
         except PlaceFault as fault:
             raise OperatorError(str(fault)) from fault
         listener = TlsListener(self._desk, self._clients, context, self.work)
-        return Listening(listener.listen(place.endpoint), None)
+        return listener.listen(place.endpoint)
 
     async def stop(self) -> None:
         """Sign nothing more."""
         await self.work.stop()
         if self._listening is not None:
-            self._listening.listener.close()
-            if self._listening.path is not None:
-                self._listening.path.unlink(missing_ok=True)
+            self._listening.close()
         self._clients.close_all()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
-from ledgerd.producer.signing_frames import SigningVerdict
+from ledgerd.producer.signing_frames import SigningVerdict, printable
 from ledgerd.protocol.block import Block, BlockHeader, signed_block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
@@ -24,6 +24,8 @@ MOST_BEHIND = BLOCK_INTERVAL * SECOND
 """The same behind it. Without a limit, who has taken a node over could have slots of the past signed that are after the
 last one: after a long stop, or where a whole disk was put back and the mark of a clean stop with it.
 """
+LONGEST_SHOWN = 16
+"""Characters of a validator's name, which may be any bytes here."""
 ROUND_SECONDS = MAINNET.max_validators * BLOCK_INTERVAL
 
 
@@ -33,6 +35,8 @@ class ClockReading(NamedTuple):
     now: int
     """Microseconds since 1970."""
     doubt: str = ""
+    settings: int = 0
+    """How often the clock was set so far."""
 
 
 class Judgement(NamedTuple):
@@ -66,8 +70,11 @@ class SigningRule:
         self._validators = frozenset(validators)
         self._record = record
         self._last = record.block
-        self._nothing_up_to: int | None = 0 if has_stopped_cleanly else None
-        """The last slot that is not signed after an unclean stop; unknown until the clock can be believed."""
+        self._nothing_up_to = 0
+        """The last slot that is not signed after an unclean stop."""
+        self._waits_since: int | None = None
+        """How often the clock had been set when that slot was computed; nothing until the clock can be believed."""
+        self._has_stopped_cleanly = has_stopped_cleanly
 
     @property
     def last_slot(self) -> int:
@@ -84,7 +91,8 @@ class SigningRule:
         if private is None:
             return Judgement(SigningVerdict.NO_KEY, f"this signer does not hold the key {public_key_text(key)}")
         if header.validator not in self._validators:
-            return Judgement(SigningVerdict.NOT_NAMED, f"this signer does not sign for {header.validator[:16]}")
+            named = printable(header.validator[:LONGEST_SHOWN])
+            return Judgement(SigningVerdict.NOT_NAMED, f"this signer does not sign for {named}")
         refusal = self._out_of_order(header)
         if refusal is not None:
             return refusal
@@ -111,8 +119,21 @@ class SigningRule:
             f"slot {time_text(header.timestamp)} is signed: block {last.id.hex()} is on the way",
         )
 
+    def _wait(self, clock: ClockReading) -> None:
+        """After an unclean stop: have a round pass by a clock that can be believed, and again if it was put forward.
+
+        By a clock that was behind, a round ended before the slots that may have been signed. One that is put back
+        shortens no wait.
+        """
+        if self._has_stopped_cleanly or clock.settings == self._waits_since:
+            return
+        if self._waits_since is not None or not clock.doubt:
+            self._nothing_up_to = max(self._nothing_up_to, clock.now // SECOND + ROUND_SECONDS)
+            self._waits_since = clock.settings
+
     def _held(self, slot: int, clock: ClockReading) -> Judgement:
         """What the clock says of a new slot."""
+        self._wait(clock)
         if clock.doubt:
             return Judgement(SigningVerdict.CLOCK, clock.doubt)
         if slot * SECOND > clock.now + MOST_AHEAD:
@@ -121,8 +142,6 @@ class SigningRule:
         if slot * SECOND < clock.now - MOST_BEHIND:
             now = time_text(clock.now // SECOND)
             return Judgement(SigningVerdict.LATE, f"slot {time_text(slot)} is over by the signer's clock, {now}")
-        if self._nothing_up_to is None:
-            self._nothing_up_to = clock.now // SECOND + ROUND_SECONDS
         if slot <= self._nothing_up_to:
             until = time_text(self._nothing_up_to)
             return Judgement(

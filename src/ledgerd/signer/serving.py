@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import socket
 import ssl
+import stat
 import struct
 import sys
 from collections.abc import Callable, Collection
@@ -37,6 +39,8 @@ BACKLOG = 64
 PAUSE_SECONDS = 0.1
 """After a connection that could not be accepted, as where files have run out."""
 STRANGERS = LineRate("connections that the signer refused", 5, 1 / 12)
+
+ALL_MODES = 0o777
 
 _CREDENTIALS = struct.Struct("3i")
 """Process, user and group, as `SO_PEERCRED` gives them."""
@@ -196,25 +200,46 @@ def user_of(descriptor: int) -> int:
     return int(_CREDENTIALS.unpack(credentials)[1])
 
 
-async def listen_on_path(path: Path, desk: Desk, clients: Clients, users: Collection[int]) -> asyncio.AbstractServer:
+class PathListener:
+    """A Unix socket, and the file that is its own."""
+
+    def __init__(self, path: Path, plug: socket.socket) -> None:
+        self._path, self._plug = path, plug
+        self._own = _identity(path)
+        self._server: asyncio.AbstractServer | None = None
+
+    async def begin(self, desk: Desk, clients: Clients, users: Collection[int]) -> None:
+        """Serve these users."""
+        identify, loop = users_only(users), asyncio.get_running_loop()
+        self._server = await loop.create_unix_server(
+            lambda: AskingConnection(desk, clients, identify), sock=self._plug, backlog=BACKLOG
+        )
+
+    def close(self) -> None:
+        """Listen no more; the file goes, unless another signer has taken its place."""
+        if self._server is not None:
+            self._server.close()
+        with suppress(OSError):
+            if _identity(self._path) == self._own:
+                self._path.unlink()
+
+
+async def listen_on_path(path: Path, desk: Desk, clients: Clients, users: Collection[int]) -> PathListener:
     """Listen on a Unix socket, whose file only we may open unless other users are named."""
-    plug = _bound(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600)
-    identify = users_only(users)
-    loop = asyncio.get_running_loop()
-    return await loop.create_unix_server(lambda: AskingConnection(desk, clients, identify), sock=plug, backlog=BACKLOG)
+    listener = PathListener(path, _bound(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600))
+    await listener.begin(desk, clients, users)
+    return listener
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.lstat()
+    return found.st_dev, found.st_ino
 
 
 def _bound(path: Path, mode: int) -> socket.socket:
     """A socket at a path; a file that a signer has left there goes."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            probe.connect(str(path))
-        except OSError:
-            if path.is_socket():
-                path.unlink()
-        else:
-            raise OperatorError(f"another program listens on {path}: stop that one, or choose another --listen")
-    plug, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(0o177)
+    _make_room(path)
+    plug, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(ALL_MODES & ~mode)
     try:
         plug.bind(str(path))
     except OSError as problem:
@@ -222,5 +247,25 @@ def _bound(path: Path, mode: int) -> socket.socket:
         raise OperatorError(f"{path} cannot be listened on: {problem.strerror}") from problem
     finally:
         os.umask(before)
-    path.chmod(mode)
     return plug
+
+
+def _make_room(path: Path) -> None:
+    """Remove a socket of ours that nobody listens on; anything else that is there stays, and is said."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+        raise OperatorError(f"{path} exists, and is no socket of this user: remove it, or choose another --listen")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except OSError as problem:
+            if problem.errno != errno.EAGAIN:  # it listens, and has more to accept than it can
+                raise OperatorError(f"{path} cannot be listened on: {problem.strerror}") from problem
+    raise OperatorError(f"another program listens on {path}: stop that one, or choose another --listen")

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ledgerd.chain.offline.tokens import TokenTally
+from ledgerd.chain.offline.tokens import HOLDING_TABLES, TokenTally
 from ledgerd.codec import codec_of
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol.block import Block
@@ -76,8 +76,8 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
         frame("{")
         for section in (*SECTIONS, METADATA) if occasion.with_metadata else SECTIONS:
             frame(f'{"," if counts else ""}"{section.name}":[')
-            texts = _texts(view, section, occasion.pending, (loadability, tally))
-            counts[section.name] = _add_records(texts, writer.add)
+            records = _records(view, section, occasion.pending, tally)
+            counts[section.name] = _add_records(section.name, records, writer.add, loadability)
             frame("]")
         if occasion.head_block is not None:
             text = codec_of(Block).to_json(occasion.head_block)
@@ -101,29 +101,30 @@ def _require_head(view: View, head_block: Block | None) -> None:
         raise SnapshotError("the block that is to go with the state is another than its head")
 
 
-def _add_records(texts: Iterator[str], add: Callable[[str], None]) -> int:
+def _add_records(
+    section: str, records: Iterator[tuple[int, str]], add: Callable[[str], None], loadability: Loadability
+) -> int:
     """Add the objects of a section, some at a time; returns their number."""
     count = 0
-    while batch := list(islice(texts, _RECORDS_A_PIECE)):
-        add(("," if count else "") + ",".join(batch))
+    while batch := list(islice(records, _RECORDS_A_PIECE)):
+        text = ",".join([each for _, each in batch])
+        loadability.records(section, batch, text)
+        add(f",{text}" if count else text)
         count += len(batch)
     return count
 
 
-def _texts(
-    view: View,
-    section: SnapshotSection[Any],
-    pending: Collection[TransactionId],
-    observers: tuple[Loadability, TokenTally],
-) -> Iterator[str]:
-    loadability, tally = observers
+def _records(
+    view: View, section: SnapshotSection[Any], pending: Collection[TransactionId], tally: TokenTally
+) -> Iterator[tuple[int, str]]:
+    """The id and the text of each object."""
+    text_of, holds = section.text, section.table in HOLDING_TABLES
     for entity in view.scan(section.table):
-        if isinstance(entity, KnownTransaction) and entity.trx_id in pending:
+        if pending and isinstance(entity, KnownTransaction) and entity.trx_id in pending:
             continue
-        text = section.text(entity)
-        loadability.record(section.name, entity.id, text)
-        tally.take(entity)
-        yield text
+        if holds:
+            tally.take(entity)
+        yield entity.id, text_of(entity)
 
 
 def _header(view: View, occasion: Occasion, checksum: str, counts: dict[str, Json]) -> str:

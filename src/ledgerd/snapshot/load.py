@@ -113,17 +113,22 @@ def _read(
 ) -> Block | None:
     head_block = None
     met: set[str] = set()
+    section: SnapshotSection[Any] | None = None
+    before = None
     for name, record in snapshot.records():
-        met.add(name)
+        if name != before:
+            before = name
+            met.add(name)
+            is_left_out = (name == METADATA.name and not with_metadata) or (name == OLD_VOTES and VOTES in met)
+            section = None if is_left_out or name == HEAD_BLOCK else _section(name)
         try:
-            if name == HEAD_BLOCK:
-                head_block = codec_of(Block).from_json(record)
-            elif (with_metadata or name != METADATA.name) and (name != OLD_VOTES or VOTES not in met):
-                section = _section(name)
+            if section is not None:
                 entity = section.parse(record)
                 rows.add(section.table, entity)
                 for count in counts:
                     count(entity)
+            elif name == HEAD_BLOCK:
+                head_block = codec_of(Block).from_json(record)
         except (DecodeError, StoreMisuse) as error:
             raise SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}") from error
     return head_block

@@ -7,6 +7,7 @@ inside strings, and fails when too many are open (spec 06, section 12.2).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 MOST_OPEN = 100
@@ -42,6 +43,24 @@ class Loadability:
         """Check the text around the records."""
         for place, (opening, closing) in enumerate(_PAIRS):
             self._open[place] += text.count(opening) - text.count(closing)
+
+    def records(self, section: str, found: Sequence[tuple[int, str]], text: str) -> None:
+        """Check records, by their ids, of which the text has all and what separates them: mostly at once.
+
+        Each has a brace at both ends. Where no more braces than these are there, no brackets and no escapes, the
+        brackets are where they were, and never more than one brace is open at a time.
+        """
+        if (
+            text.count("{") == text.count("}") == len(found)
+            and "[" not in text
+            and "]" not in text
+            and "\\" not in text
+            and self._open[0] + 1 < MOST_OPEN
+            and self._open[1] < MOST_OPEN
+        ):
+            return
+        for object_id, each in found:
+            self.record(section, object_id, each)
 
     def record(self, section: str, object_id: int, text: str) -> None:
         """Check a record."""

@@ -97,10 +97,8 @@ class Snapshot:
                 self.sections[name] = None
                 if cursor.takes("["):
                     count = 0
-                    while not cursor.takes("]"):
-                        yield name, cursor.value()
-                        count += 1
-                        cursor.takes(",")
+                    for count, record in enumerate(cursor.values(), start=1):  # noqa: B007 - told after the loop
+                        yield name, record
                     self.sections[name] = count
                 else:
                     yield name, cursor.value()
@@ -128,6 +126,28 @@ class _Cursor:
         """Skip a character that must be the next one."""
         if not self.takes(character):
             raise SnapshotError(f"the snapshot is damaged: no {character} where one must be")
+
+    def values(self) -> Iterator[Any]:
+        """Read the values of an array behind its bracket, and the bracket that ends it."""
+        while not self.takes("]"):
+            yield self.value()
+            while (found := self._next_at_hand()) is not None:
+                yield found
+            self.takes(",")
+
+    def _next_at_hand(self) -> Any:  # noqa: ANN401 - (the same)
+        """The object behind a comma, if all of it is in the text already and plain: most records of a snapshot are."""
+        text, place = self._text, self._place
+        if not text.startswith(",{", place):
+            return None
+        try:
+            value, end = _decode(text, place + 1)
+        except (ValueError, RecursionError):
+            return None  # `value` says why, or fetches the rest
+        if end == len(text) or text.find("\\u", place, end) >= 0:
+            return None
+        self._place = end
+        return value
 
     def value(self) -> Any:  # noqa: ANN401 - JSON of any kind
         """Read a value, and fetch more pieces if it is incomplete."""

@@ -313,6 +313,7 @@ class OpenIndex(Generic[E]):
         """
         present, size = self.cache.present if keeps else self.passing, 0
         is_by_id = self.is_by_id
+        at_hand = self.cache.passing_record if is_by_id and not keeps else None
         known = first
         while True:
             if self._pending:
@@ -328,7 +329,7 @@ class OpenIndex(Generic[E]):
             known, gone = None, 0
             for entry, raw in found:
                 position, object_id = entry, integer_of(entry if is_by_id else raw)
-                yield present(object_id)
+                yield (at_hand and at_hand(object_id, raw)) or present(object_id)
                 if self._pending:
                     if self._is_only_removed(object_id, gone):
                         gone += 1

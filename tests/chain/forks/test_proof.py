@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
-from ledgerd.chain.forks.outcome import BranchRefused, Refused, Switched
-from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.forks.outcome import AlreadyKnown, Applied, BranchRefused, OnBranch, Refused, Switched, Unlinked
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import word_order
+from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
-from ledgerd.protocol.operations.validators import ValidatorUpdate
-from tests.chain.forks.branches import Branches, Fresh, forged, forged_line, outcome, overdrawn, push_all
+from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.transaction import Transaction
+from tests.chain.forks.branches import (
+    Branches,
+    Fresh,
+    forged,
+    forged_line,
+    outcome,
+    overdrawn,
+    push_all,
+    spoiled,
+    unknown,
+)
 from tests.chain.networks import OTHERS, VIZ, Network
 from tests.chain.same_state import assert_same_state
 from tests.chain.senders import by_client, by_peer
@@ -201,3 +213,77 @@ def test_a_block_on_the_head_may_be_pushed_with_its_signature_unchecked(fresh: F
     assert node.chain.push_block(anonymous, Skip.VALIDATOR_SIGNATURE).has_moved
     node.reopen()
     assert node.chain.head_id == anonymous.id
+
+
+def applied_anew(node: Network, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often waiting transactions are applied again from now on."""
+    seen: list[int] = []
+    pending = node.chain.parts.pending
+    again = pending._try_again  # noqa: SLF001 - what it costs is what is counted
+
+    def counted(transactions: list[Transaction], skip: SkipFlags) -> None:
+        seen.append(len(transactions))
+        again(transactions, skip)
+
+    monkeypatch.setattr(pending, "_try_again", counted)
+    return seen
+
+
+def test_blocks_that_change_nothing_leave_waiting_transactions_as_they_are(
+    fresh: Fresh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    branches = Branches(fresh())
+    other = branches.line(branches.root, 2, skipped=1)
+    node = fresh()
+    base, start = node.chain.head_id, node.chain.head_time
+    blocks = node.produce(2)
+    node.send(ValidatorUpdate(VIZ, "https://example.test/waits", NEW_KEY.public))
+    anew = applied_anew(node, monkeypatch)
+    assert outcome(node, blocks[0]) == AlreadyKnown()
+    assert outcome(node, other[0]) == OnBranch()
+    assert isinstance(outcome(node, forged(base, start + 30, VIZ)), Refused)
+    assert isinstance(outcome(node, forged(node.chain.head_id, node.chain.slot_time(1), VIZ)), Refused)
+    assert isinstance(outcome(node, unknown(node)), Unlinked)
+    assert not anew
+    turn = node.chain.scheduled_at(1)
+    assert isinstance(outcome(node, forged(node.chain.head_id, node.chain.slot_time(1), turn)), Refused)
+    assert isinstance(outcome(node, spoiled(node, node.make())), Refused)
+    assert not anew
+    assert len(node.chain.waiting) == 1
+    node.produce()
+    assert anew
+    assert not node.chain.waiting
+
+
+def test_a_header_is_judged_by_the_keys_of_the_head_whatever_waits(
+    fresh: Fresh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new key that waits signs nothing yet, and the present one still does."""
+    node = fresh()
+    while node.chain.scheduled_at(1) != VIZ:
+        node.produce()
+    when = node.chain.slot_time(1)
+    honest = node.make()
+    node.send(ValidatorUpdate(VIZ, "https://example.test/waits", NEW_KEY.public))
+    anew = applied_anew(node, monkeypatch)
+    early = forged(node.chain.head_id, when, VIZ, key=NEW_KEY)
+    refused = outcome(node, early)
+    assert isinstance(refused, Refused)
+    assert "validate_signee" in str(refused.violation)
+    assert not anew
+    assert outcome(node, honest) == Applied()
+    assert anew == [1]
+
+
+def test_a_branch_is_weighed_by_the_votes_of_the_head_whatever_waits(fresh: Fresh) -> None:
+    """Votes that wait for a block do not make a branch heavier or lighter."""
+    branches = Branches(fresh())
+    short = branches.line(branches.root, 2)
+    long = branches.line(branches.root, 3, skipped=1)
+    quiet, busy = fresh(), fresh()
+    push_all(quiet, [*short, *long[:2]])
+    push_all(busy, [*short, *long[:2]])
+    for name in {block.validator for block in short}:
+        busy.send(AccountValidatorVote(VIZ, AccountName(name), approve=True))
+    assert outcome(quiet, long[2]) == Switched()
+    assert outcome(busy, long[2]) == Switched()

@@ -8,11 +8,13 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.assumption import Assumption
+from ledgerd.chain.log.files import sync_folder
 from ledgerd.node.datadir import verified_copy
 from ledgerd.node.datadir.state_files import StateFiles
-from ledgerd.node.datadir.verified_copy import VERIFIED, VerifiedCopy, take_banned
+from ledgerd.node.datadir.verified_copy import GOING_BACK, VERIFIED, VerifiedCopy, take_banned
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import BlockId
+from ledgerd.state.disk import DATA_FILE
 from tests.chain.networks import SMALL, Network
 
 KEPT, LATER, ASSUMED = 40, 90, 1_000
@@ -100,6 +102,34 @@ def test_a_kill_on_the_way_back_is_made_up_for(
     assert place.files.full_log_head <= height
     if height:
         assert place.standing()[0] == KEPT
+
+
+def test_the_copy_is_durable_in_its_place_before_the_note_of_going_back_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loss of power may keep the later of two renames alone, unless the folders are flushed in between."""
+    place = Directory(tmp_path, KEPT)
+    place.copy.keep(ASSUMED)
+    place.grow(LATER, assumption())
+    place.copy.begin_going_back(())
+    done: list[str] = []
+    flush, rename = sync_folder, Path.replace
+
+    def flushed(folder: Path) -> None:
+        done.append(f"flush {folder.name}")
+        flush(folder)
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append(path.name)
+        return rename(path, target)
+
+    monkeypatch.setattr(verified_copy, "sync_folder", flushed)
+    monkeypatch.setattr(Path, "replace", renamed)
+    place.copy.go_back()
+
+    begin, end = done.index(DATA_FILE), done.index(GOING_BACK)
+    assert set(done[begin + 1 : end]) == {f"flush {place.files.folder.name}", f"flush {VERIFIED}"}
+    assert done[end + 1 :] == [f"flush {place.files.folder.name}"]
 
 
 def test_without_the_option_or_with_another_block_a_start_goes_back(tmp_path: Path) -> None:

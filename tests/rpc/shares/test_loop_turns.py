@@ -62,6 +62,30 @@ def test_a_round_ends_and_the_rest_is_done_in_later_ones() -> None:
     assert [len(each) for each in play(scene)] == [2, 2, 2, 0]
 
 
+def test_what_will_take_long_waits_for_what_others_do_in_an_instant() -> None:
+    async def scene() -> list[str]:
+        work = Work()
+        for share in ("large", "larger", "largest"):
+            work.turns.wait(share, work.piece(share, 0.3), expected=0.3)
+        await rounds(work, 1)
+        work.turns.wait("small", work.piece("small", 0.001), expected=0.00001)
+        await rounds(work, 3)
+        return work.done
+
+    assert play(scene) == ["large", "small", "larger", "largest"]
+
+
+def test_what_takes_long_comes_before_what_asks_again_and_again() -> None:
+    async def scene() -> list[str]:
+        work = Work()
+        work.turns.wait("often", work.piece("often", 0.1, 9))
+        work.turns.wait("large", work.piece("large", 0.3), expected=0.3)
+        await rounds(work, 10)
+        return work.done
+
+    assert play(scene).index("large") <= 4
+
+
 def test_who_asks_for_much_waits_for_those_who_ask_for_little() -> None:
     async def scene() -> list[str]:
         work = Work()

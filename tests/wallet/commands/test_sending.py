@@ -59,24 +59,28 @@ def account(name: str) -> dict[str, Any]:
     return {"name": name, "memo_key": public_key_text(KEY.public), **roles}
 
 
-@pytest.fixture
-def node() -> Iterator[FakeNode]:
-    now = int(time.time())
-    fake = FakeNode(
-        get_config={"CHAIN_ID": "aa" * 32},
-        get_dynamic_global_properties={
+def answers() -> dict[str, object]:
+    """Of a node that tells the truth."""
+    return {
+        "get_config": {"CHAIN_ID": "aa" * 32},
+        "get_dynamic_global_properties": {
             "head_block_id": (100).to_bytes(4, "big").hex() + "00" * 16,
             "head_block_number": 100,
-            "time": time_text(now),
+            "time": time_text(int(time.time())),
             "last_irreversible_block_num": 90,
         },
-        lookup_account_names=lambda names: [account(each) if each in ("alice", "bob") else None for each in names],
-        get_agent_permissions=[],
-        get_key_references=[["alice"]],
-        get_chain_properties={"validator_declaration_fee": "10.000 VIZ"},
-        broadcast_transaction={},
-    )
-    with serving(fake):
+        "get_block_header": {"previous": (90).to_bytes(4, "big").hex() + "00" * 16},
+        "lookup_account_names": lambda names: [account(each) if each in ("alice", "bob") else None for each in names],
+        "get_agent_permissions": [],
+        "get_key_references": [["alice"]],
+        "get_chain_properties": {"validator_declaration_fee": "10.000 VIZ"},
+        "broadcast_transaction": {},
+    }
+
+
+@pytest.fixture
+def node() -> Iterator[FakeNode]:
+    with serving(FakeNode(**answers())) as fake:
         yield fake
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,14 @@ def record(**more: object) -> dict[str, object]:
     }
 
 
+def declared(**more: object) -> list[dict[str, object]]:
+    """What the node says before and after the new key is declared."""
+    return [record(), *[record(signing_key=public_key_text(NEW.public)) | more] * 9]
+
+
 def node_with(found: object, blocks: Mapping[int, Any] | None = None) -> FakeNode:
+    """A list is what it says of the validator, one time after the other."""
+    told = iter(found if isinstance(found, list) and found else repeat(found))
     return FakeNode(
         get_config={"CHAIN_ID": "00" * 32},
         get_dynamic_global_properties=lambda: {
@@ -57,7 +65,7 @@ def node_with(found: object, blocks: Mapping[int, Any] | None = None) -> FakeNod
             "time": time_text(int(time.time())),
             "last_irreversible_block_num": HEAD,
         },
-        get_validator_by_account=lambda _: found,
+        get_validator_by_account=lambda _: next(told),
         get_validators_by_counted_vote=[{"owner": "bob"}, {"owner": "alice"}],
         get_block=(blocks or {}).get,
     )
@@ -138,7 +146,7 @@ def rotated(node: FakeNode, folder: Path, seconds: float = 1.0) -> Mapping[str, 
 
 def test_a_rotation_ends_with_the_first_block_by_the_new_key(tmp_path: Path, sent: list[Operation]) -> None:
     blocks = {101: block(101, BOB, NEW), 102: block(102, ALICE, OLD), 103: block(103, ALICE, NEW)}
-    told = rotated(node_with(record(), blocks), tmp_path)
+    told = rotated(node_with(declared(), blocks), tmp_path)
 
     assert sent == [ValidatorUpdate(ALICE, "https://example.org", NEW.public)]
     assert (told["signed"], told["missed"]) == (103, 0)
@@ -149,7 +157,30 @@ def test_a_rotation_ends_with_the_first_block_by_the_new_key(tmp_path: Path, sen
 def test_a_node_that_has_not_loaded_the_new_key_is_told_of(tmp_path: Path) -> None:
     blocks = {number: block(number, BOB, OLD) for number in range(101, HEAD + 1)}
     with pytest.raises(UnknownOutcome, match="alice has made no block with it so far"):
-        rotated(node_with(record(), blocks), tmp_path)
+        rotated(node_with(declared(), blocks), tmp_path)
+
+
+@pytest.mark.usefixtures("sent")
+def test_a_slot_that_is_missed_with_the_new_key_ends_the_wait_at_once(tmp_path: Path) -> None:
+    """Each further round would cost another slot; the old key is in the text, to be declared again."""
+    blocks = {number: block(number, BOB, OLD) for number in range(101, HEAD + 1)}
+    again = f"ledgerd wallet validator declare alice {public_key_text(OLD.public)}"
+    told = [*declared()[:3], *declared(total_missed=3)[1:]]
+    with pytest.raises(UnknownOutcome, match=f"has missed 1 slots since, and made no block.*{again}"):
+        rotated(node_with(told, blocks), tmp_path, seconds=0)
+
+
+@pytest.mark.usefixtures("sent")
+def test_what_the_node_can_confirm_is_asked(tmp_path: Path) -> None:
+    blocks = {number: block(number, BOB, OLD) for number in range(101, HEAD + 1)}
+    with pytest.raises(UnknownOutcome, match="the chain has another signing key of alice now"):
+        rotated(node_with(declared(signing_key=public_key_text(OLD.public)), blocks), tmp_path)
+
+    told = rotated(node_with(declared(last_confirmed_block_num=0), {101: block(101, ALICE, NEW)}), tmp_path)
+    assert told["problems"] == []
+    idle = [record(counted_votes=0), *[record(signing_key=public_key_text(NEW.public))] * 9]
+    told = rotated(node_with(idle, {101: block(101, ALICE, NEW)}), tmp_path)
+    assert told["problems"] == ["it has no votes, so it has no slots"]
 
 
 def test_the_key_that_is_declared_already_is_not_declared_again(tmp_path: Path, sent: list[Operation]) -> None:

@@ -128,3 +128,24 @@ def test_a_key_that_is_added_again_gets_the_new_label() -> None:
     held = Contents().with_key(key(1), "old").with_key(key(1), "new")
     assert [entry.label for entry in held.keys] == ["new"]
     assert held.without_key(key(1).public) == Contents()
+
+
+def test_no_link_beside_a_backup_or_a_wallet_is_followed(tmp_path: Path) -> None:
+    """In a folder that others can write to, they may lay links under any name before we do."""
+    file, shared = created(tmp_path), tmp_path / "shared"
+    shared.mkdir()
+    for name in ("backup.json", "backup.json.lock", "backup.json.new"):
+        (shared / name).symlink_to(tmp_path / "victim")
+    with pytest.raises(WalletError, match="exists"):
+        copy_wallet(file.path, shared / "backup.json")
+    (shared / "backup.json").unlink()
+    copy_wallet(file.path, shared / "backup.json")
+    with pytest.raises(WalletError, match="cannot be written"):
+        WalletFile.open(shared / "backup.json", b"secret").change(lambda held: held.with_watched("alice"))
+    assert not (tmp_path / "victim").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    file = created(tmp_path)
+    with pytest.raises(WalletError, match="cannot be made"):
+        copy_wallet(file.path, file.path / "inside" / "backup.json")

@@ -50,16 +50,16 @@ def nodes() -> Iterator[ExitStack]:
         yield stack
 
 
-def check(stack: ExitStack, wallet: Path, *nodes: FakeNode, seconds: float = 60) -> NodeStanding:
+def check(stack: ExitStack, wallet: Path, *nodes: FakeNode, seconds: float = 60, now: int = NOW) -> NodeStanding:
     clients = [stack.enter_context(NodeClient(stack.enter_context(serving(each)).url)) for each in nodes]
-    return checked_standing(clients, Trust(wallet, seconds, lambda: NOW))
+    return checked_standing(clients, Trust(wallet, seconds, lambda: now))
 
 
 def test_the_first_node_decides_the_chain_and_another_chain_is_refused(nodes: ExitStack, wallet: Path) -> None:
     assert check(nodes, wallet, node_at(100)).head_number == 100
     with pytest.raises(OtherChain, match=r"of the chain b{16}\.\.\., and this wallet is used with a{16}\.\.\."):
         check(nodes, wallet, node_at(101, chain=OTHER))
-    assert recall(wallet) == SeenChain(CHAIN, 100)
+    assert recall(wallet) == SeenChain(CHAIN, 100, NOW)
 
     forget(wallet)
 
@@ -82,12 +82,51 @@ def test_a_head_below_the_last_seen_is_refused(nodes: ExitStack, wallet: Path) -
         check(nodes, wallet, node_at(99))
 
 
+def test_one_node_that_lies_about_its_head_does_not_have_honest_ones_refused(nodes: ExitStack, wallet: Path) -> None:
+    """It is remembered as far as the chain can have grown since the last time."""
+    check(nodes, wallet, node_at(100))
+    check(nodes, wallet, node_at(4_000_000_000, late=-30), now=NOW + 30)
+    assert recall(wallet) == SeenChain(CHAIN, 110, NOW + 30)
+    check(nodes, wallet, node_at(110, late=-30), now=NOW + 30)
+    with pytest.raises(HeadWentBack):
+        check(nodes, wallet, node_at(109, late=-30), now=NOW + 30)
+
+
+def test_what_two_nodes_agree_on_is_believed_although_one_has_lied_before(nodes: ExitStack, wallet: Path) -> None:
+    check(nodes, wallet, node_at(4_000_000_000))
+    with pytest.raises(HeadWentBack, match="ask two nodes"):
+        check(nodes, wallet, node_at(100))
+    with pytest.raises(NodesDisagree):
+        check(nodes, wallet, node_at(100), node_at(4_000_000_001))
+
+    check(nodes, wallet, node_at(100), node_at(98))
+
+    assert recall(wallet) == SeenChain(CHAIN, 100, NOW)
+    check(nodes, wallet, node_at(1_000), node_at(998))
+    assert recall(wallet).head == 998, "one of them alone"
+
+
 def test_two_nodes_have_to_agree_on_what_is_irreversible(nodes: ExitStack, wallet: Path) -> None:
     check(nodes, wallet, node_at(100), node_at(103))
-    with pytest.raises(NodesDisagree, match="different irreversible blocks 90"):
+    with pytest.raises(NodesDisagree, match="different irreversible blocks 91"):
         check(nodes, wallet, node_at(100), node_at(101, branch=7))
     with pytest.raises(OtherChain):
         check(nodes, wallet, node_at(100), node_at(100, chain=OTHER))
+
+
+def test_a_node_on_a_branch_of_its_own_cannot_call_little_irreversible(nodes: ExitStack, wallet: Path) -> None:
+    liar = node_at(100, branch=7)
+    standing: dict[str, Any] = liar.answers["get_dynamic_global_properties"]  # type: ignore[assignment]
+    standing["last_irreversible_block_num"] = 0
+    with pytest.raises(NodesDisagree, match="different irreversible blocks 91"):
+        check(nodes, wallet, liar, node_at(101))
+    short = node_at(20, branch=7)
+    with pytest.raises(NodesDisagree, match="of one time and of very different numbers"):
+        check(nodes, wallet, short, node_at(101))
+    behind = node_at(85, branch=7)
+    with pytest.raises(NodesDisagree, match="different irreversible blocks 85"):
+        check(nodes, wallet, behind, node_at(101))
+    check(nodes, wallet, node_at(85), node_at(101))
 
 
 def test_what_does_not_answer_as_a_node_does_is_none(nodes: ExitStack, wallet: Path) -> None:

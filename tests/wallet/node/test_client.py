@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
 import pytest
 
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
@@ -39,6 +44,44 @@ def test_an_answer_without_end_is_not_read_to_its_end(monkeypatch: pytest.Monkey
         assert client.call("api", "little") == "x" * 900
         with pytest.raises(NodeUnreachable, match="answers more than"):
             client.call("api", "much")
+
+
+@contextmanager
+def trickling(answer: bytes) -> Iterator[str]:
+    """A node whose answer comes byte by byte, for ten seconds and more if somebody listens for so long."""
+    gave_up = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.recv(1 << 16)
+                connection.sendall(answer)
+                connection.settimeout(0.005)
+                for _ in range(2_000):
+                    with suppress(TimeoutError):
+                        if not connection.recv(1):
+                            break
+                    connection.sendall(b" ")
+                else:
+                    return
+            gave_up.set()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(60)
+        assert gave_up.is_set(), "the client has listened to the end"
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 30000000\r\n\r\n"]
+)
+def test_an_answer_that_trickles_in_is_not_waited_for(answer: bytes) -> None:
+    """Each byte comes in time; all of them would take days."""
+    unreachable = pytest.raises(NodeUnreachable, match="does not answer")
+    with trickling(answer) as url, NodeClient(url, seconds=0.3) as client, unreachable:
+        client.call("api", "get")
 
 
 @pytest.mark.parametrize(

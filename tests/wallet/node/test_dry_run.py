@@ -68,6 +68,7 @@ def test_a_node_that_does_not_try_it_out_says_why() -> None:
         [],
         {},
         {**TOLD, "balances": [{**BALANCES, "balance_after": "much"}]},
+        {**TOLD, "balances": [{**BALANCES, "balance_after": "1.001 V\x1bZ"}]},
         {**TOLD, "operations": [{"virtual": True, "operation": ["transfer", 1]}]},
         {"broken_rule": None},
     ],

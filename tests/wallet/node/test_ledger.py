@@ -11,6 +11,7 @@ from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.wallet.errors import NodeUnreachable, NoSuchAccount
+from ledgerd.wallet.node import ledger as ledger_module
 from ledgerd.wallet.node.ledger import LedgerReader
 from tests.recorded import recorded_result
 from tests.wallet.nodes import FakeNode, Fault, asking
@@ -85,3 +86,12 @@ def test_an_answer_of_another_form_is_refused(answer: object) -> None:
             _ = ledger.chain_properties
         with pytest.raises(NodeUnreachable):
             ledger.agents("alice")
+
+
+def test_a_node_does_not_lead_to_accounts_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_module, "MOST_ACCOUNTS", 150)
+    with asking(FakeNode(lookup_account_names=lambda names: [None for _ in names])) as client:
+        ledger = LedgerReader(client)
+        ledger.learn(f"account{number}" for number in range(150))
+        with pytest.raises(NodeUnreachable, match="names more than 150 accounts"):
+            ledger.learn(["one-more"])

@@ -20,7 +20,14 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.wallet.operations.catalogue import SENDABLE
 from ledgerd.wallet.operations.fields import fields_of_operation
-from ledgerd.wallet.operations.words import amount_words, authority_words, sentence_of, shown_text, words_of
+from ledgerd.wallet.operations.words import (
+    amount_words,
+    authority_words,
+    printable_lines,
+    sentence_of,
+    shown_text,
+    words_of,
+)
 from tests.strategies import values_of
 
 ALICE, BOB = AccountName("alice"), AccountName("bob")
@@ -119,3 +126,8 @@ def test_words_are_those_of_the_bytes() -> None:
 
 def test_every_operation_has_a_sentence() -> None:
     assert all(len(sentence_of(each)) > 10 for each in OPERATIONS)
+
+
+def test_lines_of_a_node_have_nothing_that_a_terminal_would_obey() -> None:
+    told = "one\n\x1b[2Jtwo\r\x07\u202e\x9b привет"
+    assert printable_lines(told) == "one\n\\x1b[2Jtwo\\r\\x07\\u202e\\x9b привет"

@@ -48,3 +48,9 @@ def test_without_a_file_there_is_no_history(tmp_path: Path) -> None:
     history = LineHistory(tmp_path / "nowhere" / "history")
     history.store_string("key list")
     assert [*history.load_history_strings()] == []
+
+
+def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "history").symlink_to(tmp_path / "victim")
+    LineHistory(tmp_path / "history").store_string("key list")
+    assert not (tmp_path / "victim").exists()

@@ -93,7 +93,7 @@ class Time:
 @contextmanager
 def following(chain: Chain, time: Time) -> Iterator[TransactionFollower]:
     with asking(chain.node) as client:
-        yield TransactionFollower(client, DRAFT, 60.0, lambda: time.now, time.pause)
+        yield TransactionFollower([client], DRAFT, 60.0, lambda: time.now, time.pause)
 
 
 def test_it_is_sent_once_and_found_in_its_block() -> None:
@@ -197,7 +197,7 @@ def test_whoever_does_not_wait_is_told_to_ask_again() -> None:
         raise KeyboardInterrupt
 
     with asking(chain.node) as client, pytest.raises(UnknownOutcome, match="you did not wait; ask again"):
-        TransactionFollower(client, DRAFT, 60.0, pause=stop).send(Until.IN_BLOCK)
+        TransactionFollower([client], DRAFT, 60.0, pause=stop).send(Until.IN_BLOCK)
     assert chain.sent == 1
 
 
@@ -224,3 +224,47 @@ def test_a_node_without_the_block_is_asked_again() -> None:
     chain.grow()
     with following(chain, Time(chain, {1: mend})) as follower:
         assert follower.wait(Until.IN_BLOCK) == TransactionState("in a block", 101)
+
+
+@contextmanager
+def following_both(first: Chain, second: Chain) -> Iterator[TransactionFollower]:
+    time = Time(first)
+
+    def pause(seconds: float) -> None:
+        time.pause(seconds + 4)
+        first.grow(4)
+        second.grow(5)
+
+    with asking(first.node) as one, asking(second.node) as other:
+        yield TransactionFollower([one, other], DRAFT, 30.0, lambda: time.now, pause)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        ({103}, set[int](), "irreversible 103 and not sent"),
+        (set[int](), {103}, "not sent and irreversible 103"),
+        ({103}, {104}, "irreversible 103 and irreversible 104"),
+    ],
+)
+def test_what_one_of_two_nodes_says_alone_is_not_known(first: set[int], second: set[int], text: str) -> None:
+    """The one who lies may say that it is in a block, so that nobody sends it again, or that it never will be."""
+    one, other = Chain(), Chain()
+    one.with_it, other.with_it = first, second
+    with following_both(one, other) as follower, pytest.raises(UnknownOutcome, match=f"the nodes say {text}"):
+        follower.send(Until.IN_BLOCK)
+    assert (one.sent, other.sent) == (1, 0)
+
+
+def test_what_two_nodes_say_is_known_when_both_have_come_so_far() -> None:
+    one, other = Chain(), Chain()
+    one.with_it = other.with_it = {103}
+    other.irreversible = 0
+    with following_both(one, other) as follower:
+        assert follower.send(Until.IN_BLOCK) == TransactionState("in a block", 103)
+        assert follower.wait(Until.IRREVERSIBLE) == TransactionState("irreversible", 103)
+        assert min(one.irreversible, other.irreversible) >= 103
+    for chain in (one, other):
+        chain.with_it = set()
+    with following_both(one, other) as follower, pytest.raises(NotSent):
+        follower.send(Until.IN_BLOCK)

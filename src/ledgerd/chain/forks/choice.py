@@ -23,9 +23,11 @@ from ledgerd.chain.forks.outcome import (
 from ledgerd.chain.forks.proof import Proof
 from ledgerd.chain.forks.trial import PIECE_SECONDS, Trial, TrialFailed, TrialsExhausted, TrunkMoved
 from ledgerd.chain.forks.trunk import Trunk
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
-from ledgerd.chain.steps.header import WrongScheduledValidator
+from ledgerd.chain.steps.header import WrongScheduledValidator, require_signed_in_turn
+from ledgerd.chain.steps.transactions import check_contents
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
@@ -106,6 +108,9 @@ class ForkChoice:
 
     def _extend(self, block: Block, skip: SkipFlags) -> Outcome:
         try:
+            if self._pending.transactions:
+                self._check_header(block, skip)
+            self._pending.make_way()
             self.trunk.apply(block, skip)
         except WrongScheduledValidator:
             # It stays among the candidates: a branch that is switched to may hold it (spec 03, section 9.6).
@@ -120,6 +125,15 @@ class ForkChoice:
                 self.forks.remove(sibling.id)
         self._cascade(skip)
         return Applied()
+
+    def _check_header(self, block: Block, skip: SkipFlags) -> None:
+        """What a block is refused for by its header alone, before the waiting transactions make way for it."""
+        validator = self._pending.find_validator(AccountName(block.validator))
+        if validator is not None:
+            ledger = self.trunk.ledger
+            skip = self.trunk.skipped(block, skip)
+            check_contents(ledger, BlockContext(block, skip, ledger.now))
+            require_signed_in_turn(ledger, block, validator, skip)
 
     def _cascade(self, skip: SkipFlags) -> None:
         """Apply the candidates that waited for this block, as long as each continues the one before."""
@@ -173,7 +187,7 @@ class ForkChoice:
         producers = {item.validator for item in branch}
         weight = 0
         for name in producers - {COMMITTEE_ACCOUNT}:
-            validator = self.trunk.ledger.find_validator(AccountName(name))
+            validator = self._pending.find_validator(AccountName(name))
             weight += 0 if validator is None else validator.votes
         return weight, COMMITTEE_ACCOUNT in producers
 
@@ -197,6 +211,7 @@ class ForkChoice:
             self._linking.restart()
             raise
         if self._is_linear(new, old):
+            self._pending.make_way()
             return self._apply_branch(new_head, new[:-1], [], skip)
         try:
             if not self._is_proven(new, skip):
@@ -218,6 +233,7 @@ class ForkChoice:
         return BranchRefused(failed.rule, number)
 
     def _turn_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> Outcome:
+        self._pending.make_way()
         log.info(
             "switching from block %(block)d to a branch of %(length)d blocks",
             {"block": self.trunk.head_number, "length": len(new)},
@@ -239,6 +255,7 @@ class ForkChoice:
                 raise BranchFailed(new[: place + 1], rule) from rule
         if is_proven:
             return True
+        self._pending.make_way()
         try:
             return self._trial.run(new, apply_switched, skip)
         except TrialFailed as failed:

@@ -65,7 +65,7 @@ class Trunk:
 
     def apply(self, block: Block, skip: SkipFlags) -> None:
         """Apply a block; when it breaks a rule, nothing of it stays."""
-        skip = self._skipped_by_checkpoint(block, skip)
+        skip = self.skipped(block, skip)
         irreversible_before = self.irreversible
         with self.store.begin() as session:
             self._apply(block, skip)
@@ -138,7 +138,7 @@ class Trunk:
             self.happened.pop()
         self.happened.append(BlocksUndone(self.head_number, self.head_id))
 
-    def _skipped_by_checkpoint(self, block: Block, skip: SkipFlags) -> SkipFlags:
+    def skipped(self, block: Block, skip: SkipFlags) -> SkipFlags:
         """A block at a checkpoint must be that block; up to the last checkpoint, fewer checks are made."""
         expected = self.checkpoints.get(block.number)
         if expected is not None:

@@ -13,6 +13,9 @@ from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
 
+MOST_TRIED = 10_000
+"""Entries of an index that are tried from its end, where the log is torn; then the log is read from its first block."""
+
 
 class LogSource:
     """The blocks of a log file, from the first on.
@@ -57,7 +60,7 @@ class LogSource:
     def _find_last_whole(self) -> None:
         """Go on from the last block of the index that is whole, as far as blocks are."""
         number, place = self.first_number, 0
-        for known in range(self._count_indexed(), 0, -1):
+        for known in range(most := self._count_indexed(), max(0, most - MOST_TRIED), -1):
             start = self._indexed(self.first_number + known - 1)
             if start is not None and self._number_at(start) == self.first_number + known - 1:
                 number, place = self.first_number + known - 1, start
@@ -105,7 +108,7 @@ class LogSource:
             size = self._index_path.stat().st_size
         except OSError:
             return 0
-        return max(0, size - self._index_header) // OFFSET.size
+        return min(max(0, size - self._index_header), len(self._data)) // OFFSET.size
 
     def _indexed(self, number: int) -> int | None:
         """Where a block begins, by the index beside the file; nothing where that is missing or too short."""
@@ -123,6 +126,8 @@ class LogSource:
 
     def _index_entry(self, place: int) -> bytes:
         try:
+            if not self._index_path.is_file():
+                return b""  # to open a pipe would wait for who writes into it
             with self._index_path.open("rb") as index:
                 index.seek(place)
                 return index.read(OFFSET.size)

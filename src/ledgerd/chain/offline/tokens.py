@@ -114,6 +114,9 @@ HOLDINGS: tuple[Holding[Any], ...] = (
     Holding(PM_SETTLEMENTS, "settling", _settling),
 )
 
+HOLDING_TABLES = frozenset(holding.table for holding in HOLDINGS)
+"""Objects of other tables hold none."""
+
 _BY_RECORD: dict[type[Entity], Holding[Any]] = {holding.table.record: holding for holding in HOLDINGS}
 
 

@@ -70,6 +70,9 @@ class Pending:
         self._session: Session | None = None
         self._given_back: list[Transaction] = []
         """Transactions of blocks that were taken off the trunk, in the order of the chain."""
+        self._may_make_way = False
+        self._aside: list[Transaction] | None = None
+        """Those that are undone until the trunk is what it will be."""
         self._unapplied: set[TransactionId] = set()
         """Those that wait without being in the state, where a second copy would be noticed."""
 
@@ -142,14 +145,33 @@ class Pending:
     @contextmanager
     def set_aside(self, skip: SkipFlags) -> Iterator[None]:
         """Undo all pending transactions for as long as the block of `with` lasts, then apply them again."""
-        saved, self.transactions = self.transactions, []
-        self.drop_session()
-        self._unapplied.clear()
+        with self.making_way(skip):
+            self.make_way()
+            yield
+
+    @contextmanager
+    def making_way(self, skip: SkipFlags) -> Iterator[None]:
+        """Within the block of `with`, `make_way` undoes all pending transactions; behind it they are applied again.
+
+        Where it is not called they stay as they are: whoever sends blocks that change nothing must not cost us as much
+        as all that waits.
+        """
+        self._may_make_way = True
         try:
             yield
         finally:
+            self._may_make_way = False
+            saved, self._aside = self._aside, None
             given_back, self._given_back = self._given_back, []
-            self._try_again([*given_back, *saved], skip)
+            if saved is not None:
+                self._try_again([*given_back, *saved], skip)
+
+    def make_way(self) -> None:
+        """Undo all pending transactions: to be called before the trunk is changed, or committed."""
+        if self._may_make_way and self._aside is None:
+            self._aside, self.transactions = self.transactions, []
+            self.drop_session()
+            self._unapplied.clear()
 
     def _try_again(self, transactions: list[Transaction], skip: SkipFlags) -> None:
         """Apply pending transactions again; invalid ones are dropped, and those for which time is too short wait

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
-from ledgerd.protocol.block import HardforkVote, RunningVersion
+from ledgerd.protocol.block import Block, HardforkVote, RunningVersion
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.names import AccountName
@@ -28,18 +28,32 @@ class WrongScheduledValidator(RuleViolation):
 
 def check_header(ledger: Ledger, context: BlockContext) -> None:
     """The block continues the head, and was signed by the validator whose turn it was."""
-    block, head = context.block, ledger.globals
+    block = context.block
+    _require_next(ledger, block)
+    context.producer = validator = ledger.validator(AccountName(block.validator))
+    _require_signed(ledger, block, validator, context.skip)
+
+
+def require_signed_in_turn(ledger: Ledger, block: Block, validator: Validator, skip: SkipFlags) -> None:
+    """The same, of a validator as the head block has left it: before the block is applied."""
+    _require_next(ledger, block)
+    _require_signed(ledger, block, validator, skip)
+
+
+def _require_next(ledger: Ledger, block: Block) -> None:
+    head = ledger.globals
     require(head.head_block_id == block.previous, "head_block_id() == next_block.previous: ")
     require(head.time < block.timestamp, "head_block_time() < next_block.timestamp: ")
-    validator = ledger.validator(AccountName(block.validator))
-    if not context.skip & Skip.VALIDATOR_SIGNATURE:
+
+
+def _require_signed(ledger: Ledger, block: Block, validator: Validator, skip: SkipFlags) -> None:
+    if not skip & Skip.VALIDATOR_SIGNATURE:
         require(
             validator.is_active and block.signee == validator.signing_key,
             "next_block.validate_signee(validator.signing_key): ",
         )
-    if not context.skip & Skip.VALIDATOR_SCHEDULE:
+    if not skip & Skip.VALIDATOR_SCHEDULE:
         _check_turn(ledger, validator, block.timestamp)
-    context.producer = validator
 
 
 def _check_turn(ledger: Ledger, validator: Validator, timestamp: Time) -> None:

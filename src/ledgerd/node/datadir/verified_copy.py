@@ -7,6 +7,7 @@ A kill at any moment leaves the state as it was, or is continued by the next sta
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from pathlib import Path
 
@@ -115,7 +116,10 @@ class VerifiedCopy:
     def begin_going_back(self, banned: tuple[str, ...]) -> None:
         """Note that the node goes back as soon as nothing has the state open, and which peers it is not to ask then."""
         partial = self._folder / f"{GOING_BACK}.part"
-        partial.write_bytes(msgspec.json.encode(banned))
+        with partial.open("wb") as file:
+            file.write(msgspec.json.encode(banned))
+            file.flush()
+            os.fsync(file.fileno())
         partial.replace(self._folder / GOING_BACK)
         sync_folder(self._folder)
 
@@ -127,6 +131,9 @@ class VerifiedCopy:
             (files.folder / LOCKS).unlink(missing_ok=True)
             (self._folder / LOCKS).unlink(missing_ok=True)
             copy.replace(files.folder / DATA_FILE)
+            # After a loss of power, the note that the node goes back must not be gone before the copy has arrived.
+            sync_folder(files.folder)
+            sync_folder(self._folder)
         elif self._is_from_genesis():
             # Whoever has lost the state may have had the log before, and there may be no other copy of it.
             if not files.exists and (aside := files.set_full_log_aside()) is not None:

@@ -59,6 +59,15 @@ FAMILIES = (
 )
 """Modules by family: a new operation is added to the `OPERATIONS` of its own."""
 
+DATA_OPERATIONS = (
+    accounts.AccountUpdate,
+    custom.Custom,
+    escrow.EscrowTransfer,
+    accounts.AccountCreate,
+    accounts.AccountMetadata,
+)
+"""Operations that carry data of any size, for which more bandwidth is counted since hardfork 6."""
+
 OPERATIONS = declare_operations(family.OPERATIONS for family in FAMILIES)
 """Every operation; the place of each is its tag."""
 

@@ -227,6 +227,10 @@ class HttpConnection(Connection):
         route = self.service.routes.get(path) if request.method in {b"GET", b"HEAD"} else None
         return responses.EMPTY_BODY if route is None else route()
 
+    @property
+    def arrived_bytes(self) -> int:
+        return self._waiting_bytes
+
     def go_on(self) -> None:
         reader = self._reader
         while not self._is_ending and self._may_go_on():

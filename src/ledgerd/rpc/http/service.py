@@ -52,6 +52,9 @@ CANCELLED_AT_ONCE = 64
 READ_TURN_BYTES = 64 * 1024
 """Received bytes after which others are served first."""
 
+SECONDS_A_BYTE = 1e-8
+"""What it takes at least to read a byte of JSON."""
+
 WRITE_BYTES = 64 * 1024
 """Bytes of answers that a client need not have taken for us to answer on."""
 
@@ -152,12 +155,17 @@ class Connection(asyncio.Protocol):
         """Go on in a turn, after other clients who have had less time."""
         if not self._waits_for_turn:
             self._waits_for_turn = True
-            self.turns.wait(self.asker.share, self._take_turn)
+            self.turns.wait(self.asker.share, self._take_turn, self.arrived_bytes * SECONDS_A_BYTE)
 
     def _take_turn(self) -> None:
         self._waits_for_turn = False
         if not self.transport.is_closing():
             self.go_on()
+
+    @property
+    @abstractmethod
+    def arrived_bytes(self) -> int:
+        """Bytes of whole requests that wait to be answered."""
 
     @abstractmethod
     def go_on(self) -> None:

@@ -86,6 +86,10 @@ class WebSocketConnection(Connection):
         self.go_on()
         self.read_in_turns(len(data))
 
+    @property
+    def arrived_bytes(self) -> int:
+        return self._waiting_bytes
+
     def go_on(self) -> None:
         """Handle the frames in order, while there is time and the client reads its answers."""
         turns = self.turns

@@ -1,8 +1,8 @@
 """Whose work is done next on the event loop of a worker.
 
 While there is little to do, requests are answered as they arrive. When a round of the loop has taken its time, the rest
-waits, and whoever has had the least time goes first: who asks for much delays itself, and the loop soon looks at new
-connections again.
+waits, and whoever has had the least time goes first, what is to be done for it included: who asks for much delays
+itself, and the loop soon looks at new connections again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -26,6 +26,14 @@ MOST_REMEMBERED = 4_096
 """Clients whose time is remembered while others wait."""
 
 
+class WaitingWork(NamedTuple):
+    """Work that waits for its turn."""
+
+    work: Callable[[], None]
+    expected: float
+    """Seconds that it will take at least, as far as that is known before."""
+
+
 class LoopTurns:
     """The turns of those who ask, each named by what it is charged for (`Asker.share`)."""
 
@@ -36,9 +44,10 @@ class LoopTurns:
         self._is_in_turn = False
         self._turn_ends: float | None = None
         """When the present turn has taken its time; None before its first work."""
-        self._waiting: dict[str, deque[Callable[[], None]]] = {}
+        self._waiting: dict[str, deque[WaitingWork]] = {}
         self._order: list[tuple[float, int, str]] = []
-        """A heap with one entry for each that waits: its time, a number that grows, and its name."""
+        """A heap with one entry for each that waits: its time with that of its next work, a number that grows, and its
+        name."""
         self._entered = 0
         self._spent: dict[str, float] = {}
         self._level = 0.0
@@ -63,14 +72,14 @@ class LoopTurns:
             return True
         return self._clock() < self._turn_ends
 
-    def wait(self, share: str, work: Callable[[], None]) -> None:
-        """Do some work in a turn."""
+    def wait(self, share: str, work: Callable[[], None], expected: float = 0.0) -> None:
+        """Do some work in a turn. What is expected to take long comes behind the short work of others."""
         if not self._waiting and self._ends is None:
             asyncio.get_running_loop().call_soon(self._round)
-        if share not in self._waiting:
-            self._waiting[share] = deque()
+        is_new = share not in self._waiting
+        self._waiting.setdefault(share, deque()).append(WaitingWork(work, expected))
+        if is_new:
             self._enter(share)
-        self._waiting[share].append(work)
 
     async def do(self, share: str, work: Callable[[], T]) -> T:
         """Do some work at once if there is time, else in a turn, and return its result."""
@@ -83,7 +92,7 @@ class LoopTurns:
     def _enter(self, share: str) -> None:
         spent = self._spent[share] = max(self._level, self._spent.get(share, 0.0))
         self._entered += 1
-        heappush(self._order, (spent, self._entered, share))
+        heappush(self._order, (spent + self._waiting[share][0].expected, self._entered, share))
 
     def _round(self) -> None:
         """The turns of a round of the loop."""
@@ -103,9 +112,10 @@ class LoopTurns:
 
     def _take_turn(self, now: float) -> float:
         """Do the next work; returns the time behind it."""
-        self._level, _, share = heappop(self._order)
+        _, _, share = heappop(self._order)
+        self._level = max(self._level, self._spent.get(share, 0.0))
         works = self._waiting[share]
-        work = works.popleft()
+        work = works.popleft().work
         self._is_in_turn = True
         try:
             work()

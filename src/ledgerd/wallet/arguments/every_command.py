@@ -22,6 +22,7 @@ from ledgerd.wallet.arguments.validators import add_validator_commands
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.exit_codes import DONE, INTERRUPTED, exit_code
 from ledgerd.wallet.operations.reading import joined_amounts
+from ledgerd.wallet.operations.words import printable_lines
 
 GROUPS = {
     "key": ("make, import, list, export and remove keys", add_key_commands),
@@ -65,7 +66,7 @@ def carry_out(
         if chosen.is_json:
             _print_json({"ok": False, "error": {"kind": type(refused).__name__, "message": str(refused)}})
         else:
-            sys.stderr.write(f"ledgerd wallet: {refused}\n")
+            sys.stderr.write(printable_lines(f"ledgerd wallet: {refused}\n"))
         return exit_code(refused)
     except KeyboardInterrupt:
         sys.stderr.write("\nledgerd wallet: interrupted: nothing was sent\n")
@@ -73,7 +74,7 @@ def carry_out(
     if chosen.is_json:
         _print_json({"ok": True, "result": result})
     else:
-        sys.stdout.write(f"{chosen.show(result)}\n")
+        sys.stdout.write(printable_lines(f"{chosen.show(result)}\n"))
     return DONE
 
 

@@ -58,12 +58,12 @@ def sign(choices: Choices, path: Path, wanted: Sequence[PublicKey]) -> CommandRe
 def broadcast(choices: Choices, path: Path) -> CommandResult:
     """Send the transaction of a file that everybody has signed."""
     draft = load(path).draft
-    with choices.checked_node() as (node, standing):
-        return _broadcast_through(node, standing, draft, choices, path)
+    with choices.checked_nodes() as (nodes, standing):
+        return _broadcast_through(nodes, standing, draft, choices, path)
 
 
 def _broadcast_through(
-    node: NodeClient, standing: NodeStanding, draft: Draft, choices: Choices, path: Path
+    nodes: Sequence[NodeClient], standing: NodeStanding, draft: Draft, choices: Choices, path: Path
 ) -> CommandResult:
     if standing.chain_id != draft.chain_id:
         raise OtherChain(
@@ -71,13 +71,13 @@ def _broadcast_through(
         )
     if draft.transaction.expiration < standing.head_time:
         raise ExpiredTransaction(f"the transaction in {path} has expired: nothing was sent, make it again")
-    missing = signers_online(draft, LedgerReader(node)).missing(draft.signed_by)
+    missing = signers_online(draft, LedgerReader(nodes[0])).missing(draft.signed_by)
     review = review_of(draft, (), missing)
     if missing:
         choices.say("\n".join(lines_of(review)))
         raise KeyNotFound(f"not everybody has signed: {missing}")
     left = max(0.0, draft.transaction.expiration - standing.head_time)
-    outcome = TransactionFollower(node, draft, left + GRACE_SECONDS).send(choices.until)
+    outcome = TransactionFollower(nodes, draft, left + GRACE_SECONDS).send(choices.until)
     return {**result_of(review), "state": outcome.state, "block": outcome.block}
 
 
@@ -86,15 +86,15 @@ def status(choices: Choices, named: str) -> CommandResult:
     path = Path(named)
     draft = load(path).draft if path.exists() else None
     number = _id(named) if draft is None else ""
-    with choices.checked_node() as (node, standing):
+    with choices.checked_nodes() as (nodes, standing):
         if draft is None:
-            return _by_id(node.call(HISTORY, "get_transaction", number), number, standing.irreversible)
-        return _followed(node, standing, draft, choices)
+            return _by_id(nodes[0].call(HISTORY, "get_transaction", number), number, standing.irreversible)
+        return _followed(nodes, standing, draft, choices)
 
 
-def _followed(node: NodeClient, standing: NodeStanding, draft: Draft, choices: Choices) -> CommandResult:
+def _followed(nodes: Sequence[NodeClient], standing: NodeStanding, draft: Draft, choices: Choices) -> CommandResult:
     left = max(0.0, draft.transaction.expiration - standing.head_time)
-    follower = TransactionFollower(node, draft, left + GRACE_SECONDS)
+    follower = TransactionFollower(nodes, draft, left + GRACE_SECONDS)
     outcome = follower.look()
     if choices.until is Until.IRREVERSIBLE and outcome.state != NOT_SENT:
         outcome = follower.wait(choices.until)

@@ -12,6 +12,7 @@ from ledgerd.protocol.keys import InvalidKey, PublicKey, public_key_from_text
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.keys.entry import SecretSource, readable
+from ledgerd.wallet.keys.reference_file import encrypted_keys_of
 from ledgerd.wallet.keys.session import session_of, unlock
 from ledgerd.wallet.keys.wallet_file import WalletFile, copy_wallet
 
@@ -88,6 +89,14 @@ def import_key(path: Path, source: SecretSource, label: str) -> CommandResult:
     session.status()
     with source.opened("Private key (not shown): ") as descriptor:
         return {"key": session.import_key(descriptor, label), "label": label}
+
+
+def import_reference(path: Path, source: SecretSource, file: Path, label: str) -> CommandResult:
+    """Take all keys of a wallet file of the reference, which only the process that holds the keys decrypts."""
+    session, encrypted = session_of(path), encrypted_keys_of(file)
+    session.status()
+    with source.opened(f"Password of {file} (not shown): ") as descriptor:
+        return {"file": str(file), "keys": list(session.import_reference(encrypted, descriptor, label or file.name))}
 
 
 def derive_keys(path: Path, source: SecretSource, account: str, roles: Sequence[str]) -> CommandResult:

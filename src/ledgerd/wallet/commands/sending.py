@@ -32,6 +32,8 @@ from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
+from ledgerd.wallet.operations.words import printable_lines
+from ledgerd.wallet.transactions.bandwidth import bandwidth_lines
 from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
 from ledgerd.wallet.transactions.fees import fees_of
 from ledgerd.wallet.transactions.memos import with_encrypted_memo
@@ -66,7 +68,13 @@ class Choices(msgspec.Struct, frozen=True):
 
     @contextmanager
     def checked_node(self) -> Iterator[tuple[NodeClient, NodeStanding]]:
-        """The first node, after the checks of all; says of each whose answers travel unencrypted."""
+        """The first node, after the checks of all."""
+        with self.checked_nodes() as (nodes, standing):
+            yield nodes[0], standing
+
+    @contextmanager
+    def checked_nodes(self) -> Iterator[tuple[list[NodeClient], NodeStanding]]:
+        """All nodes, and where the first one stands, after the checks; says whose answers travel unencrypted."""
         with ExitStack() as stack:
             clients = [stack.enter_context(NodeClient(each)) for each in self.nodes]
             for each in clients:
@@ -74,12 +82,12 @@ class Choices(msgspec.Struct, frozen=True):
                     sys.stderr.write(
                         f"WARNING: what you ask {each.url} can be read and changed on the way: use https\n"
                     )
-            yield clients[0], checked_standing(clients, Trust(self.wallet, self.clock_seconds))
+            yield clients, checked_standing(clients, Trust(self.wallet, self.clock_seconds))
 
     def say(self, text: str) -> None:
         """Show something to a person; with --json, standard output is for the result alone."""
         stream = sys.stderr if self.is_json else sys.stdout
-        stream.write(f"{text}\n")
+        stream.write(printable_lines(f"{text}\n"))
         stream.flush()
 
 
@@ -88,13 +96,18 @@ def send(choices: Choices, make: Callable[[NodeStanding], Sequence[Operation]]) 
     session = session_of(choices.wallet)
     if choices.file is None:
         session.status()
-    with choices.checked_node() as (node, standing):
-        return _send_through(node, standing, session, choices, make(standing))
+    with choices.checked_nodes() as (nodes, standing):
+        return _send_through(nodes, standing, session, choices, make(standing))
 
 
 def _send_through(
-    node: NodeClient, standing: NodeStanding, session: KeySession, choices: Choices, made: Sequence[Operation]
+    nodes: Sequence[NodeClient],
+    standing: NodeStanding,
+    session: KeySession,
+    choices: Choices,
+    made: Sequence[Operation],
 ) -> CommandResult:
+    node = nodes[0]
     ledger = LedgerReader(node)
     operations = list(made)
     known = known_accounts(operations, session, ledger)
@@ -107,9 +120,13 @@ def _send_through(
     signers = signers_online(draft, ledger)
     fees = tuple(fees_of(draft.transaction.operations, ledger.chain_properties))
     tried = dry_run(node, draft.transaction)
+
+    def bandwidth(signatures: int) -> list[str]:
+        return list(bandwidth_lines(draft.transaction, signatures, ledger, standing.head_time))
+
     if choices.file is not None:
         save(choices.file, draft, signers.known, signers.agents_told)
-        review = review_of(draft, (), signers.missing(()), fees, warnings, tried)
+        review = review_of(draft, (), signers.missing(()), fees, warnings, tried, bandwidth(1))
         choices.say("\n".join(lines_of(review)))
         return {**result_of(review), "state": "unsigned", "file": str(choices.file)}
     choice = signers.choose(own_keys(session))
@@ -117,14 +134,14 @@ def _send_through(
         raise KeyNotFound(f"the keys of the wallet do not suffice: {choice.missing}; with --save others can sign too")
     if tried.broken_rule:
         raise NodeRefused(f"the node has tried it out: {tried.broken_rule}. Nothing was signed or sent")
-    review = review_of(draft, choice.keys, "", fees, warnings, tried)
+    review = review_of(draft, choice.keys, "", fees, warnings, tried, bandwidth(len(choice.keys)))
     asked_at, valid = choices.elapsed(), draft.transaction.expiration - max(standing.head_time, time.time())
     signed = confirmed_and_signed(draft, choice.keys, session, choices, review, "Sign and send this?")
     if choices.elapsed() - asked_at > valid:
         raise ExpiredTransaction("the transaction expired before it was confirmed: nothing was sent, make it again")
     if tuple(fees_of(draft.transaction.operations, LedgerReader(node).chain_properties)) != fees:
         raise FeeChanged("the node names another fee than the one that was shown: nothing was sent, make it again")
-    outcome = TransactionFollower(node, signed, choices.seconds + GRACE_SECONDS).send(choices.until)
+    outcome = TransactionFollower(nodes, signed, choices.seconds + GRACE_SECONDS).send(choices.until)
     return {**result_of(review), "state": outcome.state, "block": outcome.block}
 
 
@@ -185,6 +202,7 @@ def _looked_through(
 
 
 def _doubts(operation: Operation, ledger: LedgerReader, known: set[str]) -> Iterator[Doubt]:
+    ledger.learn(known)
     return doubts_about(operation, ledger, {each for each in known if ledger.find(each) is not None})
 
 

@@ -10,7 +10,7 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
+from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_from_text, public_key_text
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
 from ledgerd.wallet.commands.result import CommandResult
@@ -90,60 +90,105 @@ def rotate(
 ) -> CommandResult:
     """Declare another signing key, and wait for the first block that is signed with it.
 
-    The node has to have both keys by now: it signs with the one that the chain knows at each slot.
+    The node has to have both keys by now: it signs with the one that the chain knows at each slot. No node tells others
+    which keys it has. What one can tell is asked: whether the validator makes blocks now, that the chain has the new
+    key, the first block with it, and slots that are missed.
     """
-    with choices.checked_node() as (node, _):
+    with choices.checked_node() as (node, standing):
         before = _record(node, account)
+        problems = list(_problems(before, None, standing.head_number))
     if before["signing_key"] == public_key_text(key):
         raise WalletError(f"{account} has this signing key already")
     choices.say(
         f"The node that makes the blocks of {account} has to have the key {public_key_text(key)} loaded beside the "
         "present one (ledgerd key FILE --add --data-dir DIR)."
     )
+    for problem in problems:
+        choices.say(f"PROBLEM: {account}: {problem}")
     sent = send(choices, lambda _: [ValidatorUpdate(AccountName(account), str(before["url"]), key)])
     if "block" not in sent:
-        return sent
+        return {**sent, "problems": problems}
     with choices.checked_node() as (node, _):
-        block = _first_block_with(node, account, key, int(str(sent["block"])), clock, pause_for)
-        missed = int(_record(node, account)["total_missed"]) - int(before["total_missed"])
+        wait = _FirstBlock(node, account, key, before, clock, pause_for)
+        block = wait.after(int(str(sent["block"])))
     return {
         **sent,
+        "problems": problems,
         "old_key": before["signing_key"],
         "new_key": public_key_text(key),
         "signed": block,
-        "missed": missed,
+        "missed": wait.missed,
     }
 
 
-def _first_block_with(
-    node: NodeClient,
-    account: str,
-    key: PublicKey,
-    after: int,
-    clock: Callable[[], float],
-    pause_for: Callable[[float], None],
-) -> int:
-    number, until = after + 1, clock() + ROTATION_SECONDS
-    while clock() < until:
-        while number <= standing_of(node).head_number:
-            try:
-                block = codec_of(Block).from_json(node.call("database_api", "get_block", number))
-                if block.validator == account and block.signee == key:
+class _FirstBlock:
+    """The wait for the first block of a validator that is signed with its new key."""
+
+    def __init__(
+        self,
+        node: NodeClient,
+        account: str,
+        key: PublicKey,
+        before: dict[str, Any],
+        clock: Callable[[], float],
+        pause_for: Callable[[float], None],
+    ) -> None:
+        self._node, self._account, self._key, self._before = node, account, key, before
+        self._clock, self._pause_for = clock, pause_for
+        self.missed = 0
+
+    def after(self, number: int) -> int:
+        """Its number, after that of the block with the declaration.
+
+        Raises:
+            UnknownOutcome: There is none so far, but slots that were missed; or none for a long time.
+        """
+        until, missed = self._clock() + ROTATION_SECONDS, -1
+        while self._clock() < until:
+            now = _record(self._node, self._account)
+            while number < standing_of(self._node).head_number:
+                number += 1
+                if self._is_signed_in(number):
+                    self._count(_record(self._node, self._account))
                     return number
-            except (CodecError, RuleViolation, TypeError):
-                raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
-            number += 1
-        pause_for(PAUSE_SECONDS)
-    raise UnknownOutcome(
-        f"the new key is declared, and {account} has made no block with it so far: see whether its node has loaded it, "
-        "or declare the old one again"
-    )
+            self._count(now)
+            if self.missed > missed >= 0:
+                raise self._unknown(f"{self._account} has missed {self.missed - missed} slots since, and made no block")
+            missed = self.missed
+            self._pause_for(PAUSE_SECONDS)
+        raise self._unknown(f"{self._account} has made no block with it so far")
+
+    def _count(self, record: dict[str, Any]) -> None:
+        self.missed = int(record["total_missed"]) - int(self._before["total_missed"])
+        if record["signing_key"] != public_key_text(self._key):
+            raise UnknownOutcome(f"the chain has another signing key of {self._account} now: {record['signing_key']}")
+
+    def _is_signed_in(self, number: int) -> bool:
+        try:
+            block = codec_of(Block).from_json(self._node.call("database_api", "get_block", number))
+            signee = block.signee
+        except (CodecError, RuleViolation, TypeError):
+            raise NodeUnreachable(f"{self._node.url} does not answer as a node does") from None
+        return block.validator == self._account and signee == self._key
+
+    def _unknown(self, what: str) -> UnknownOutcome:
+        return UnknownOutcome(
+            f"the new key is declared, and {what}: see whether its node has loaded it, or declare the old one again "
+            f"with `ledgerd wallet validator declare {self._account} {self._before['signing_key']}`"
+        )
 
 
 def _record(node: NodeClient, account: str) -> dict[str, Any]:
     found = node.call(API, "get_validator_by_account", account)
     if found is None:
         raise NoSuchAccount(f"{account} is no validator: declare it first, with a text for voters (--url)")
-    if not isinstance(found, dict) or not {"signing_key", "url", "total_missed"} <= found.keys():
-        raise NodeUnreachable(f"{node.url} does not answer as a node does")
-    return found
+    try:
+        told: dict[str, Any] = found
+        # The key is shown as part of a command that a person may carry out.
+        return told | {
+            "signing_key": public_key_text(public_key_from_text(told["signing_key"])),
+            "url": str(told["url"]),
+            "total_missed": int(told["total_missed"]),
+        }
+    except (KeyError, TypeError, ValueError, CodecError, RuleViolation):
+        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None

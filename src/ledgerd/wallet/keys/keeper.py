@@ -34,6 +34,7 @@ from ledgerd.wallet.keys import messages
 from ledgerd.wallet.keys.contents import Contents
 from ledgerd.wallet.keys.hardening import protect_memory
 from ledgerd.wallet.keys.messages import READY, ROLES, SECRET_SECONDS
+from ledgerd.wallet.keys.reference_file import decrypted_keys
 from ledgerd.wallet.keys.secret_input import read_secret
 from ledgerd.wallet.keys.wallet_file import WalletFile
 
@@ -91,6 +92,8 @@ class Keeper:
                 return self._add([(PrivateKey(secrets.token_bytes(32)), label)])
             case messages.ImportKey(label):
                 return self._add([(PrivateKey.from_wif(_secret_from(descriptor).decode("ascii", "replace")), label)])
+            case messages.ImportReference(encrypted, label):
+                return self._add([(key, label) for key in decrypted_keys(encrypted, _secret_from(descriptor))])
             case messages.DeriveKeys(account, roles):
                 if not roles or not set(roles) <= set(ROLES):
                     raise WalletError(f"a role is one of {', '.join(ROLES)}")
@@ -104,10 +107,7 @@ class Keeper:
                     lambda held: held.with_watched(name) if is_watched else held.without_watched(name)
                 )
             case messages.ExportKey(key):
-                if descriptor is None:
-                    raise WalletError("no file was given for the key")
-                os.write(descriptor, self._key(public_key_from_text(key)).wif.encode() + b"\n")
-                os.fsync(descriptor)
+                _export(self._key(public_key_from_text(key)), descriptor)
             case messages.ChangePassword():
                 self._file.change_password(_secret_from(descriptor))
         return messages.WasDone()
@@ -143,6 +143,19 @@ class Keeper:
             with suppress(DecodeError):
                 return memo.decode(encrypted, entry.key)
         raise KeyNotFound("no key of the wallet can read this memo")
+
+
+def _export(key: PrivateKey, descriptor: int | None) -> None:
+    if descriptor is None:
+        raise WalletError("no file was given for the key")
+    line = key.wif.encode() + b"\n"
+    try:
+        written = os.write(descriptor, line)
+        os.fsync(descriptor)
+    except OSError as problem:
+        raise WalletError(f"the key cannot be written: {problem.strerror}") from None
+    if written != len(line):
+        raise WalletError("the key cannot be written: there is room for a part of it only")
 
 
 def _secret_from(descriptor: int | None) -> bytes:

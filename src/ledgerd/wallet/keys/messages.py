@@ -70,6 +70,13 @@ class ImportKey(KeeperRequest):
     label: str = ""
 
 
+class ImportReference(KeeperRequest):
+    """Take the keys of a wallet file of the reference, whose password comes from the descriptor."""
+
+    encrypted: bytes
+    label: str = ""
+
+
 class DeriveKeys(KeeperRequest):
     """Take the password of an account from the descriptor, and keep the keys of these roles."""
 
@@ -112,6 +119,7 @@ AnyRequest = (
     | DecryptMemo
     | GenerateKey
     | ImportKey
+    | ImportReference
     | DeriveKeys
     | RemoveKey
     | WatchAccount

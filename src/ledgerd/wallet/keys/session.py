@@ -82,6 +82,10 @@ class KeySession:
         """Take a key in WIF from a descriptor; returns its public key."""
         return self._ask(messages.ImportKey(label), messages.PublicKeys, descriptor).keys[0]
 
+    def import_reference(self, encrypted: bytes, descriptor: int, label: str = "") -> tuple[str, ...]:
+        """Take the keys of a wallet file of the reference, and its password from a descriptor; their public keys."""
+        return self._ask(messages.ImportReference(encrypted, label), messages.PublicKeys, descriptor).keys
+
     def derive_keys(self, account: str, roles: Sequence[str], descriptor: int) -> tuple[str, ...]:
         """Take the password of an account from a descriptor; returns the public keys of these roles."""
         return self._ask(messages.DeriveKeys(account, tuple(roles)), messages.PublicKeys, descriptor).keys

@@ -5,7 +5,6 @@ A change reads the file again under a lock, so that what another process has add
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import stat
@@ -16,8 +15,9 @@ from pathlib import Path
 from ledgerd.wallet.errors import ChangedPassword, ForeignWallet, WalletError
 from ledgerd.wallet.keys.contents import Contents
 from ledgerd.wallet.keys.sealing import LARGEST_FILE, Cost, PasswordKey, Sealed, read_sealed
+from ledgerd.wallet.whole_file import OWNER_ONLY, replace_whole, write_new
 
-OWNER_ONLY = 0o600
+LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class WalletFile:
@@ -34,9 +34,7 @@ class WalletFile:
             raise WalletError("an empty password protects nothing: choose another")
         made = cls(path, PasswordKey.new(password, cost))
         with _locked(path):
-            if path.exists():
-                raise WalletError(f"{path} exists: choose another file")
-            _write(path, made._password_key.seal(Contents().pack()))
+            write_new(path, made._password_key.seal(Contents().pack()))
         return made
 
     @classmethod
@@ -63,7 +61,7 @@ class WalletFile:
             before = self.read()
             after = edit(before)
             if after != before:
-                _write(self.path, self._password_key.seal(after.pack()))
+                replace_whole(self.path, self._password_key.seal(after.pack()))
         return after
 
     def change_password(self, password: bytes) -> None:
@@ -72,7 +70,7 @@ class WalletFile:
             raise WalletError("an empty password protects nothing: choose another")
         fresh = PasswordKey.new(password, self._password_key.cost)
         with _locked(self.path):
-            _write(self.path, fresh.seal(self.read().pack()))
+            replace_whole(self.path, fresh.seal(self.read().pack()))
         self._password_key = fresh
 
     def _contents_of(self, sealed: Sealed) -> Contents:
@@ -85,10 +83,8 @@ def copy_wallet(source: Path, destination: Path) -> None:
     """Copy a wallet, encrypted as it is: a backup, or back from one. A file that exists is never replaced."""
     raw = read_file(source)
     read_sealed(raw)
-    with _locked(destination):
-        if destination.exists():
-            raise WalletError(f"{destination} exists: move it away first")
-        _write(destination, raw)
+    _make_folder(destination.parent)
+    write_new(destination, raw)
 
 
 def read_file(path: Path) -> bytes:
@@ -105,12 +101,19 @@ def read_file(path: Path) -> bytes:
         raise WalletError(f"{path} cannot be read: {problem.strerror}") from problem
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise WalletError(f"{folder} cannot be made: {problem.strerror}") from problem
+
+
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Keep other processes from changing the file meanwhile. The lock is on a file beside it, since it is replaced."""
+    _make_folder(path.parent)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+        lock = os.open(path.with_name(f"{path.name}.lock"), LOCK_FLAGS, OWNER_ONLY)
     except OSError as problem:
         raise WalletError(f"{path.parent} cannot be written: {problem.strerror}") from problem
     try:
@@ -118,24 +121,3 @@ def _locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
-
-
-def _write(path: Path, raw: bytes) -> None:
-    """Replace a file as a whole: after a crash there is the old one or the new one."""
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        fresh.unlink(missing_ok=True)
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY)
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - by its descriptor, for its mode
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as problem:
-        room = ": the disk is full" if problem.errno == errno.ENOSPC else f": {problem.strerror}"
-        raise WalletError(f"{path} cannot be written{room}") from problem

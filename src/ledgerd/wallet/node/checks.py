@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.codec.errors import DecodeError
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.identifiers import BlockId, ChainId
 from ledgerd.protocol.time_text import parse_time_text
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WrongClock
@@ -68,10 +69,10 @@ def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeStanding:
         NodesDisagree: Of nodes that follow different branches.
     """
     seen = recall(trust.wallet)
-    found = [standing_of(node) for node in nodes]
+    found, now = [standing_of(node) for node in nodes], trust.clock()
     for node, standing in zip(nodes, found, strict=True):
         _check_chain(node, standing, seen, found[0])
-        difference = standing.head_time - trust.clock()
+        difference = standing.head_time - now
         if abs(difference) > trust.clock_seconds:
             ahead = "ahead of" if difference > 0 else "behind"
             raise WrongClock(
@@ -79,14 +80,30 @@ def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeStanding:
                 "one of them is wrong, or the node is not synced"
             )
     first = found[0]
-    if first.head_number < seen.head:
+    _compare(nodes, found, 2 * trust.clock_seconds)
+    head = _believed_head([each.head_number for each in found], seen, now)
+    if first.head_number < seen.head and head >= seen.head:
         raise HeadWentBack(
             f"the head of {nodes[0].url} is block {first.head_number}, but block {seen.head} was seen before: it is "
-            "behind or on another branch; if the chain was begun again, use `ledgerd wallet forget-chain`"
+            "behind or on another branch; ask two nodes (--node twice) whether they agree; if the chain was begun "
+            "again, use `ledgerd wallet forget-chain`"
         )
-    _compare(nodes, found)
-    remember(trust.wallet, SeenChain(first.chain_id.hex(), first.head_number))
+    remember(trust.wallet, SeenChain(first.chain_id.hex(), head, now))
     return first
+
+
+def _believed_head(heads: Sequence[int], seen: SeenChain, now: float) -> int:
+    """The head to remember. It must not be a lie, since every honest node would be refused afterwards.
+
+    What several nodes agree on is believed, also where it is below the last one: then that one was the lie. What one
+    node says is believed as far as the chain can have grown since.
+    """
+    if len(heads) > 1:
+        return max(heads) if max(heads) < seen.head else max(seen.head, min(heads))
+    if not seen.chain_id:
+        return heads[0]
+    grown = max(0, int(now - seen.at)) // BLOCK_INTERVAL
+    return max(seen.head, min(heads[0], seen.head + grown))
 
 
 def chain_words(chain_id: bytes) -> str:
@@ -103,19 +120,29 @@ def _check_chain(node: NodeClient, standing: NodeStanding, seen: SeenChain, firs
         )
 
 
-def _compare(nodes: Sequence[NodeClient], found: Sequence[NodeStanding]) -> None:
-    """The last block that all say is irreversible must be the same one for all."""
+def _compare(nodes: Sequence[NodeClient], found: Sequence[NodeStanding], apart_seconds: float) -> None:
+    """What one says is irreversible must be in the chain of all, as far as they have come.
+
+    A node on a branch of its own may call little irreversible, so the highest of these blocks is compared. And heads of
+    one time cannot be far from each other.
+    """
     if len(nodes) == 1:
         return
-    number = min(each.irreversible for each in found)
-    ids = [_id_of_block(node, number) for node in nodes]
+    heads = [each.head_number for each in found]
+    if (max(heads) - min(heads)) * BLOCK_INTERVAL > apart_seconds:
+        shown = "; ".join(f"{node.url}: {head}" for node, head in zip(nodes, heads, strict=True))
+        raise NodesDisagree(f"the heads of the nodes are of one time and of very different numbers: {shown}")
+    number = min(max(each.irreversible for each in found), *heads)
+    ids = [_id_of_block(node, standing, number) for node, standing in zip(nodes, found, strict=True)]
     if len(set(ids)) > 1:
         shown = "; ".join(f"{node.url}: {each.hex()}" for node, each in zip(nodes, ids, strict=True))
         raise NodesDisagree(f"the nodes have different irreversible blocks {number}: {shown}")
 
 
-def _id_of_block(node: NodeClient, number: int) -> bytes:
+def _id_of_block(node: NodeClient, standing: NodeStanding, number: int) -> bytes:
     """The id of a block: the next one's header names it."""
+    if number == standing.head_number:
+        return standing.head
     header = node.call("database_api", "get_block_header", number + 1)
     try:
         return _hex(header["previous"], BLOCK_ID_SIZE)

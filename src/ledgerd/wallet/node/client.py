@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import io
 import ipaddress
 import itertools
+import socket
 import ssl
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import SplitResult, urlsplit
 
@@ -22,6 +27,46 @@ WEB, SECURE_WEB, SOCKET, SECURE_SOCKET = "http", "https", "ws", "wss"
 SECURE = (SECURE_WEB, SECURE_SOCKET)
 
 
+class BoundedReader(io.RawIOBase):
+    """Reads from a socket for so long in all, however the bytes trickle in."""
+
+    def __init__(self, plug: socket.socket, left: Callable[[], float]) -> None:
+        super().__init__()
+        self._plug, self._left = plug, left
+        self._raw = plug.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401 - a buffer, which has no type before Python 3.12
+        self._plug.settimeout(self._left())
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class BoundedSocket:
+    """What `http.client` uses of a socket: its own bound is for each read, of which there may be many."""
+
+    def __init__(self, plug: socket.socket, left: Callable[[], float]) -> None:
+        self._plug, self._left = plug, left
+
+    def sendall(self, data: Any) -> None:  # noqa: ANN401 - a buffer
+        """Send all of it."""
+        self._plug.settimeout(self._left())
+        self._plug.sendall(data)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """What is read, from here on."""
+        return io.BufferedReader(BoundedReader(self._plug, self._left))
+
+    def close(self) -> None:
+        """Close it, as soon as nobody reads from it any more."""
+        self._plug.close()
+
+
 class NodeClient:
     """A node, by its address."""
 
@@ -31,7 +76,10 @@ class NodeClient:
         self._parts = _parts_of(url)
         self._numbers = itertools.count(1)
         self._http: http.client.HTTPConnection | None = None
+        self._until = 0.0
         self._socket: ClientConnection | None = None
+        self._open = ExitStack()
+        """The WebSocket, to be closed."""
 
     @property
     def is_readable_by_others(self) -> bool:
@@ -68,14 +116,16 @@ class NodeClient:
         """Close the connection; the next request makes a new one."""
         if self._http is not None:
             self._http.close()
-        if self._socket is not None:
-            self._socket.close()
         self._http = self._socket = None
+        self._open.close()
 
     def _by_http(self, body: bytes) -> bytes:
         if self._http is None:
             kind = http.client.HTTPSConnection if self._parts.scheme == SECURE_WEB else http.client.HTTPConnection
             self._http = kind(self._parts.hostname or "", self._parts.port, timeout=self._seconds)
+            self._http.connect()
+            self._http.sock = BoundedSocket(self._http.sock, self._left)
+        self._until = time.monotonic() + self._seconds
         path = self._parts.path or "/"
         self._http.request("POST", path, body, {"Content-Type": "application/json"})
         response = self._http.getresponse()
@@ -86,13 +136,21 @@ class NodeClient:
             raise NodeUnreachable(f"{self.url} answers {response.status} {response.reason}")
         return raw
 
+    def _left(self) -> float:
+        """Seconds until the answer has to be there."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(f"no whole answer in {self._seconds:g} seconds")
+        return left
+
     def _by_socket(self, body: bytes) -> bytes:
         from websockets.exceptions import WebSocketException  # noqa: PLC0415 - not loaded where HTTP is spoken
         from websockets.sync.client import connect  # noqa: PLC0415
 
         try:
             if self._socket is None:
-                self._socket = connect(self.url, open_timeout=self._seconds, max_size=LARGEST_ANSWER)
+                opened = connect(self.url, open_timeout=self._seconds, max_size=LARGEST_ANSWER)
+                self._socket = self._open.enter_context(opened)
             self._socket.send(body.decode())
             answer = self._socket.recv(self._seconds)
         except WebSocketException as problem:

@@ -8,12 +8,13 @@ import msgspec
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
+from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable
 from ledgerd.wallet.node.client import NodeClient
+from ledgerd.wallet.operations.words import amount_words
 
 KINDS = ("balance", "vesting_shares")
 
@@ -56,8 +57,12 @@ def dry_run(node: NodeClient, transaction: Transaction) -> DryRun:
 
 
 def _steps(record: dict[str, str]) -> list[BalanceStep]:
-    """The balances of an account that differ."""
-    pairs = [(record[f"{kind}_before"], record[f"{kind}_after"]) for kind in KINDS]
-    for before, after in pairs:
-        codec_of(Asset).from_json(before), codec_of(Asset).from_json(after)
-    return [BalanceStep(str(record["account"]), *pair) for pair in pairs if pair[0] != pair[1]]
+    """The balances of an account that differ, written as this program writes them."""
+    pairs = [[_amount(record[f"{kind}_{when}"]) for when in ("before", "after")] for kind in KINDS]
+    return [BalanceStep(str(record["account"]), before, after) for before, after in pairs if before != after]
+
+
+def _amount(text: object) -> str:
+    amount = codec_of(Asset).from_json(text)
+    require(amount.symbol in (TOKEN_SYMBOL, SHARES_SYMBOL), "an amount of the network's")
+    return amount_words(amount)

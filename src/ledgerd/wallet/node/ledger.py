@@ -10,16 +10,30 @@ import msgspec
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey, public_key_from_text, public_key_text
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.time_text import parse_time_text
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, NoSuchAccount
 from ledgerd.wallet.node.client import NodeClient
 
 DATABASE = "database_api"
 MOST_NAMES = 100
 """Asked for at once."""
+MOST_ACCOUNTS = 20_000
+"""Asked for in all: what a node says leads to more of them."""
+
+
+class BandwidthUse(msgspec.Struct, frozen=True):
+    """What an account has sent lately (spec 02, section 4.11)."""
+
+    average: int
+    since: int
+    """The time of that average."""
+    shares: int
+    """Its own, less what it has delegated, and what was delegated to it."""
 
 
 class AccountFacts(msgspec.Struct, frozen=True):
@@ -30,6 +44,8 @@ class AccountFacts(msgspec.Struct, frozen=True):
     active: Authority
     master: Authority
     memo_key: PublicKey
+    bandwidth: BandwidthUse | None = None
+    """Nothing where the node does not tell."""
 
 
 class AgentFacts(msgspec.Struct, frozen=True):
@@ -53,6 +69,10 @@ class LedgerReader:
     def learn(self, names: Iterable[str]) -> None:
         """Ask for accounts that are not known yet."""
         wanted = sorted({name for name in names if name not in self._accounts})
+        if len(self._accounts) + len(wanted) > MOST_ACCOUNTS:
+            raise NodeUnreachable(
+                f"{self.node.url} names more than {MOST_ACCOUNTS:,} accounts that have to do with this"
+            )
         for start in range(0, len(wanted), MOST_NAMES):
             asked = wanted[start : start + MOST_NAMES]
             found = self.node.call(DATABASE, "lookup_account_names", asked)
@@ -116,7 +136,20 @@ class LedgerReader:
     @cached_property
     def chain_properties(self) -> dict[str, Any]:
         """What validators have voted on: the fees among it."""
-        found = self.node.call(DATABASE, "get_chain_properties")
+        return self._record("get_chain_properties")
+
+    @cached_property
+    def globals(self) -> dict[str, Any]:
+        """The state of the whole chain."""
+        return self._record("get_dynamic_global_properties")
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The constants of the network."""
+        return self._record("get_config")
+
+    def _record(self, method: str) -> dict[str, Any]:
+        found = self.node.call(DATABASE, method)
         if not isinstance(found, dict):
             raise self._strange()
         return found
@@ -130,9 +163,19 @@ class LedgerReader:
                 authority.from_json(record[f"{role}_authority"]) for role in ("regular", "active", "master")
             )
             memo_key = public_key_from_text(record["memo_key"])
-            return AccountFacts(AccountName(name), regular, active, master, memo_key)
-        except (KeyError, TypeError, CodecError, RuleViolation):
+            return AccountFacts(AccountName(name), regular, active, master, memo_key, _bandwidth_of(record))
+        except (KeyError, TypeError, ValueError, CodecError, RuleViolation):
             raise self._strange() from None
 
     def _strange(self) -> NodeUnreachable:
         return NodeUnreachable(f"{self.node.url} does not answer as a node does")
+
+
+def _bandwidth_of(record: dict[str, Any]) -> BandwidthUse | None:
+    if "average_bandwidth" not in record:
+        return None
+    own, received, delegated = (
+        codec_of(Asset).from_json(record[f"{name}vesting_shares"]).amount for name in ("", "received_", "delegated_")
+    )
+    average, since = int(record["average_bandwidth"]), parse_time_text(record["last_bandwidth_update"])
+    return BandwidthUse(average, since, own + received - delegated)

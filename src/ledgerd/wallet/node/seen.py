@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 
 from ledgerd.wallet.errors import WalletError
+from ledgerd.wallet.whole_file import replace_whole
 
 LARGEST = 4_096
 
@@ -18,6 +18,8 @@ class SeenChain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chain_id: str = ""
     """Hex; empty until a node was asked."""
     head: int = 0
+    at: float = 0
+    """The time of this machine's clock when that head was seen."""
 
 
 def file_of(wallet: Path) -> Path:
@@ -45,13 +47,7 @@ def remember(wallet: Path, seen: SeenChain) -> None:
     """Write it, as a whole; where there is no wallet, nothing is remembered."""
     if not wallet.exists():
         return
-    path = file_of(wallet)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    try:
-        fresh.write_bytes(msgspec.json.encode(seen))
-        fresh.replace(path)
-    except OSError as problem:
-        raise WalletError(f"{path} cannot be written: {problem.strerror}") from problem
+    replace_whole(file_of(wallet), msgspec.json.encode(seen))
 
 
 def forget(wallet: Path) -> None:

@@ -33,6 +33,11 @@ def shown_text(text: str) -> str:
     return QUOTE + "".join(_escaped(each) for each in text) + QUOTE
 
 
+def printable_lines(text: str) -> str:
+    """Lines of which some are a node's: with nothing in them that a terminal would obey."""
+    return "".join(each if each == "\n" else _escaped_control(each) for each in text)
+
+
 def sentence_of(operation: type[Operation]) -> str:
     """What an operation does, as its declaration says it."""
     return " ".join((inspect.getdoc(operation) or name_of(operation)).split("\n\n")[0].split())
@@ -126,4 +131,8 @@ def _bytes_words(kind: Kind, value: bytes) -> str:
 def _escaped(letter: str) -> str:
     if letter in (QUOTE, "\\"):
         return f"\\{letter}"
+    return _escaped_control(letter)
+
+
+def _escaped_control(letter: str) -> str:
     return letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode()

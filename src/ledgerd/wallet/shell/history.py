@@ -12,6 +12,7 @@ from ledgerd.protocol.secrets import without_keys
 
 MOST_LINES = 1_000
 LONGEST_LINE = 10_000
+FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 ENCRYPTED = "#"
 """A memo that begins so is to be encrypted, and must not stand in a file in plain text."""
 
@@ -44,7 +45,7 @@ class LineHistory(History):
         if "\n" in string or not may_be_kept(string):
             return
         try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(self._path, FLAGS, 0o600)
         except OSError:
             return  # commands work without a history
         with open(descriptor, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - by its descriptor

@@ -5,7 +5,6 @@ The bytes are what counts: whatever else a file says is compared with them, or m
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from ledgerd.wallet.errors import ForeignFile, WalletError
 from ledgerd.wallet.node.checks import NodeStanding
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.transactions.signers import Signers
+from ledgerd.wallet.whole_file import replace_whole, write_new
 
 FORMAT = "ledgerd transaction 1"
 LARGEST_FILE = 4 << 20
@@ -123,16 +123,7 @@ def save(
         {name: dict(each) for name, each in agents.items()},
     )
     raw = msgspec.json.format(msgspec.json.encode(file)) + b"\n"
-    fresh = path.with_name(f"{path.name}.new") if replaces else path
-    try:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replaces else os.O_EXCL), 0o600)
-        with open(descriptor, "wb") as out:  # noqa: PTH123 - by its descriptor, for its mode
-            out.write(raw)
-        fresh.replace(path)
-    except FileExistsError:
-        raise WalletError(f"{path} exists: choose another file") from None
-    except OSError as problem:
-        raise WalletError(f"{path} cannot be written: {problem.strerror}") from problem
+    (replace_whole if replaces else write_new)(path, raw)
 
 
 def load(path: Path) -> Loaded:

@@ -39,6 +39,8 @@ class Review(msgspec.Struct, frozen=True):
     """Who has to sign besides."""
     fees: tuple[str, ...] = ()
     """A node's word."""
+    bandwidth: tuple[str, ...] = ()
+    """A node's word too."""
     warnings: tuple[str, ...] = ()
     dry_run: DryRun | None = None
     """A node's word too; none where no node was asked."""
@@ -51,6 +53,7 @@ def review_of(
     fees: Sequence[str] = (),
     warnings: Sequence[str] = (),
     tried: DryRun | None = None,
+    bandwidth: Sequence[str] = (),
 ) -> Review:
     """The transaction that its bytes say, whatever it was made from."""
     raw = draft.unsigned
@@ -67,6 +70,7 @@ def review_of(
         tuple(public_key_text(key) for key in signing),
         missing,
         tuple(fees),
+        tuple(bandwidth),
         tuple(warnings),
         tried,
     )
@@ -87,6 +91,7 @@ def lines_of(review: Review) -> Iterator[str]:
     if review.missing:
         yield f"Not enough yet: {shown_text(review.missing)}"
     yield from (f"Fee, as the node says: {each}" for each in review.fees)
+    yield from (f"Bandwidth, as the node says: {each}" for each in review.bandwidth)
     if review.dry_run is not None:
         yield from _dry_run_lines(review.dry_run)
     yield from (f"WARNING: {each}" for each in review.warnings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -42,25 +42,22 @@ class TransactionState(msgspec.Struct, frozen=True):
 
 
 class TransactionFollower:
-    """Looks a transaction up in the blocks after the one that it refers to."""
+    """Looks a transaction up in the blocks after the one that it refers to; several nodes have to agree."""
 
     def __init__(
         self,
-        node: NodeClient,
+        nodes: Sequence[NodeClient],
         draft: Draft,
         patience: float,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._node = node
+        self._node = nodes[0]
+        self._searches = [_Search(node, draft) for node in nodes]
         self._draft = draft
         self._patience = patience
         self._clock = clock
         self._pause = pause
-        self._scanned = draft.block
-        self._found = 0
-        self._too_late = 0
-        """The first block that is too late for it."""
 
     def send(self, until: Until) -> TransactionState:
         """Send it, and wait.
@@ -87,14 +84,17 @@ class TransactionFollower:
         while True:
             problem = ""
             try:
-                outcome = self.look()
+                outcomes = self._looked()
             except (NodeUnreachable, NodeRefused) as silent:
                 problem = f": {silent}"  # it may have been sent: only the chain can tell
             else:
+                outcome = _agreed(outcomes)
                 if outcome.state == NOT_SENT:
                     raise NotSent(f"the transaction {self._draft.id} has expired and is in no block")
                 if outcome.state == IRREVERSIBLE or (outcome.state == IN_A_BLOCK and until is not Until.IRREVERSIBLE):
                     return outcome
+                if len({*outcomes}) > 1:
+                    problem = f": the nodes say {' and '.join(_words_of(each) for each in outcomes)}"
             if self._clock() - started > self._patience:
                 raise self._unknown(problem)
             try:
@@ -102,14 +102,48 @@ class TransactionFollower:
             except KeyboardInterrupt:
                 raise self._unknown(": you did not wait") from None
 
+    def look(self) -> TransactionState:
+        """Where it is now, as far as all nodes agree."""
+        return _agreed(self._looked())
+
+    def _looked(self) -> list[TransactionState]:
+        return [each.look() for each in self._searches]
+
     def _unknown(self, problem: str) -> UnknownOutcome:
         return UnknownOutcome(
             f"what became of the transaction {self._draft.id} is not known{problem}; ask again with "
             "`ledgerd wallet status`"
         )
 
+
+def _agreed(outcomes: Sequence[TransactionState]) -> TransactionState:
+    """What one node alone says may be a lie: that it is in a block, and that it can come into none any more."""
+    if len({each.block for each in outcomes}) > 1 or len({each.state == NOT_SENT for each in outcomes}) > 1:
+        return TransactionState(PENDING)
+    return min(outcomes, key=lambda each: each.state == IRREVERSIBLE)
+
+
+def _words_of(outcome: TransactionState) -> str:
+    return f"{outcome.state} {outcome.block}" if outcome.block else outcome.state
+
+
+class _Search:
+    """What one node says."""
+
+    def __init__(self, node: NodeClient, draft: Draft) -> None:
+        self._node = node
+        self._draft = draft
+        self._scanned = draft.block
+        self._found = 0
+        self._too_late = 0
+        """The first block that is too late for it."""
+        self._is_over = False
+        """Whether it can come into no block any more; that does not change."""
+
     def look(self) -> TransactionState:
         """Where it is now."""
+        if self._is_over:
+            return TransactionState(NOT_SENT)
         standing = standing_of(self._node)
         if self._found and not self._is_in(self._found):
             self._begin_again()  # its block was undone
@@ -118,6 +152,7 @@ class TransactionFollower:
             self._begin_again()  # blocks may have been replaced since they were looked at: now they cannot be
             self._scan(standing.irreversible)
             if not self._found:
+                self._is_over = True
                 return TransactionState(NOT_SENT)
         if not self._found:
             return TransactionState(PENDING)

@@ -150,7 +150,7 @@ def test_clients_are_heard_in_turns(network: Network) -> None:
         network.clock.now += SHARE_SECONDS
 
     for share in ("hostile",) * 300 + ("honest",) * 3:
-        line.enter(Waiting(Broadcast(b"", share=share), push, False, Future()), 0)
+        line.enter(Waiting(Broadcast(b"", share=share), push, Future()), 0)
     while line:
         line.hear_next()
     assert len(heard) == 303
@@ -167,7 +167,7 @@ def test_many_of_whom_each_was_refused_are_heard_after_the_others(network: Netwo
             raise RuleViolation("nobody signed it")
 
     def enter(share: str) -> None:
-        line.enter(Waiting(Broadcast(b"", share=share), push, share != "honest", Future()), 0)
+        line.enter(Waiting(Broadcast(b"", share=share), push, Future()), 0)
 
     enter("honest")
     line.hear_next()
@@ -202,24 +202,12 @@ def test_a_broadcast_is_answered_when_it_was_heard_though_jobs_of_others_are_bef
     assert list(network.chain.waiting) == [honest]
 
 
-def test_of_equals_the_one_with_a_block_is_heard_first(network: Network) -> None:
-    line, heard = Line(network.clock), list[str]()
-
-    def push(asked: Broadcast, _allowance: Allowance) -> None:
-        heard.append(asked.share)
-
-    for share, is_block in (("one", False), ("two", True)):
-        line.enter(Waiting(Broadcast(b"", share=share), push, is_block, Future()), 0)
-    line.hear_next()
-    assert heard == ["two"]
-
-
 @pytest.mark.parametrize(("each", "most"), [(b"", MOST_WAITING), (bytes(1 << 20), MOST_WAITING_BYTES >> 20)])
 def test_so_many_broadcasts_wait_and_who_has_most_there_is_refused(network: Network, each: bytes, most: int) -> None:
     line = Line(network.clock)
 
     def enter(share: str) -> Waiting:
-        waiting = Waiting(Broadcast(each, share=share), lambda *_: None, False, Future())
+        waiting = Waiting(Broadcast(each, share=share), lambda *_: None, Future())
         line.enter(waiting, 0)
         return waiting
 
@@ -240,7 +228,7 @@ def test_so_many_broadcasts_wait_and_who_has_most_there_is_refused(network: Netw
 def test_what_nobody_waits_for_any_more_is_passed_over(network: Network) -> None:
     line, heard = Line(network.clock), list[int]()
     first, second = (
-        Waiting(Broadcast(b"", number, "one"), lambda asked, _: heard.append(asked.max_block_age), False, Future())
+        Waiting(Broadcast(b"", number, "one"), lambda asked, _: heard.append(asked.max_block_age), Future())
         for number in (1, 2)
     )
     line.enter(first, 0)

@@ -13,14 +13,9 @@ from ledgerd.protocol.authority_check import in_word_order
 from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.operations.accounts import AccountCreate, AccountMetadata, AccountUpdate
-from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.escrow import EscrowTransfer
+from ledgerd.protocol.operations import DATA_OPERATIONS
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
-
-DATA_OPERATIONS = (AccountUpdate, Custom, EscrowTransfer, AccountCreate, AccountMetadata)
-"""Operations that carry data of any size, for which more bandwidth is counted since hardfork 6."""
 
 
 def require_new(is_new: bool) -> None:

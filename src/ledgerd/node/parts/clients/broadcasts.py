@@ -74,7 +74,6 @@ class Waiting(NamedTuple):
 
     asked: Broadcast
     push: Push
-    is_block: bool
     done: Future[None]
 
 
@@ -138,7 +137,7 @@ class Line:
         """Have one wait for a turn as long as it has something here."""
         allowance, waiting = self._own[share]
         if waiting:
-            self._turns.wait(share, allowance, is_block=waiting[0].is_block)
+            self._turns.wait(share, allowance, is_block=False)  # whose blocks these are is not known yet
         elif share != self._hearing:
             del self._own[share]
             self._turns.leave(share)
@@ -211,21 +210,21 @@ class Broadcasts:
 
     async def transaction(self, payload: bytes) -> bytes:
         """Push a packed transaction."""
-        await self._in_time(broadcast_of(payload), self._push, is_block=False)
+        await self._in_time(broadcast_of(payload), self._push)
         return b""
 
     async def block(self, payload: bytes) -> bytes:
         """Push a packed block."""
-        await self._in_time(broadcast_of(payload), self._push_block, is_block=True)
+        await self._in_time(broadcast_of(payload), self._push_block)
         return b""
 
-    async def _in_time(self, asked: Broadcast, push: Push, *, is_block: bool) -> None:
+    async def _in_time(self, asked: Broadcast, push: Push) -> None:
         """Refuse what waits longer for the chain than the options allow; what has begun runs to its end.
 
         Each one that comes has another one heard: whose turn it is, which need not be its own. So it does not wait for
         the job that it submits: in a flood its own turn comes long before the jobs of all who came earlier have run.
         """
-        waiting = Waiting(asked, push, is_block, Future())
+        waiting = Waiting(asked, push, Future())
         self.line.enter(waiting, self._now)
         try:
             async with asyncio.timeout(self._patience or None):

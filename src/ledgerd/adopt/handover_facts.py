@@ -1,0 +1,353 @@
+"""What a hand-over is judged by: our node's answers and files, and what can be seen of the `vizd`. Nothing is decided
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ledgerd.adopt.vizd_directory import CONFIGURATION, AdoptionRefused, require_unused
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.codec.json_text import Json
+from ledgerd.compare.blocks import id_of
+from ledgerd.compare.errors import NobodyListens, NotComparable
+from ledgerd.compare.heads import NodeHead, head_of
+from ledgerd.compare.node import ComparedNode
+from ledgerd.producer.double_sign import LastSigned, SignedSlot
+from ledgerd.producer.settings import LOADED_KEYS, ProducerSettings
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.operations.validators import ValidatorUpdate
+from ledgerd.protocol.time_text import parse_time_text
+from ledgerd.state.lock import LOCK_FILE, holder_of, lock_writer
+
+ATTEMPTS = 4
+"""Times that the facts are read while a block comes in between."""
+
+MOST_SLOTS = 256
+"""Slots of a round that are believed; the network has 21."""
+
+BLOCKS_A_LOOK = 100
+"""Irreversible blocks that are searched for a change of the key at one look, at most."""
+
+NAME_BYTES = 32
+
+LARGEST_LIST = 1 << 16
+"""Bytes of the list of loaded keys that are read."""
+
+WallClock = Callable[[], float]
+
+
+class PropertiesAnswer(msgspec.Struct):
+    """What is used of the global properties."""
+
+    time: str
+    current_aslot: int
+
+
+class ScheduleAnswer(msgspec.Struct):
+    """What is used of the schedule."""
+
+    current_shuffled_validators: str
+    num_scheduled_validators: int
+
+
+class ValidatorAnswer(msgspec.Struct):
+    """What is used of a validator's record."""
+
+    signing_key: str
+    total_missed: int
+    last_confirmed_block_num: int
+
+
+class Presence(Enum):
+    """Whether the other program runs."""
+
+    UP = "up"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+class LastBlock(NamedTuple):
+    """The validator's latest block on the chain of our node."""
+
+    number: int
+    time: int
+    signee: str
+    digest: bytes
+
+
+class ChainFacts(NamedTuple):
+    """The chain, as our node answers, all at one head."""
+
+    head: NodeHead
+    time: int
+    """Of the head block."""
+    age: float
+    """Seconds since then, by the clock of this machine."""
+    signing_key: str
+    missed: int
+    """Slots that the validator has missed since it was declared."""
+    last: LastBlock | None
+    round_seconds: int
+    places: int
+    """In a full schedule; so many slots a node that has started watches before it signs."""
+    quiet_slots: int
+    """Slots from the next one on that are known to be of others."""
+    irreversible_key: str
+    """The key that the latest irreversible declaration has named, of those that were seen; empty where none was."""
+
+
+class OurFacts(NamedTuple):
+    """Our node, by its data directory."""
+
+    is_running: bool
+    keys: frozenset[str]
+    """Public keys of the signing keys that it has loaded."""
+    names: frozenset[str]
+    """Validators of its configuration."""
+    is_current: bool
+    """Whether it was started after its configuration was changed last."""
+    signed: SignedSlot | None
+    """What it has signed last."""
+
+
+class OtherFacts(NamedTuple):
+    """The `vizd`, as far as it can be seen."""
+
+    presence: Presence
+    head: NodeHead | None = None
+    problem: str = ""
+    """Why its answers are not believed."""
+    is_common: bool = True
+    """Whether both nodes have the same block at the lower of their heads."""
+
+
+class Seen(NamedTuple):
+    """Everything at one look."""
+
+    chain: ChainFacts | None
+    """Nothing where our node does not answer."""
+    problem: str
+    """Why not."""
+    ours: OurFacts
+    theirs: OtherFacts
+
+
+class OurNode:
+    """Our node: its data directory, and its address."""
+
+    def __init__(
+        self,
+        folder: Path,
+        chain_id: bytes,
+        node: ComparedNode,
+        settings: Callable[[], ProducerSettings],
+        clock: WallClock,
+    ) -> None:
+        self.folder = folder
+        self.node = node
+        self._chain_id = chain_id
+        self._settings = settings
+        self._clock = clock
+        self._searched: int | None = None
+        self._irreversible_key = ""
+
+    def facts(self) -> OurFacts:
+        """What the data directory says.
+
+        Raises:
+            OperatorError: The configuration, or the record of what was signed, cannot be read.
+        """
+        settings, loaded = self._settings(), self.folder / LOADED_KEYS
+        keys = {public_key_text(key.public) for key in settings.options_keys}
+        if loaded.is_file():
+            with loaded.open("rb") as file:
+                keys |= set(file.read(LARGEST_LIST).decode("ascii", "replace").split())
+        is_running = holder_of(self.folder) is not None
+        signed = LastSigned(self.folder, self._chain_id).latest
+        is_current = _changed(self.folder / LOCK_FILE) >= _changed(self.folder / CONFIGURATION)
+        names = frozenset(settings.names)
+        return OurFacts(is_running, frozenset(keys if is_running else ()), names, is_current, signed)
+
+    def record(self, block: Block) -> None:
+        """Have our node sign nothing for the slots up to that of a block; only while it is stopped.
+
+        Raises:
+            StoreLocked: It runs again.
+        """
+        with lock_writer(self.folder):
+            LastSigned(self.folder, self._chain_id).record(block)
+
+    def chain(self, validator: str) -> ChainFacts:
+        """What our node answers about the chain.
+
+        Raises:
+            NotComparable: It does not answer, or with nonsense.
+        """
+        for _ in range(ATTEMPTS):
+            head = head_of(self.node)
+            found = self._at(head, validator)
+            if head_of(self.node) == head:
+                return found
+        raise self.node.fault("gives another head block at every question")
+
+    def head_block(self) -> Block:
+        """The head block, whole."""
+        head = head_of(self.node)
+        block = self._block(head.number)
+        if block.id.hex() != head.id:
+            raise self.node.fault(f"gives a block {block.id.hex()} where its head is {head.id}")
+        return block
+
+    def _at(self, head: NodeHead, validator: str) -> ChainFacts:
+        node = self.node
+        answers = (
+            node.value("database_api", "get_dynamic_global_properties"),
+            node.value("validator_api", "get_validator_schedule"),
+            node.value("validator_api", "get_validator_by_account", validator),
+        )
+        if answers[2] is None:
+            raise node.fault(f"knows no validator {validator}: is the name right, and the node in step?")
+        self._search(head, validator)
+        try:
+            properties = msgspec.convert(answers[0], PropertiesAnswer, strict=False)
+            turns = turns_of(msgspec.convert(answers[1], ScheduleAnswer, strict=False))
+            record = msgspec.convert(answers[2], ValidatorAnswer, strict=False)
+            time = parse_time_text(properties.time)
+        except (ValueError, CodecError) as problem:  # msgspec's errors are values that are wrong, too
+            raise node.fault("does not answer as a node does") from problem
+        number = record.last_confirmed_block_num
+        return ChainFacts(
+            head,
+            time,
+            self._clock() - time,
+            record.signing_key,
+            record.total_missed,
+            self._last(number, validator) if number else None,
+            len(turns.names) * BLOCK_INTERVAL,
+            turns.places,
+            quiet_slots(turns, properties.current_aslot, head.number, validator),
+            self._irreversible_key,
+        )
+
+    def _last(self, number: int, validator: str) -> LastBlock | None:
+        """The validator's latest block; nothing where the node began after it."""
+        if self.node.value("database_api", "get_block_header", number) is None:
+            return None
+        block = self._block(number)
+        if block.validator != validator:
+            raise self.node.fault(f"says that block {number} is of {validator}, and gives one of {block.validator}")
+        return LastBlock(number, block.timestamp, public_key_text(block.signee), block.header.digest)
+
+    def _search(self, head: NodeHead, validator: str) -> None:
+        """Look through the blocks that have become irreversible for declarations of the validator."""
+        if self._searched is None:
+            self._searched = head.irreversible
+        for number in range(self._searched + 1, min(head.irreversible, self._searched + BLOCKS_A_LOOK) + 1):
+            for transaction in self._block(number).transactions:
+                for operation in transaction.operations:
+                    if isinstance(operation, ValidatorUpdate) and operation.owner == validator:
+                        self._irreversible_key = public_key_text(operation.block_signing_key)
+            self._searched = number
+
+    def _block(self, number: int) -> Block:
+        given: Json = self.node.value("database_api", "get_block", number)
+        try:
+            block = codec_of(Block).from_json(given)
+            if block.number == number:
+                return block
+        except (CodecError, RuleViolation, TypeError):
+            pass
+        raise self.node.fault(f"does not give block {number} as a node does")
+
+
+class SlotOrder(NamedTuple):
+    """Whose slots come in a round."""
+
+    names: tuple[str, ...]
+    places: int
+    """In a full schedule."""
+
+
+def turns_of(answer: ScheduleAnswer) -> SlotOrder:
+    """The turns of a schedule as nodes answer it: names of 32 bytes each, padded with zeros, in hex (spec 05, section
+    11).
+    """
+    names, count = bytes.fromhex(answer.current_shuffled_validators), answer.num_scheduled_validators
+    places = len(names) // NAME_BYTES
+    if not 0 < count <= places <= MOST_SLOTS:
+        raise ValueError(count)
+    fields = (names[start : start + NAME_BYTES] for start in range(0, count * NAME_BYTES, NAME_BYTES))
+    return SlotOrder(tuple(each.rstrip(b"\0").decode() for each in fields), places)
+
+
+def quiet_slots(turns: SlotOrder, aslot: int, head: int, validator: str) -> int:
+    """Slots after the head that are known to be of others; what comes after a round is not known yet.
+
+    Rounds end with blocks whose number the places of a full schedule divide (spec 03, section 17).
+    """
+    known = turns.places - head % turns.places
+    for slot in range(1, known + 1):
+        if turns.names[(aslot + slot) % len(turns.names)] == validator:
+            return slot - 1
+    return known
+
+
+def _changed(path: Path) -> float:
+    """When a file was written last; 0 where there is none."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+class OtherNode:
+    """The `vizd`: by its address, by its data directory on this machine, or by neither."""
+
+    def __init__(self, node: ComparedNode | None, folder: Path | None) -> None:
+        self.node = node
+        self._folder = folder
+
+    def facts(self, ours: ComparedNode) -> OtherFacts:
+        """What can be seen of it; it never fails, whatever it answers."""
+        if self._folder is not None and _is_in_use(self._folder):
+            return self._answers(ours)._replace(presence=Presence.UP)
+        found = self._answers(ours)
+        if found.presence is Presence.UNKNOWN and self._folder is not None:
+            return found._replace(presence=Presence.GONE)
+        return found
+
+    def _answers(self, ours: ComparedNode) -> OtherFacts:
+        if self.node is None:
+            return OtherFacts(Presence.UNKNOWN)
+        try:
+            head = head_of(self.node)
+        except NobodyListens:
+            return OtherFacts(Presence.GONE)
+        except NotComparable as problem:
+            presence = Presence.UP if self.node.is_listening else Presence.UNKNOWN
+            return OtherFacts(presence, problem=str(problem))
+        try:
+            own = head_of(ours)
+            number = min(head.number, own.number)
+            is_common = not number or id_of(self.node, number, head) == id_of(ours, number, own)
+        except NotComparable as problem:
+            return OtherFacts(Presence.UP, head, str(problem))
+        return OtherFacts(Presence.UP, head, "", is_common)
+
+
+def _is_in_use(folder: Path) -> bool:
+    try:
+        require_unused(folder)
+    except AdoptionRefused:
+        return True
+    return False

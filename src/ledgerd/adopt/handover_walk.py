@@ -1,0 +1,76 @@
+"""The walk through a hand-over: looks once a second, says the next step when it changes, and writes our record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ledgerd.adopt.handover import Handover, Stage, Step
+from ledgerd.adopt.handover_facts import OtherNode, OurNode, Seen
+from ledgerd.compare.errors import NotComparable
+from ledgerd.state.errors import StoreLocked
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.block import Block
+
+PAUSE = 1.0
+"""Seconds between two looks."""
+
+SAID_AGAIN = 10.0
+"""Seconds between two lines of one stage, whose words may hold what a stranger answers."""
+
+
+class HandoverWalk:
+    """One hand-over as it goes on."""
+
+    def __init__(self, handover: Handover, ours: OurNode, other: OtherNode, say: Callable[[str], None]) -> None:
+        self._handover = handover
+        self._ours = ours
+        self._other = other
+        self._say = say
+        self._fence: Block | None = None
+        self._said = Step(Stage.IN_STEP, "")
+        self._said_at = 0.0
+
+    def look(self) -> Seen:
+        """Everything that can be seen now. Our record is read last, see `Handover`."""
+        theirs = self._other.facts(self._ours.node)
+        try:
+            chain, problem = self._ours.chain(self._handover.plan.validator), ""
+        except NotComparable as fault:
+            chain, problem = None, str(fault)
+        return Seen(chain, problem, self._ours.facts(), theirs)
+
+    def advance(self) -> Step:
+        """Look, and do what is to be done here."""
+        step = self._handover.step(self.look())
+        try:
+            if step.stage is Stage.RECORD:
+                self._fence = self._ours.head_block()
+                self._handover.has_fence = True
+            elif step.stage is Stage.WRITE and self._fence is not None:
+                self._ours.record(self._fence)
+        except (NotComparable, StoreLocked):
+            pass  # our node has stopped or started at this moment; the next look sees it
+        return step
+
+    def run(
+        self, seconds: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
+    ) -> bool:
+        """Walk to the end, for so long at most; whether it was reached."""
+        until = clock() + seconds
+        while True:
+            step = self.advance()
+            self._tell(step, clock())
+            if step.stage is Stage.DONE:
+                return True
+            if clock() >= until:
+                return False
+            sleep(PAUSE)
+
+    def _tell(self, step: Step, now: float) -> None:
+        is_new = step.stage is not self._said.stage or (step != self._said and now - self._said_at >= SAID_AGAIN)
+        if is_new:
+            self._say(step.words)
+            self._said, self._said_at = step, now

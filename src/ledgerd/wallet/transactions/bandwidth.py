@@ -1,0 +1,69 @@
+"""How much of what an account may send a transaction takes: by the rule of the chain, of what a node says.
+
+The rule makes no block invalid, but validators do not take a transaction that breaks it (spec 02, section 4.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.constants import BANDWIDTH_PRECISION, HUNDRED_PERCENT
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.operations import DATA_OPERATIONS
+from ledgerd.protocol.signatures import SIGNATURE_SIZE
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.wallet.errors import NodeUnreachable
+from ledgerd.wallet.node.ledger import BandwidthUse, LedgerReader
+
+DAY = 86_400
+WINDOW = "CHAIN_BANDWIDTH_AVERAGE_WINDOW_SECONDS"
+
+
+def bandwidth_lines(transaction: Transaction, signatures: int, ledger: LedgerReader, now: int) -> Iterator[str]:
+    """For each account that must sign, in words; nothing where the node does not tell what it takes to compute it."""
+    required = transaction.required
+    size = len(transaction.packed) + SIGNATURE_SIZE * signatures
+    for name in sorted({*required.active, *required.master, *required.regular}):
+        use = ledger.account(name).bandwidth
+        if use is None or not {"max_virtual_bandwidth", "total_vesting_shares"} <= ledger.globals.keys():
+            continue
+        try:
+            bytes_counted, window = _counted_size(transaction, size, ledger), int(ledger.config[WINDOW])
+            allowed = _allowed(use, ledger)
+            left = max(0, window - max(0, now - use.since)) * use.average // window
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, CodecError, RuleViolation):
+            raise NodeUnreachable(f"{ledger.node.url} does not answer as a node does") from None
+        after = left + bytes_counted * BANDWIDTH_PRECISION
+        yield (
+            f"{name} uses {bytes_counted:,} bytes; with what it has sent before, {_percent(after, allowed)} of what it "
+            f"may send in {'a day' if window == DAY else f'{window / DAY:g} days'}"
+        )
+
+
+def _counted_size(transaction: Transaction, size: int, ledger: LedgerReader) -> int:
+    """The bytes themselves, and for each piece of data a part of them more (spec 02, section 4.11)."""
+    pieces = sum(isinstance(each, DATA_OPERATIONS) for each in transaction.operations)
+    more = int(ledger.chain_properties.get("data_operations_cost_additional_bandwidth", 0))
+    return size + pieces * (size * more // HUNDRED_PERCENT)
+
+
+def _allowed(use: BandwidthUse, ledger: LedgerReader) -> int:
+    """The average that an account of so many shares may reach."""
+    properties, state = ledger.chain_properties, ledger.globals
+    total = codec_of(Asset).from_json(state["total_vesting_shares"]).amount
+    percent = int(properties["bandwidth_reserve_percent"])
+    if use.shares < codec_of(Asset).from_json(properties["bandwidth_reserve_below"]).amount:
+        counted = total * percent // HUNDRED_PERCENT // int(state["bandwidth_reserve_candidates"])
+    else:
+        counted = use.shares * (HUNDRED_PERCENT - percent) // HUNDRED_PERCENT
+    return counted * int(state["max_virtual_bandwidth"]) // total
+
+
+def _percent(part: int, whole: int) -> str:
+    if part >= whole:
+        return "100 % or more"
+    hundredths = part * HUNDRED_PERCENT // whole
+    return f"{hundredths / 100:.2f} %" if hundredths else "less than 0.01 %"
