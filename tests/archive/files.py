@@ -19,6 +19,7 @@ from tests.recorded import recorded_blocks
 
 CHAIN, HEAD, FIRST_KEPT, RANGE = "open-main", 900, 421, 100
 """A recorded chain, and the first block that a directory without its past has."""
+REVERSIBLE = 20
 
 
 def write_archive(folder: Path, blocks: Sequence[bytes], size: int, first: int = 1) -> None:
@@ -29,14 +30,14 @@ def write_archive(folder: Path, blocks: Sequence[bytes], size: int, first: int =
     writer.close()
 
 
-def without_past(folder: Path) -> Path:
+def without_past(folder: Path, chain: str = CHAIN, head: int = HEAD, first: int = FIRST_KEPT) -> Path:
     """The data directory of a chain whose log begins in the middle; returns the folder of its state and its log."""
-    copy_replayed(CHAIN, HEAD, folder)
+    copy_replayed(chain, head, folder)
     logs = folder / STATE_FOLDER
     for path in (*paths_of(logs, FULL_LOG), sums_path(logs, FULL_LOG)):
         path.unlink()
     log = RollingBlockLog.open(logs)
-    for number, packed in enumerate(recorded_blocks(CHAIN)[FIRST_KEPT - 1 : 880], FIRST_KEPT):
+    for number, packed in enumerate(recorded_blocks(chain)[first - 1 : head - REVERSIBLE], first):
         log.append(number, packed)
     log.close()
     return logs

@@ -42,9 +42,7 @@ def test_a_whole_log_is_copied_from_its_beginning_and_then_followed(tmp_path: Pa
     ]
 
 
-def test_blocks_that_a_rolling_log_has_dropped_are_left_out(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_blocks_that_a_rolling_log_has_dropped_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with unsynced():
         log = RollingBlockLog.open(tmp_path)
         fill(log, 501, 520)
@@ -55,10 +53,8 @@ def test_blocks_that_a_rolling_log_has_dropped_are_left_out(
         log.truncate_before(571)
         copy_all(copying)
         copying.close()
-    assert [each.getMessage() for each in caplog.records if "left out" in each.getMessage()] == [
-        "block_archive: blocks 521 to 570 are not in the log any more and are left out: "
-        "`ledgerd archive fetch` gets them"
-    ]
+    (told,) = [each.getMessage() for each in caplog.records if "left out" in each.getMessage()]
+    assert told.startswith("block_archive: blocks 521 to 570 are not in the log any more")
     assert sealed_files(tmp_path / "archive") == [SealedFile(501, 520), SealedFile(571, 599), SealedFile(600, 699)]
     assert ArchivedBlocks(tmp_path / "archive").first_before(701) == 701
     assert ArchivedBlocks(tmp_path / "archive").first_before(700) == 571

@@ -40,6 +40,9 @@ class Source(Protocol):
             SourceFault: It cannot be had.
         """
 
+    def close(self) -> None:
+        """End the connection."""
+
 
 class Progress(NamedTuple):
     """How far a fetch has come."""

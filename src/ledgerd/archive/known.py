@@ -48,9 +48,7 @@ class KnownBlocks:
 
 
 @contextmanager
-def known_blocks(
-    state: Path, logs: Path, archive: Path, *, may_be_whole: bool = False
-) -> Iterator[KnownBlocks]:
+def known_blocks(state: Path, logs: Path, archive: Path, *, may_be_whole: bool = False) -> Iterator[KnownBlocks]:
     """The blocks of a directory, after its log was compared with its state.
 
     Raises:

@@ -14,6 +14,7 @@ from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.known import KnownBlocks
 from ledgerd.chain.log.files import OFFSET
 from ledgerd.chain.log.sealed import SealedFile
+from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.p2p.wire.faults import PeerFault
 from ledgerd.p2p.wire.frames import FrameReader
@@ -25,7 +26,6 @@ from ledgerd.p2p.wire.messages import (
     Message,
     NodeId,
     SoftBan,
-    read_message,
 )
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
@@ -118,9 +118,7 @@ class PeerArchive:
                     if frame.number == SoftBan.NUMBER:
                         raise SourceFault(f"{self._endpoint} has closed the connection: it bans this address")
                     if frame.number == kind.NUMBER:
-                        answer = read_message(frame)
-                        assert isinstance(answer, kind)
-                        return answer
+                        return codec_of(kind).decode(frame.payload)
                 self._socket.settimeout(max(0.001, until - time.monotonic()))
                 data = self._socket.recv(READ_BYTES)
                 if not data:

@@ -35,7 +35,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     )
     add_data_directory(fetching)
     fetching.add_argument("source", metavar="SOURCE", help="http://..., https://..., or a peer as HOST:PORT")
-    fetching.add_argument("--from", dest="lowest", type=int, default=1, metavar="N", help="down to block N (default: 1)")
+    fetching.add_argument("--from", dest="lowest", type=int, default=1, metavar="N", help="how far down (default: 1)")
     fetching.set_defaults(run=run_fetch)
     listing = actions.add_parser("list", help="which blocks are in the archive")
     add_data_directory(listing)
@@ -72,11 +72,17 @@ def run_fetch(chosen: argparse.Namespace) -> int:
 def _source(name: str, known: KnownBlocks, size: int) -> Source:
     from ledgerd.archive.peers import PeerArchive  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.archive.web import WebArchive  # noqa: PLC0415
-    from ledgerd.node.config.values.values import endpoint_of  # noqa: PLC0415
+    from ledgerd.node.config.values.endpoints import read_peer  # noqa: PLC0415
+    from ledgerd.node.config.values.kind import WrongValue  # noqa: PLC0415
 
     if name.startswith(("http://", "https://")):
         return WebArchive(name, size)
-    return PeerArchive(endpoint_of(name), known, size)
+    try:
+        peer = read_peer(name)
+    except WrongValue as problem:
+        reason = f"{name} is neither the address of a web server nor HOST:PORT of a peer: {problem}"
+        raise OperatorError(reason) from None
+    return PeerArchive(peer, known, size)
 
 
 def run_list(chosen: argparse.Namespace) -> int:
