@@ -160,8 +160,8 @@ CHAIN = OptionSection(
         Option(
             "block-archive-dir",
             PATH,
-            "The directory of the archive of irreversible blocks, relative to the data directory. Its blocks are served "
-            "to peers and clients; the plugin `block_archive` writes to it.",
+            "The directory of the archive of irreversible blocks, relative to the data directory. They are served to "
+            "peers and clients; the plugin `block_archive` writes them.",
             default="block-archive",
         ),
         Option(
