@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -33,9 +34,19 @@ KILLS = int(os.environ.get("ADOPTION_KILLS", "0"))
 SEED = 20261123
 LONGEST_LIFE = 6.0
 QUICK = ("--rate", "100000", "--seed", "7", "--reads", "10")
-KINDS: dict[str, tuple[Callable[[Path, int], Path], int]] = {
-    "open-1": (lambda folder, more: with_full_log(folder, "open-1", 150 + more, "blockchain"), 150),
-    "open-up": (lambda folder, more: born_of_a_snapshot(folder, 40 + more), 2_758),
+
+
+class Kind(NamedTuple):
+    """A directory, and how many blocks it ends with."""
+
+    make: Callable[[Path, int], Path]
+    """In a folder, with so many blocks more."""
+    held: int
+
+
+KINDS = {
+    "open-1": Kind(lambda folder, more: with_full_log(folder, "open-1", 150 + more, "blockchain"), 150),
+    "open-up": Kind(lambda folder, more: born_of_a_snapshot(folder, 40 + more), 2_758),
 }
 MORE = 30
 """Blocks that the peer has and the directory does not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tempfile
 import time
@@ -24,6 +25,8 @@ from tests.node.processes import LOOPBACK, NodeProcess
 PAGE = "moving-from-vizd.md"
 HELD, MORE = 120, 30
 """Blocks in the directory, and those that its `vizd` has made since."""
+EVERY_WAY = "EVERY_WAY" in os.environ
+"""`EVERY_WAY=1 scripts/test tests/docs/test_moving.py` hands the validator back, and over again with the same key."""
 FIGURES = re.compile(r"[0-9a-f]{40}|[0-9][0-9,]*")
 
 
@@ -115,7 +118,8 @@ def test_a_validator_is_handed_over_between_real_nodes(tmp_path: Path, base: int
         reader.wait_for(walked, "handed over: our node makes the blocks of alice")
         reader.take(Step("sh", "ledgerd wallet lock"))
         assert "is signed with the new key" in rotated
-        back_with_the_same_key(reader, walk.text, start.text)
+        if EVERY_WAY:
+            back_with_the_same_key(reader, walk.text, start.text)
 
     said = "".join(each.read_text() for each in tmp_path.glob("terminal-*.log"))
     assert "AT ONCE" not in said
@@ -139,7 +143,8 @@ def back_with_the_same_key(reader: Reader, walk: str, start: str) -> None:
     same = re.sub(r' --key "[^"]*"', "", walk)
     stop("validator")
     keyless = "sed -i -e 's/^validator = /# &/' -e 's/^private-key-file = /# &/' {0}/config.ini"
-    keyed = "sed -i -e 's/^# validator = /validator = /' -e 's/^# private-key-file = .*/private-key-file = new.key/' {0}/config.ini"
+    file = "s/^# private-key-file = .*/private-key-file = new.key/"
+    keyed = f"sed -i -e 's/^# validator = /validator = /' -e '{file}' {{0}}/config.ini"
 
     walked = reader.take(Step("sh background", same.replace("--vizd", "--back --vizd")))
     reader.wait_for(walked, "take the key of alice out of the configuration of our node")

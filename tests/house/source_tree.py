@@ -23,15 +23,15 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("protocol",),
     ("state",),
     ("chain",),
-    ("supervision", "metrics"),
+    ("supervision", "metrics", "client"),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
-    ("doctor", "compare", "signer", "archive"),
+    ("doctor", "compare", "signer", "archive", "explorer"),
     ("node",),
     ("adopt",),
     ("cli",),
 )
 # A wallet knows a node only by its answers: nothing of how a chain is followed is at hand in it.
-KNOWS_ONLY = {"wallet": {"codec", "protocol", "supervision"}}
+KNOWS_ONLY = {"wallet": {"codec", "protocol", "supervision", "client"}}
 
 LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}
 

@@ -34,6 +34,7 @@ CALLED_BY_LIBRARIES = {
     "get_completions", "load_history_strings", "store_string",  # prompt_toolkit
     "readable", "readinto", "makefile",  # io, http.client
     "asend", "athrow",  # `async for` and generators
+    "readinto",  # io
 }  # fmt: skip
 
 _WALLETS = "how wallets of this network come to keys, as recorded from them; tests derive published keys with it"

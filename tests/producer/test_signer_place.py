@@ -69,3 +69,16 @@ def test_both_sides_ask_for_a_certificate_and_speak_nothing_older_than_tls_1_3(t
         assert context.check_hostname is not is_signer
     with pytest.raises(PlaceFault, match="are no certificate and its key"):
         tls_context(TlsFiles(made.node.certificate, made.signer.certificate_key, made.node.authority), is_signer=False)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644])
+def test_a_key_of_connections_that_others_may_open_is_refused(tmp_path: Path, mode: int) -> None:
+    """With that of a node, anybody could have its slots signed, or use them up."""
+    from tests.signer.certificates import make_certificate  # noqa: PLC0415 - openssl is run for this alone
+
+    certificate, key = make_certificate(tmp_path, "node")
+    key.chmod(mode)
+    with pytest.raises(PlaceFault, match="others than its owner may open"):
+        tls_context(TlsFiles(certificate, key, certificate), is_signer=False)
+    key.chmod(0o400)
+    tls_context(TlsFiles(certificate, key, certificate), is_signer=False)

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import IO, NamedTuple
 
-from ledgerd.adopt.handover import Handover, Plan, Stage, Step
+from ledgerd.adopt.handover import Handover, HandoverPlan, HandoverStep, Stage
 from ledgerd.adopt.handover_facts import OtherNode, OurNode
 from ledgerd.adopt.handover_walk import HandoverWalk
 from ledgerd.chain.chain import STATE_FOLDER
@@ -175,7 +175,7 @@ class HandoverWorld:
         draft = unsigned_transaction(chain.head_id, chain.head_time + 60, [operation])
         self.world.nodes[MANY].broadcast(draft.signed(SEVEN.chain_id, [key_of(self.name)]))
 
-    def obey(self, step: Step, plan: Plan) -> None:
+    def obey(self, step: HandoverStep, plan: HandoverPlan) -> None:
         """Do what a step says, some seconds later; once for each time that it is said."""
         deeds: dict[Stage, Callable[[], None]] = {
             Stage.STOP: (lambda: self.give(self.ours)) if plan.is_back else self._stop_vizd,
@@ -223,7 +223,7 @@ class HandoverWorld:
             if is_back:
                 self.give(self.vizd, self.key)
         key = public_key_text(self.key.public) if is_other_key else ""
-        plan = Plan(self.name, self.ours.folder, key, is_back)
+        plan = HandoverPlan(self.name, self.ours.folder, key, is_back)
         began, missed = self.world.now, self.missed()
         walk, step = self._walk(plan), None
         while step is None or step.stage is not Stage.DONE:
@@ -242,7 +242,7 @@ class HandoverWorld:
         name = f"{'back' if is_back else 'forth'}, {'another key' if is_other_key else 'the same key'}"
         return Leg(name, self.world.now - began, self.missed() - missed)
 
-    def _walk(self, plan: Plan) -> HandoverWalk:
+    def _walk(self, plan: HandoverPlan) -> HandoverWalk:
         names = frozenset({self.name})
 
         def settings() -> ProducerSettings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.adopt.handover_facts import ChainFacts, OurFacts, Presence, Seen
+from ledgerd.adopt.handover_facts import ChainFacts, HandoverSight, OurFacts, Presence
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.keys import NULL_KEY, public_key_text
 
@@ -50,7 +50,7 @@ class Stage(Enum):
     DONE = "done"
 
 
-class Step(NamedTuple):
+class HandoverStep(NamedTuple):
     """What comes next."""
 
     stage: Stage
@@ -58,7 +58,7 @@ class Step(NamedTuple):
     """For a person; the same until something changes."""
 
 
-class Plan(NamedTuple):
+class HandoverPlan(NamedTuple):
     """What is handed over, and which way."""
 
     validator: str
@@ -76,7 +76,7 @@ class Plan(NamedTuple):
 class Handover:
     """One hand-over, and what has to be remembered from look to look. Begun again, it comes to the same step."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: HandoverPlan) -> None:
         self.plan = plan
         self._stopped_at: int | None = None
         """The time of the chain when the side that gives was first seen to sign no more."""
@@ -90,7 +90,7 @@ class Handover:
         self.has_fence = False
         """Whether a block for our record is at hand, taken after a whole round of silence."""
 
-    def step(self, seen: Seen) -> Step:
+    def step(self, seen: HandoverSight) -> HandoverStep:
         """The first step that is not done yet."""
         self._remember(seen)
         if self.plan.key:
@@ -108,7 +108,7 @@ class Handover:
 
     # -- what is remembered
 
-    def _remember(self, seen: Seen) -> None:
+    def _remember(self, seen: HandoverSight) -> None:
         chain, is_with_same_key = seen.chain, not self.plan.key and not self.plan.is_back
         if seen.ours.signed is not None:
             self._own.add(seen.ours.signed.digest)
@@ -129,7 +129,7 @@ class Handover:
             self._stopped_at, self.has_fence = chain.time, False
         self._reached = max(self._reached, 0 if last is None else last.time)
 
-    def _signs_no_more(self, seen: Seen, chain: ChainFacts) -> bool:
+    def _signs_no_more(self, seen: HandoverSight, chain: ChainFacts) -> bool:
         if self.plan.key:
             return chain.signing_key == self.plan.key
         if self.plan.is_back:
@@ -139,7 +139,7 @@ class Handover:
         was_gone = self._stopped_at is not None
         return was_gone or seen.theirs.presence is Presence.GONE or chain.missed > (self._missed_at_first or 0)
 
-    def _is_of_giver(self, seen: Seen, chain: ChainFacts) -> bool:
+    def _is_of_giver(self, seen: HandoverSight, chain: ChainFacts) -> bool:
         """Whether the validator's latest block was made by the side that gives."""
         last, signed = chain.last, seen.ours.signed
         if last is None:
@@ -150,90 +150,90 @@ class Handover:
 
     # -- the steps
 
-    def _in_step(self, seen: Seen) -> Step | None:
+    def _in_step(self, seen: HandoverSight) -> HandoverStep | None:
         chain, theirs, plan = seen.chain, seen.theirs, self.plan
         if chain is None:
             keyless = " without the key" if not plan.key else ""
-            return Step(
+            return HandoverStep(
                 Stage.IN_STEP,
                 f"our node does not answer ({seen.problem}): start it{keyless}: ledgerd --data-dir {plan.folder}",
             )
         if chain.age > plan.seconds_apart:
-            return Step(
+            return HandoverStep(
                 Stage.IN_STEP,
                 f"our node is behind, or its clock is wrong: wait until its head block is younger "
                 f"than {plan.seconds_apart:.0f} s",
             )
         if theirs.problem and theirs.presence is Presence.UP:
-            return Step(Stage.IN_STEP, f"{plan.other} cannot be relied on: {theirs.problem}")
+            return HandoverStep(Stage.IN_STEP, f"{plan.other} cannot be relied on: {theirs.problem}")
         if theirs.head is None:
             return None
         if not theirs.is_common:
-            return Step(
+            return HandoverStep(
                 Stage.IN_STEP, f"our node and {plan.other} follow different branches: do not go on before they agree"
             )
         ahead = theirs.head.number - chain.head.number
         if ahead > BLOCKS_APART:
-            return Step(
+            return HandoverStep(
                 Stage.IN_STEP,
                 f"{plan.other} says that it is ahead of our node by more than {BLOCKS_APART} blocks, "
                 "and our head block is fresh: wait, or one of the clocks is wrong",
             )
         if plan.is_back and -ahead > BLOCKS_APART:
-            return Step(Stage.IN_STEP, f"{plan.other} is behind our node: wait until it has caught up")
+            return HandoverStep(Stage.IN_STEP, f"{plan.other} is behind our node: wait until it has caught up")
         return None
 
-    def _has_key(self, seen: Seen) -> Step | None:
+    def _has_key(self, seen: HandoverSight) -> HandoverStep | None:
         if seen.chain is None or seen.chain.signing_key != public_key_text(NULL_KEY):
             return None
         words = (
             f"{self.plan.validator} has no signing key on the chain, so nothing can be handed over: declare one first"
         )
-        return Step(Stage.IN_STEP, words)
+        return HandoverStep(Stage.IN_STEP, words)
 
-    def _no_pair(self, seen: Seen) -> Step | None:
+    def _no_pair(self, seen: HandoverSight) -> HandoverStep | None:
         """With the same key, the two must never have it at the same time."""
         if not self._holds(seen) or self._is_silent(seen):
             return None
         if seen.theirs.presence is not Presence.UP and self._reaches(seen.ours):
             return None  # a walk that is begun again, after the record was written
-        return Step(
+        return HandoverStep(
             Stage.DANGER,
             f"STOP OUR NODE AT ONCE: it has the key of {self.plan.validator} loaded, and {self.plan.other} may run "
             "with the same key. Take the key out of its configuration, and start it again without",
         )
 
-    def _one_key_each(self, seen: Seen) -> Step | None:
+    def _one_key_each(self, seen: HandoverSight) -> HandoverStep | None:
         """With two keys, each side is to have its own alone."""
         plan, declared = self.plan, seen.chain.signing_key if seen.chain else ""
         theirs = plan.key if plan.is_back else declared if declared != plan.key else ""
         if theirs not in seen.ours.keys:
             return None
-        return Step(
+        return HandoverStep(
             Stage.DANGER,
             f"our node has the key {theirs} loaded, which is that of {plan.other}: take it out (ledgerd key FILE "
             f"--remove KEY --data-dir {plan.folder}); only one node may have a key",
         )
 
-    def _loaded(self, seen: Seen) -> Step | None:
+    def _loaded(self, seen: HandoverSight) -> HandoverStep | None:
         plan = self.plan
         if plan.is_back:
             if seen.theirs.presence is Presence.GONE:
                 words = f"start {plan.other}, with the key {plan.key} in its configuration"
-                return Step(Stage.LOAD, words)
+                return HandoverStep(Stage.LOAD, words)
             return None
         if plan.validator not in seen.ours.names or not seen.ours.is_current:
             line = f'validator = "{plan.validator}"'
-            return Step(Stage.LOAD, f"write {line} into the configuration of our node, and start it again")
+            return HandoverStep(Stage.LOAD, f"write {line} into the configuration of our node, and start it again")
         if plan.key not in seen.ours.keys:
-            return Step(
+            return HandoverStep(
                 Stage.LOAD,
                 f"load the key {plan.key} in our node: name its file in private-key-file and start the node again, or "
                 f"where the file is named already: ledgerd key FILE --data-dir {plan.folder}",
             )
         return self._watched(seen)
 
-    def _watched(self, seen: Seen) -> Step | None:
+    def _watched(self, seen: HandoverSight) -> HandoverStep | None:
         """A node that has started watches for a round before it signs, where it checks for others with its keys."""
         chain = seen.chain
         if chain is None or chain.signing_key == self.plan.key:
@@ -242,11 +242,11 @@ class Handover:
             self._loaded_at = chain.time
         if chain.time - self._loaded_at >= chain.places * BLOCK_INTERVAL + AFTER_WATCH:
             return None
-        return Step(
+        return HandoverStep(
             Stage.WATCH, "wait a round: a node that has started watches for others with its keys before it signs"
         )
 
-    def _declared(self, seen: Seen) -> Step | None:
+    def _declared(self, seen: HandoverSight) -> HandoverStep | None:
         chain, plan = seen.chain, self.plan
         if chain is None or chain.signing_key == plan.key:
             return None
@@ -255,16 +255,16 @@ class Handover:
             command += f" (make sure that {plan.other} has this key: nobody else can see that)"
         # In a short schedule, a validator in its middle never has so many.
         if chain.quiet_slots < min(QUIET_SLOTS, (chain.places - 1) // 2):
-            return Step(
+            return HandoverStep(
                 Stage.MOMENT, f"wait: a slot of {plan.validator} is near, or not known yet; then declare the key"
             )
-        return Step(Stage.DECLARE, f"NOW declare the key, while the next slot is some slots off: {command}")
+        return HandoverStep(Stage.DECLARE, f"NOW declare the key, while the next slot is some slots off: {command}")
 
-    def _in_force(self, seen: Seen) -> Step | None:
+    def _in_force(self, seen: HandoverSight) -> HandoverStep | None:
         chain, plan = seen.chain, self.plan
         if chain is None or self._is_in_force(chain):
             return None if self._is_silent(seen) else self._silence()
-        return Step(
+        return HandoverStep(
             Stage.IN_FORCE, f"{plan.key} is declared: wait until the block with the declaration is irreversible"
         )
 
@@ -273,123 +273,127 @@ class Handover:
         is_signed = last is not None and last.signee == self.plan.key and last.number <= chain.head.irreversible
         return is_signed or chain.irreversible_key == self.plan.key
 
-    def _stopped(self, seen: Seen) -> Step | None:
+    def _stopped(self, seen: HandoverSight) -> HandoverStep | None:
         if self._stopped_at is not None:
             return None
         plan = self.plan
         if plan.is_back:
-            return Step(
+            return HandoverStep(
                 Stage.STOP,
                 f"take the key of {plan.validator} out of the configuration of our node (validator, private-key, "
                 "private-key-file), and start the node again: it goes on without making blocks",
             )
         if seen.theirs.presence is Presence.UP:
-            return Step(
+            return HandoverStep(
                 Stage.STOP,
                 f"stop {plan.other}, best right after a block of {plan.validator}, and make sure that nothing starts "
                 "it again (systemctl disable)",
             )
-        return Step(
+        return HandoverStep(
             Stage.STOP,
             f"stop {plan.other}; it cannot be seen from here whether it runs (give --vizd URL, or its directory), so a "
             f"slot of {plan.validator} without a block is waited for",
         )
 
-    def _silent(self, seen: Seen) -> Step | None:
+    def _silent(self, seen: HandoverSight) -> HandoverStep | None:
         if self._is_silent(seen) or (self.plan.is_back and self._is_made_there(seen)):
             return None
         return self._silence()
 
-    def _silence(self) -> Step:
-        return Step(
+    def _silence(self) -> HandoverStep:
+        return HandoverStep(
             Stage.SILENCE, f"wait for a whole round without a block of the side that {self.plan.validator} leaves"
         )
 
-    def _is_silent(self, seen: Seen) -> bool:
+    def _is_silent(self, seen: HandoverSight) -> bool:
         chain = seen.chain
         if chain is None or self._stopped_at is None:
             return False
         return chain.time - self._stopped_at >= chain.round_seconds + BLOCK_INTERVAL
 
-    def _while_stopped(self, seen: Seen) -> Step | None:
+    def _while_stopped(self, seen: HandoverSight) -> HandoverStep | None:
         """Our node is down on purpose: its record is written, then it comes back with the key."""
         if seen.chain is not None or not self.has_fence:
             return None
         if seen.ours.is_running:
-            return Step(Stage.IN_STEP, f"our node is starting or stopping, and does not answer yet ({seen.problem})")
+            return HandoverStep(
+                Stage.IN_STEP, f"our node is starting or stopping, and does not answer yet ({seen.problem})"
+            )
         if not self._reaches(seen.ours):
-            return Step(Stage.WRITE, "the record of what was signed is written")
+            return HandoverStep(Stage.WRITE, "the record of what was signed is written")
         return self._start()
 
-    def _recorded(self, seen: Seen) -> Step | None:
+    def _recorded(self, seen: HandoverSight) -> HandoverStep | None:
         """Our record has to reach the last block of the other side."""
         if self._reaches(seen.ours):
             return None if self._holds(seen) else self._start()
-        return Step(
+        return HandoverStep(
             Stage.RECORD,
             f"stop our node: last_signed_block in {self.plan.folder} is written then, so that our node signs no slot "
             f"that {self.plan.other} can have signed",
         )
 
-    def _start(self) -> Step:
+    def _start(self) -> HandoverStep:
         plan = self.plan
-        return Step(
+        return HandoverStep(
             Stage.START,
             f'start our node with the same key: validator = "{plan.validator}" and private-key-file in '
             f"{plan.folder / 'config.ini'}; {plan.other} stays stopped",
         )
 
-    def _caught_up(self, seen: Seen) -> Step | None:
+    def _caught_up(self, seen: HandoverSight) -> HandoverStep | None:
         """The other program has to know what our node has signed last, before it gets the key."""
         chain, theirs, plan = seen.chain, seen.theirs, self.plan
         if chain is None or self._is_made_there(seen):
             return None
         if theirs.head is not None and chain.last is not None and theirs.head.number < chain.last.number:
-            return Step(Stage.IN_STEP, f"{plan.other} does not have block {chain.last.number}, the last of ours: wait")
+            return HandoverStep(
+                Stage.IN_STEP, f"{plan.other} does not have block {chain.last.number}, the last of ours: wait"
+            )
         if theirs.presence is not Presence.UP:
-            return Step(Stage.START, f"start {plan.other} with the key of {plan.validator}")
+            return HandoverStep(Stage.START, f"start {plan.other} with the key of {plan.validator}")
         return None
 
-    def _produced(self, seen: Seen) -> Step | None:
+    def _produced(self, seen: HandoverSight) -> HandoverStep | None:
         chain, plan = seen.chain, self.plan
         if chain is not None and self._is_made(seen, chain):
             return None
         side = plan.other if plan.is_back else "our node"
         hint = f"; {side} has to run with the key, and start again if it was given just now" if plan.is_back else ""
-        return Step(Stage.PRODUCE, f"wait for the first block of {plan.validator} that {side} makes{hint}")
+        return HandoverStep(Stage.PRODUCE, f"wait for the first block of {plan.validator} that {side} makes{hint}")
 
     # -- at the end
 
-    def _taken(self, seen: Seen) -> Step | None:
+    def _taken(self, seen: HandoverSight) -> HandoverStep | None:
         """Whether our node makes the blocks already, at the end or when a walk is begun again."""
         if seen.chain is None or not self._holds(seen) or not self._is_made(seen, seen.chain):
             return None
         if seen.theirs.presence is Presence.UP:
-            return Step(
+            return HandoverStep(
                 Stage.DANGER,
                 f"STOP {self.plan.other.upper()} AT ONCE, or take its key away: our node makes the blocks of "
                 f"{self.plan.validator} with the same key",
             )
         return self._done()
 
-    def _taken_back(self, seen: Seen) -> Step | None:
+    def _taken_back(self, seen: HandoverSight) -> HandoverStep | None:
         if seen.chain is None or self._holds(seen) or not self._is_made_there(seen):
             return None
         return self._done()
 
-    def _done(self) -> Step:
+    def _done(self) -> HandoverStep:
         plan = self.plan
         side, rest = (plan.other, "our node") if plan.is_back else ("our node", plan.other)
         more = f"; the key that {rest} has left is of no use any more: take it out there" if plan.key else ""
-        return Step(Stage.DONE, f"handed over: {side} makes the blocks of {plan.validator}{more}")
+        return HandoverStep(Stage.DONE, f"handed over: {side} makes the blocks of {plan.validator}{more}")
 
-    def _is_made(self, seen: Seen, chain: ChainFacts) -> bool:
+    def _is_made(self, seen: HandoverSight, chain: ChainFacts) -> bool:
         last = chain.last
         if last is None or chain.head.number <= last.number or (self.plan.key and last.signee != self.plan.key):
             return False
         return self._is_made_there(seen) if self.plan.is_back else last.digest in self._own
 
-    def _is_made_there(self, seen: Seen) -> bool:
+    def _is_made_there(self, seen: HandoverSight) -> bool:
         """Whether the latest block is of the `vizd`: by the key of the chain, and after all that ours has signed."""
         chain, signed = seen.chain, seen.ours.signed
         if chain is None or chain.last is None or chain.head.number <= chain.last.number:
@@ -397,14 +401,14 @@ class Handover:
         is_later = signed is None or chain.last.time > signed.time
         return chain.last.signee == chain.signing_key and is_later
 
-    def _holds(self, seen: Seen) -> bool:
+    def _holds(self, seen: HandoverSight) -> bool:
         return seen.chain is not None and seen.chain.signing_key in seen.ours.keys
 
     def _reaches(self, ours: OurFacts) -> bool:
         return ours.signed is not None and ours.signed.time >= self._reached
 
 
-def words_of(plan: Plan) -> Iterator[str]:
+def words_of(plan: HandoverPlan) -> Iterator[str]:
     """What the walk is, before its first step."""
     one, other = ("our node", plan.other) if plan.is_back else (plan.other, "our node")
     way = f"by the new key {plan.key}, without a missed slot" if plan.key else "with the same key: a round is missed"

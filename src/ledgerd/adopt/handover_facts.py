@@ -131,7 +131,7 @@ class OtherFacts(NamedTuple):
     """Whether both nodes have the same block at the lower of their heads."""
 
 
-class Seen(NamedTuple):
+class HandoverSight(NamedTuple):
     """Everything at one look."""
 
     chain: ChainFacts | None
@@ -270,7 +270,7 @@ class OurNode:
         raise self.node.fault(f"does not give block {number} as a node does")
 
 
-class SlotOrder(NamedTuple):
+class ScheduleTurns(NamedTuple):
     """Whose slots come in a round."""
 
     names: tuple[str, ...]
@@ -278,7 +278,7 @@ class SlotOrder(NamedTuple):
     """In a full schedule."""
 
 
-def turns_of(answer: ScheduleAnswer) -> SlotOrder:
+def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:
     """The turns of a schedule as nodes answer it: names of 32 bytes each, padded with zeros, in hex (spec 05, section
     11).
     """
@@ -287,10 +287,10 @@ def turns_of(answer: ScheduleAnswer) -> SlotOrder:
     if not 0 < count <= places <= MOST_SLOTS:
         raise ValueError(count)
     fields = (names[start : start + NAME_BYTES] for start in range(0, count * NAME_BYTES, NAME_BYTES))
-    return SlotOrder(tuple(each.rstrip(b"\0").decode() for each in fields), places)
+    return ScheduleTurns(tuple(each.rstrip(b"\0").decode() for each in fields), places)
 
 
-def quiet_slots(turns: SlotOrder, aslot: int, head: int, validator: str) -> int:
+def quiet_slots(turns: ScheduleTurns, aslot: int, head: int, validator: str) -> int:
     """Slots after the head that are known to be of others; what comes after a round is not known yet.
 
     Rounds end with blocks whose number the places of a full schedule divide (spec 03, section 17).

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ledgerd.adopt.handover import Handover, Stage, Step
-from ledgerd.adopt.handover_facts import OtherNode, OurNode, Seen
+from ledgerd.adopt.handover import Handover, HandoverStep, Stage
+from ledgerd.adopt.handover_facts import HandoverSight, OtherNode, OurNode
 from ledgerd.compare.errors import NotComparable
 from ledgerd.state.errors import StoreLocked
 
@@ -30,19 +30,19 @@ class HandoverWalk:
         self._other = other
         self._say = say
         self._fence: Block | None = None
-        self._said = Step(Stage.IN_STEP, "")
+        self._said = HandoverStep(Stage.IN_STEP, "")
         self._said_at = 0.0
 
-    def look(self) -> Seen:
+    def look(self) -> HandoverSight:
         """Everything that can be seen now. Our record is read last, see `Handover`."""
         theirs = self._other.facts(self._ours.node)
         try:
             chain, problem = self._ours.chain(self._handover.plan.validator), ""
         except NotComparable as fault:
             chain, problem = None, str(fault)
-        return Seen(chain, problem, self._ours.facts(), theirs)
+        return HandoverSight(chain, problem, self._ours.facts(), theirs)
 
-    def advance(self) -> Step:
+    def advance(self) -> HandoverStep:
         """Look, and do what is to be done here."""
         step = self._handover.step(self.look())
         try:
@@ -69,7 +69,7 @@ class HandoverWalk:
                 return False
             sleep(PAUSE)
 
-    def _tell(self, step: Step, now: float) -> None:
+    def _tell(self, step: HandoverStep, now: float) -> None:
         is_new = step.stage is not self._said.stage or (step != self._said and now - self._said_at >= SAID_AGAIN)
         if is_new:
             self._say(step.words)

@@ -7,13 +7,14 @@ It belongs to one thread, and reads no clock: the caller passes the time.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from ledgerd.chain.events import Event, Lap
+from ledgerd.chain.events import Amounts, Event, Lap, PenaltyChange
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -24,6 +25,7 @@ from ledgerd.chain.forks.refused import RefusedBlocks
 from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.assumption import Assumption, assumption_of, note_assumption
+from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import note_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
@@ -57,6 +59,14 @@ log = logging.getLogger(__name__)
 
 STATE_FOLDER = "state"
 CHAIN_ID = "chain id"
+
+
+class StandingAccounts(NamedTuple):
+    """What stands in a state; who is not named has nothing."""
+
+    balances: Iterator[tuple[AccountName, Amounts]]
+    penalties: Iterator[PenaltyChange]
+
 
 Listener = Callable[[Event], None]
 Recorder = Callable[[Sequence[Event]], None]
@@ -351,6 +361,19 @@ class Chain(ChainView):
         self._ledger.noters.update(noters or {})
         if after_block is not None:
             self._ledger.block_followers.append(after_block)
+
+    def gather_balances(self, *, is_wanted: bool = True) -> None:
+        """Have the events of blocks say, from now on or no longer, which balances and penalties the block changed."""
+        self._ledger.gather_changes(is_wanted=is_wanted)
+
+    @contextmanager
+    def standing(self) -> Iterator[StandingAccounts]:
+        """What accounts have, and the penalties of validators, at the last commit: where the changes begin from.
+
+        Read it before the chain goes on.
+        """
+        with self._store.committed() as view:
+            yield StandingAccounts(standing_balances(view), standing_penalties(view))
 
     def lapse(self, name: str) -> None:
         """Note the head under a name: tables that followers kept so far are not kept behind it."""

@@ -6,9 +6,10 @@ History, RPC and peers follow these; nothing else leaves the chain.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import NamedTuple, overload
 
+from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId, TransactionId
 from ledgerd.protocol.names import AccountName
@@ -77,6 +78,64 @@ class MissedSlotOwners(Sequence[AccountName]):
 NOTHING_MISSED = MissedSlotOwners()
 
 
+class Held(IntEnum):
+    """What an account may have, by its place in `Amounts`; histories may store the numbers."""
+
+    BALANCE = 0
+    """Tokens that it can spend."""
+    RESERVED = 1
+    """Tokens set aside for its bids for accounts."""
+    VESTING = 2
+    """Its own shares, also those that it has lent."""
+    DELEGATED = 3
+    """Shares that it has lent, or that are on their way back to it."""
+    RECEIVED = 4
+    """Shares that others have lent to it."""
+    STAKED = 5
+    """Tokens in its bets."""
+    LIQUIDITY = 6
+    """Tokens that it provides to markets."""
+    COLLATERAL = 7
+    """Tokens that stand for its leveraged positions."""
+
+    @property
+    def symbol(self) -> int:
+        """The symbol of its amounts, which says their precision."""
+        return SHARES_SYMBOL if Held.VESTING <= self <= Held.RECEIVED else TOKEN_SYMBOL
+
+
+Amounts = tuple[int, ...]
+"""What an account has of each holding, in the smallest unit: thousandths of a token, millionths of a share."""
+
+NOTHING: Amounts = (0,) * len(Held)
+
+ChangeCause = int | str
+"""Of a change: the place among the operations of the block's event of the one that made it, or that reports it; or the
+name of the step of the block (`chain/steps`) that did it without an operation."""
+
+
+class AccountChange(NamedTuple):
+    """What an account has before and after an operation, or a step of a block."""
+
+    account: AccountName
+    cause: ChangeCause
+    before: Amounts
+    after: Amounts
+
+    @property
+    def changed(self) -> tuple[tuple[Held, int], ...]:
+        """The holdings that are others now, each with its new value."""
+        return tuple((each, self.after[each]) for each in Held if self.after[each] != self.before[each])
+
+
+class PenaltyChange(NamedTuple):
+    """The part of its votes that a validator does without from here on; zero when the last penalty has ended."""
+
+    validator: AccountName
+    percent: int
+    """In hundredths of a percent."""
+
+
 class BlockApplied(NamedTuple):
     """A block became the head."""
 
@@ -89,6 +148,13 @@ class BlockApplied(NamedTuple):
     """The last irreversible block as soon as this one was applied."""
     missed: MissedSlotOwners = NOTHING_MISSED
     """Whose slots between the block before and this one have no block."""
+    balances: tuple[AccountChange, ...] | None = None
+    """What accounts have since, in the order of the changes: at most one for each operation and account.
+
+    None where nobody has asked for it (`Chain.gather_balances`) before the block was applied.
+    """
+    penalties: tuple[PenaltyChange, ...] = ()
+    """The penalties that it has changed, under the same condition; those of missed slots are among them."""
 
 
 class BlocksUndone(NamedTuple):

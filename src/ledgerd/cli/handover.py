@@ -11,7 +11,7 @@ from ledgerd.cli.data_directory import configuration_of
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
-    from ledgerd.adopt.handover import Plan
+    from ledgerd.adopt.handover import HandoverPlan
     from ledgerd.adopt.handover_walk import HandoverWalk
 
 HANDED_OVER = 0
@@ -49,7 +49,7 @@ def add_options(arguments: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """HandoverWalk."""
+    """Walk."""
     walk, plan = _walk(chosen)
     from ledgerd.adopt.handover import words_of  # noqa: PLC0415 - none is loaded for `--help`
 
@@ -65,8 +65,8 @@ def run(chosen: argparse.Namespace) -> int:
     return HANDED_OVER if is_done else NOT_YET
 
 
-def _walk(chosen: argparse.Namespace) -> tuple[HandoverWalk, Plan]:
-    from ledgerd.adopt.handover import Handover, Plan  # noqa: PLC0415 - none is loaded for `--help`
+def _walk(chosen: argparse.Namespace) -> tuple[HandoverWalk, HandoverPlan]:
+    from ledgerd.adopt.handover import Handover, HandoverPlan  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.adopt.handover_facts import OtherNode, OurNode  # noqa: PLC0415
     from ledgerd.adopt.handover_walk import HandoverWalk  # noqa: PLC0415
     from ledgerd.compare.node import ComparedNode  # noqa: PLC0415
@@ -91,7 +91,7 @@ def _walk(chosen: argparse.Namespace) -> tuple[HandoverWalk, Plan]:
         time.time,
     )
     theirs = ComparedNode(chosen.vizd, Pace(REQUESTS_A_SECOND)) if chosen.vizd else None
-    plan = Plan(
+    plan = HandoverPlan(
         chosen.validator,
         chosen.data_dir,
         _checked_key(chosen.key),

@@ -8,12 +8,14 @@ import json
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import NamedTuple, Self
-from urllib.parse import urlsplit
 
+from ledgerd.client.address import read_address
+from ledgerd.client.envelope import MISSING, Call, request_of
+from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
 from ledgerd.codec.json_text import Json
 from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.compare.pace import Pace
-from ledgerd.compare.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
+from ledgerd.protocol.errors import OperatorError
 
 SECONDS = 30.0
 """What one request may take, from the connection to the last byte of its answer."""
@@ -22,9 +24,6 @@ LONGEST_ANSWER = 16 << 20
 """Bytes of an answer. The largest page of accounts has a tenth of it."""
 
 A_PIECE = 1 << 16
-
-MISSING = "Could not find "
-"""How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""
 
 SHOWN = 200
 """Characters of a foreign text that are printed."""
@@ -44,24 +43,20 @@ class NodeAnswer(NamedTuple):
         return MISSING in self.error
 
 
-class _Address(NamedTuple):
-    scheme: str
-    hostname: str
-    port: int | None
-    path: str
-
-
 class ComparedNode:
     """A node at an address."""
 
     def __init__(self, url: str, pace: Pace) -> None:
         self.url = url
         self._pace = pace
-        parts = _checked(url)
-        kind = TimelyHTTPSConnection if parts.scheme == "https" else TimelyHTTPConnection
-        self._connection = kind(parts.hostname, parts.port)
+        try:
+            address = read_address(url)
+        except OperatorError as problem:
+            raise NotComparable(str(problem)) from None
+        kind = TimelyHTTPSConnection if address.is_secure else TimelyHTTPConnection
+        self._connection = kind(address.host, address.given_port)
         self._connection.deadline = self._deadline = Deadline()
-        self._path = parts.path or "/"
+        self._path = address.path
         self._ids = itertools.count(1)
         self.requests = 0
         self.is_listening = False
@@ -76,7 +71,7 @@ class ComparedNode:
         self._pace.wait()
         self.requests += 1
         number = next(self._ids)
-        request = {"jsonrpc": "2.0", "method": "call", "params": [api, method, list(arguments)], "id": number}
+        request = request_of(number, Call(api, method, tuple(arguments)))
         # Texts of the chain need not be UTF-8: what is not stays as it is, so that it can be compared.
         body = self._answered(json.dumps(request).encode()).decode("utf-8", "surrogateescape")
         try:
@@ -154,17 +149,3 @@ class ComparedNode:
 def printable(text: str) -> str:
     """A text of a stranger without anything that a terminal acts on."""
     return "".join(each if each.isprintable() else "?" for each in text)
-
-
-def _checked(url: str) -> _Address:
-    """The parts of an address of a node."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as problem:
-        raise NotComparable(f"{url} is no address of a node: {problem}") from problem
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise NotComparable(f"{url} is no address of a node: write http://HOST:PORT or https://HOST:PORT")
-    if parts.username or parts.password:
-        raise NotComparable("an address with a user name or a password is not taken, since it would be printed")
-    return _Address(parts.scheme, parts.hostname, port, parts.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
+import stat
 from pathlib import Path
 
 import msgspec
@@ -71,10 +72,16 @@ def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
     except (OSError, ValueError) as fault:
         raise PlaceFault(f"{files.authority} holds no certificate: {_reason(fault)}") from fault
     try:
+        is_open_to_others = bool(files.certificate_key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
         context.load_cert_chain(files.certificate, files.certificate_key, password=_no_password)
     except (OSError, ValueError) as fault:
         both = f"{files.certificate} and {files.certificate_key}"
         raise PlaceFault(f"{both} are no certificate and its key: {_reason(fault)}") from fault
+    if is_open_to_others:
+        raise PlaceFault(
+            f"others than its owner may open {files.certificate_key}: `chmod 600 {files.certificate_key}`; whoever has "
+            "that of a node can have its slots signed"
+        )
     return context
 
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from ledgerd.state.undo import TableUndo
 
 T = TypeVar("T")
+Editor = Callable[..., "Edit[Any] | Editing"]
+"""`Store.editing`, or one that notes what is edited."""
 
 CACHED_OBJECTS = 100_000
 
@@ -318,6 +320,30 @@ class Store(View):
             entity = entities[0]
             return Edit(tables[type(entity)], entity)
         return Editing([Edit(tables[type(entity)], entity) for entity in entities])
+
+    def noting(self, table: Table[E], notes: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
+        """An `editing` that also notes, by its id, each object of a table with what is read of it before the change.
+
+        What is noted already stays as it is.
+        """
+        tables, record = self._by_record, table.record
+
+        def note(entity: Any) -> None:  # noqa: ANN401 - an object of any table
+            if entity.id not in notes:
+                notes[entity.id] = entity, read(entity)
+
+        def editing(entity: Entity, *others: Entity) -> Edit[Any] | Editing:
+            kind = type(entity)
+            if kind is record:
+                note(entity)
+            if not others:
+                return Edit(tables[kind], entity)
+            for other in others:
+                if type(other) is record:
+                    note(other)
+            return Editing([Edit(tables[type(each)], each) for each in (entity, *others)])
+
+        return editing
 
     def set_meta(self, name: str, value: bytes) -> None:
         """Set a named value, outside of all sessions, to be stored with the next commit."""

@@ -73,9 +73,18 @@ class Trunk:
             session.push()
         now = self.ledger.globals
         irreversible = now.last_irreversible_block_num
-        operations, missed = tuple(self.ledger.operations), self.ledger.missed
+        ledger, operations = self.ledger, tuple(self.ledger.operations)
         self.happened.append(
-            BlockApplied(block, operations, now.average_block_size, now.current_aslot, irreversible, missed)
+            BlockApplied(
+                block,
+                operations,
+                now.average_block_size,
+                now.current_aslot,
+                irreversible,
+                ledger.missed,
+                ledger.balances,
+                ledger.penalties,
+            )
         )
         if irreversible > irreversible_before:
             self.store.irreversible(irreversible)

@@ -7,9 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, AppliedOperation
+from ledgerd.chain.events import (
+    AFTER_TRANSACTIONS,
+    NO_TRANSACTION,
+    NOTHING_MISSED,
+    AccountChange,
+    AppliedOperation,
+    PenaltyChange,
+)
+from ledgerd.chain.ledger.holdings import BlockChanges, Mark
 from ledgerd.protocol.authority_check import Accounts
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from ledgerd.protocol.identifiers import TransactionId
     from ledgerd.protocol.market_properties import ChainPropertiesHf14
     from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.state.store import Store
+    from ledgerd.state.store import Editor, Store
 
 
 Follower = Callable[["Ledger", Any], AbstractContextManager[None]]
@@ -82,13 +90,21 @@ class BlockCursor:
         self.transaction_in_block = AFTER_TRANSACTIONS
 
 
+class ToldSoFar(NamedTuple):
+    """How much of what a block does was told at a moment."""
+
+    operations: int
+    noted: int
+    changes: Mark | None
+
+
 class Ledger:
     """State, network parameters and cursor, and what every rule asks of them."""
 
     def __init__(self, store: Store, network: ChainParameters) -> None:
         self.store = store
         self.network = network
-        self.editing = store.editing
+        self.editing: Editor = store.editing
         """`with ledger.editing(a, b):` before any field of theirs is assigned."""
         self._globals = store.objects(DYNAMIC_GLOBAL_PROPERTIES)
         self._schedules = store.objects(VALIDATOR_SCHEDULES)
@@ -102,8 +118,15 @@ class Ledger:
         self.cursor = BlockCursor()
         self.operations: list[AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
+        self.balances: tuple[AccountChange, ...] | None = None
+        """What it has changed of balances, and of penalties, once it is applied; None if that is not gathered."""
+        self.penalties: tuple[PenaltyChange, ...] = ()
         self.missed = NOTHING_MISSED
         """Whose slots before the present block have none."""
+        self.gatherer: BlockChanges | None = None
+        """Who gathers what blocks change, if somebody has asked for it."""
+        self.changes: BlockChanges | None = None
+        """What the block that is being applied has changed so far, if it is gathered."""
         self.noted: list[Any] = []
         """What followers note of these operations, to be written at the end of the block, all at once."""
         self.is_producing = False
@@ -173,6 +196,20 @@ class Ledger:
 
     # -- change
 
+    def gather_changes(self, *, is_wanted: bool) -> None:
+        """Gather, from the next block on, what blocks change of balances and penalties; or gather it no longer."""
+        self.gatherer = BlockChanges(self.store) if is_wanted else None
+        self.balances, self.penalties = None, ()
+
+    def begin_gathering(self, gatherer: BlockChanges) -> None:
+        """A block begins whose changes are gathered: its edits pass by the gatherer until `end_gathering`."""
+        gatherer.begin()
+        self.changes, self.editing = gatherer, gatherer.editing
+
+    def end_gathering(self) -> None:
+        """The block is applied, or has failed."""
+        self.changes, self.editing = None, self.store.editing
+
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Run a part of a block that may fail without failing the block: all of it happens, or nothing.
@@ -180,14 +217,26 @@ class Ledger:
         Ties in ordered indexes come back by the reference's rules, because here its undo is part of the
         consensus (spec 02, section 2.3, rule 4).
         """
-        reported, noted = len(self.operations), len(self.noted)
+        told = self.told()
         with self.store.begin(replays_ties=True) as session:
             try:
                 yield
             except BaseException:
-                del self.operations[reported:], self.noted[noted:]
+                session.undo()
+                self.take_back(told)
                 raise
             session.squash()
+
+    def told(self) -> ToldSoFar:
+        """How much has been told of the block so far, before something that may be undone."""
+        changes = None if self.changes is None else self.changes.mark()
+        return ToldSoFar(len(self.operations), len(self.noted), changes)
+
+    def take_back(self, told: ToldSoFar) -> None:
+        """The state was undone to where so much had been told."""
+        del self.operations[told.operations :], self.noted[told.noted :]
+        if self.changes is not None and told.changes is not None:
+            self.changes.cut(told.changes)
 
     # -- report
 
@@ -212,6 +261,8 @@ class Ledger:
         """Report a virtual operation; they are numbered from one within a transaction."""
         self.cursor.virtual_operation += 1
         self.report(operation, self.cursor.virtual_operation)
+        if self.changes is not None:
+            self.changes.reported(len(self.operations) - 1)
         if not self.is_reporting or not isinstance(operation, VirtualOperation):
             return  # one of a proposal still has to be carried out
         follower, noter = self.followers.get(type(operation)), self.noters.get(type(operation))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
 from ledgerd.chain.events import NOTHING_MISSED
 from ledgerd.chain.ledger.block_context import BlockContext, Step
+from ledgerd.chain.ledger.holdings import BlockChanges
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.steps.auctions import end_auctions
@@ -52,6 +53,7 @@ def since(hardfork: int, *steps: Step) -> Step:
             for step in steps:
                 step(ledger, context)
 
+    guarded.__name__ = ",".join(step.__name__ for step in steps)
     return guarded
 
 
@@ -95,6 +97,9 @@ STEPS: tuple[Step, ...] = (
 )
 
 
+NAMED_STEPS = tuple((step.__name__, step) for step in STEPS)
+
+
 def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> BlockContext:
     """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
     context = BlockContext(block, skip, ledger.now)
@@ -102,8 +107,26 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     ledger.missed = NOTHING_MISSED
     ledger.noted.clear()
     ledger.cursor.begin_block(block.number, block.timestamp)
-    for step in STEPS:
-        step(ledger, context)
+    if ledger.gatherer is not None:
+        _take_steps_gathering(ledger, context, ledger.gatherer)
+    else:
+        for step in STEPS:
+            step(ledger, context)
     for follower in ledger.block_followers:
         follower(ledger)
     return context
+
+
+def _take_steps_gathering(ledger: Ledger, context: BlockContext, changes: BlockChanges) -> None:
+    """The same, with a look at what each step has changed."""
+    ledger.begin_gathering(changes)
+    touched = changes.touched
+    try:
+        for name, step in NAMED_STEPS:
+            changes.cause = name
+            step(ledger, context)
+            if touched:
+                changes.settle()
+        ledger.balances, ledger.penalties = changes.balances(), changes.penalties()
+    finally:
+        ledger.end_gathering()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
 from ledgerd.node.workers.worker_metrics import WorkerMetrics
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
+from ledgerd.rpc.api.history.server_events import EVENTS_PATH, events_of
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_status import StatusBoard
@@ -88,6 +90,8 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     link.on(HEALTH, health.take)
     link.on(STATUS, status.take_status)
     serves = Service(dispatcher, limits, routes_of(apis, node, lambda: time.wall() / MICRO, health, status))
+    if settings.history_folder:
+        serves.event_streams = {EVENTS_PATH: partial(events_of, node)}
     serves.is_private = DEV_API in apis
     if settings.metrics != NO_METRICS:
         link.tasks.begin(WorkerMetrics(settings.metrics, link.number, serves, known_methods()).run())

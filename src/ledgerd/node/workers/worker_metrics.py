@@ -10,7 +10,7 @@ from ledgerd.metrics.memory import SharedMemory, worker_region
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.meters.requests import RequestMeter
 from ledgerd.metrics.table import process, requests
-from ledgerd.rpc.http.connection_table import Activity
+from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.websocket import WebSocketConnection
 
 if TYPE_CHECKING:

@@ -11,12 +11,15 @@ from contextlib import aclosing
 from enum import Enum
 from functools import partial
 
+from ledgerd.codec.errors import DecodeError
+from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
-from ledgerd.rpc.http.connection_table import Activity
+from ledgerd.rpc.http.event_stream import EventStreamConnection
 from ledgerd.rpc.http.gate import Gate
+from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import PARSED_BYTES, PART_BYTES, Connection, Service
@@ -171,6 +174,8 @@ class HttpConnection(Connection):
             self._send(request, responses.PREFLIGHT % self._header(request))
         elif not service.may_ask(self._client(request).address):
             self._show(request, responses.TOO_MANY)
+        elif not request.body and self._asks_for_events(request):
+            self._begin_events(request)
         elif not request.body:
             self._show(request, self._page(request))
         elif service.is_starting:
@@ -332,7 +337,28 @@ class HttpConnection(Connection):
         elif self._reader.place is BETWEEN and self._later is None and not self._waiting and not self.unread:
             self._close()
 
-    # -- WebSocket
+    # -- what follows in other protocols
+
+    def _asks_for_events(self, request: Request) -> bool:
+        return request.method == b"GET" and request.path.partition(b"?")[0] in self.service.event_streams
+
+    def _begin_events(self, request: Request) -> None:
+        """Continue with events that have no end."""
+        path, _, query = request.path.partition(b"?")
+        try:
+            events = self.service.event_streams[path](query, request.headers.get(b"last-event-id", b""))
+        except (DecodeError, RuleViolation) as problem:
+            self._show(request, Page(str(problem).encode("utf-8", "replace"), responses.TEXT, 400))
+            return
+        self._drop()
+        self.hold(0)
+        self.keep(0)
+        successor = EventStreamConnection(self.service, self.transport, self._client(request), events)
+        if not self.service.replace(self, successor):
+            self._end_after(responses.refusal(503))
+            return
+        self.transport.set_protocol(successor)
+        successor.begin()
 
     def _hand_over(self, handshake: Handshake) -> None:
         """Continue as a WebSocket, with the bytes after the handshake."""

@@ -20,6 +20,7 @@ NOTED = frozenset(
         b"connection",
         b"content-length",
         b"expect",
+        b"last-event-id",
         b"origin",
         b"x-forwarded-for",
         b"upgrade",
@@ -86,7 +87,15 @@ Arrival = Request | Handshake | Refusal | ContinueExpected
 class RequestReader:
     """The requests of one connection."""
 
-    def __init__(self, *, header_bytes: int, body_bytes: int, takes_handshakes: bool) -> None:
+    def __init__(
+        self,
+        *,
+        header_bytes: int,
+        body_bytes: int,
+        takes_handshakes: bool,
+        noted: frozenset[bytes] = NOTED,
+    ) -> None:
+        self._noted = noted
         self._max_header = header_bytes
         self._max_body = body_bytes
         self._takes_handshakes = takes_handshakes
@@ -232,7 +241,7 @@ class RequestReader:
         name = name.lower()
         if name in JOINED and name in self._headers:
             self._headers[name] += b", " + value
-        elif name in NOTED:
+        elif name in self._noted:
             self._headers[name] = value
 
     def on_headers_complete(self) -> None:

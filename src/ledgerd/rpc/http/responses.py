@@ -91,6 +91,17 @@ def refusal(status: int) -> bytes:
     return b"HTTP/1.1 %d \r\n%bContent-Length: 0\r\n%b\r\n" % (status, CLOSING, SERVER)
 
 
+EVENT_STREAM_HEAD = (
+    b"HTTP/1.1 200 OK\r\n"
+    + _CORS
+    + b"Cache-Control: no-store\r\n"
+    + CLOSING
+    + b"Content-Type: text/event-stream\r\n"
+    + SERVER
+    + b"X-Accel-Buffering: no\r\n\r\n"
+)
+"""The head of an answer that lasts until the connection is closed; a proxy is asked to pass each event on at once."""
+
 UPGRADE_REQUIRED = (
     b"HTTP/1.1 426 Upgrade Required\r\n" + CLOSING + b"Content-Length: 0\r\n" + SERVER + b"Upgrade: websocket\r\n\r\n"
 )

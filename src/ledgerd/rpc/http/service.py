@@ -11,16 +11,16 @@ import logging
 import socket
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from typing import cast
 
 from ledgerd.protocol.addresses import Exemption, charged_as
 from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.addresses import Addresses
-from ledgerd.rpc.http.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.gate import Gate, Proxies, is_loopback
+from ledgerd.rpc.http.places.addresses import Addresses
+from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.unread import Unread
 from ledgerd.rpc.shares.held_bytes import HeldBytes
@@ -163,9 +163,9 @@ class Connection(asyncio.Protocol):
             self.go_on()
 
     @property
-    @abstractmethod
     def arrived_bytes(self) -> int:
         """Bytes of whole requests that wait to be answered."""
+        return 0
 
     @abstractmethod
     def go_on(self) -> None:
@@ -235,6 +235,8 @@ class Service:
         self.limits = limits
         self.routes: PageRoutes = dict(routes or {})
         self.negotiated: NegotiatedRoutes = {}
+        self.event_streams: Mapping[bytes, Callable[[bytes, bytes], AsyncGenerator[bytes, None]]] = {}
+        """Paths that answer a GET with events, by its query and its `Last-Event-ID`."""
         self.is_starting = False
         """Whether the state is being opened or rebuilt: every request is answered with 503 (spec 05, section 2.2)."""
         self.is_stopping = False

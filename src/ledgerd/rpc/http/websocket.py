@@ -23,7 +23,7 @@ from websockets.utils import accept_key as accepted
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
 from ledgerd.rpc.call.envelope import RECOVERING
-from ledgerd.rpc.http.connection_table import Activity
+from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.service import PARSED_BYTES, PART_BYTES, Connection, Service
 
 VERSIONS = frozenset((b"7", b"8", b"13"))

@@ -58,12 +58,12 @@ def try_out(ledger: Ledger, operations: Iterable[Operation]) -> None:
     What comes after it in the transaction is numbered on from here, and under no id (spec 02, section 18.1, quirk).
     """
     tried = Transaction(0, 0, uint32(ledger.now + MAX_TIME_UNTIL_EXPIRATION), tuple(operations), (), ())
-    reported, noted = len(ledger.operations), len(ledger.noted)
+    told = ledger.told()
     try:
         with ledger.store.begin(replays_ties=True):
             apply_transaction(ledger, tried, UNSIGNED)
     finally:
-        del ledger.operations[reported:], ledger.noted[noted:]
+        ledger.take_back(told)
         ledger.cursor.transaction_id = NO_TRANSACTION
         ledger.cursor.operation_in_transaction = len(tried.operations)
 

@@ -27,6 +27,13 @@ class Addresses:
             tokens, then = self._buckets.get(address, (max(1.0, self._rate), now))
             self._buckets[address] = (tokens - requests, then)
 
+    def wait_for(self, address: str, now: float) -> float:
+        """Seconds until the next request may be answered."""
+        if not self._rate or address not in self._buckets:
+            return 0.0
+        tokens, then = self._buckets[address]
+        return max(0.0, (1.0 - tokens) / self._rate - (now - then))
+
     def forget(self, now: float) -> None:
         """Drop the addresses whose bucket is full again."""
         burst = max(1.0, self._rate)

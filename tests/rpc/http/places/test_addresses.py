@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.rpc.http.addresses import Addresses
+from ledgerd.rpc.http.places.addresses import Addresses
 
 
 def test_without_a_limit_nothing_is_refused() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.rpc.http.connection_table import Activity, ConnectionTable, PlaceCheck
+from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable, PlaceCheck
 
 
 @dataclass(eq=False)

@@ -1,0 +1,75 @@
+"""What it costs the chain's thread to gather what blocks change of balances and penalties.
+
+The blocks of a recorded chain, with four transactions each, are applied with it on and off by turns of twenty blocks,
+and once more the other way round, so that each block is applied both ways. Time is that of the thread.
+"""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import thread_time
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, SkipFlags
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain
+from tests.recorded import recorded_blocks
+
+CHAIN, BEGUN = "open-1", 200
+TURN, COMMIT = 20, 500
+ROUNDS = 5
+MOST = 0.05
+"""The part of the thread's time that it may cost."""
+
+MEASURED = {"signatures verified before": VERIFIED_BEFORE, "all checks": LIKE_THE_RECORDING}
+
+
+def main() -> None:
+    """Print the cost with and without the checks of signatures."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = Path(folder) / "start"
+        with open_chain(CHAIN, start) as chain:
+            advance(chain, CHAIN, BEGUN, VERIFIED_BEFORE)
+        for title, skip in MEASURED.items():
+            rounds = [_both_ways(start, Path(folder) / "run", skip) for _ in range(ROUNDS)]
+            off, on = (median(each[is_on] for each in rounds) for is_on in (False, True))
+            cost = median(each[True] / each[False] - 1 for each in rounds)
+            print(
+                f"{title}: {off * 1e6:.0f} us a block, {on * 1e6:.0f} with balances: {cost:+.1%} (at most {MOST:.0%})"
+            )
+
+
+def _both_ways(start: Path, folder: Path, skip: SkipFlags) -> dict[bool, float]:
+    """Seconds a block, with it on and off."""
+    spent, count = {True: 0.0, False: 0.0}, len(recorded_blocks(CHAIN)) - BEGUN
+    for parity in (0, 1):
+        shutil.copytree(start, folder)
+        with open_chain(CHAIN, folder) as chain:
+            _apply(chain, parity, skip, spent)
+        shutil.rmtree(folder)
+    return {is_on: seconds / count for is_on, seconds in spent.items()}
+
+
+def _apply(chain: Chain, parity: int, skip: SkipFlags, spent: dict[bool, float]) -> None:
+    blocks = [codec_of(Block).decode(raw) for raw in recorded_blocks(CHAIN)[BEGUN:]]
+    for transaction in (each for block in blocks for each in block.transactions):
+        _ = transaction.id
+    gc.collect()
+    for place in range(0, len(blocks), TURN):
+        is_on = (place // TURN + parity) % 2 == 1
+        chain.gather_balances(is_wanted=is_on)
+        begun = thread_time()
+        for block in blocks[place : place + TURN]:
+            chain.push_block(block, skip, commit=False).or_raise()
+        spent[is_on] += thread_time() - begun
+        if place % COMMIT == 0:
+            chain.commit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""The envelope of JSON-RPC 2.0 from the side of who asks: requests as bytes, and what an answer says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from ledgerd.codec.json_text import Json
+
+MISSING = "Could not find "
+"""How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""
+
+
+class Call(NamedTuple):
+    """A request: a method and its arguments."""
+
+    api: str
+    method: str
+    arguments: tuple[object, ...] = ()
+
+
+class NotAnAnswer(Exception):
+    """What came is not the answer to what was asked."""
+
+
+class ErrorAnswer(Exception):
+    """The node answers with an error."""
+
+    def __init__(self, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data = data
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the node does not have the method."""
+        return MISSING in self.message
+
+
+def request_of(number: int, call: Call) -> dict[str, object]:
+    """A request, as JSON."""
+    params = [call.api, call.method, list(call.arguments)]
+    return {"jsonrpc": "2.0", "id": number, "method": "call", "params": params}
+
+
+def packed(request: object) -> bytes:
+    """A request, or a batch of them, as bytes."""
+    return orjson.dumps(request)
+
+
+def parsed(raw: bytes) -> Json:
+    """The JSON of an answer. Texts of the chain need not be UTF-8: what is not is replaced.
+
+    Raises:
+        NotAnAnswer: It is no JSON.
+    """
+    try:
+        found: Json = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        try:
+            found = orjson.loads(raw.decode("utf-8", "replace"))
+        except orjson.JSONDecodeError:
+            raise NotAnAnswer from None
+    return found
+
+
+def result_of(answer: Json, number: int) -> Any:  # noqa: ANN401 - JSON, of which who asks knows the form
+    """The result in an answer to the request with a number.
+
+    Raises:
+        NotAnAnswer: It answers something else, or nothing.
+        ErrorAnswer: It is an error.
+    """
+    if not isinstance(answer, dict) or answer.get("id") != number:
+        raise NotAnAnswer
+    error = answer.get("error")
+    if error is None and "result" in answer:
+        return answer["result"]
+    if not isinstance(error, dict):
+        raise NotAnAnswer
+    raise ErrorAnswer(str(error.get("message", "")), error.get("data"))
+
+
+def results_of(raw: bytes, count: int) -> Sequence[Any]:
+    """The results of a batch whose requests have the numbers from 0 on; an error stands for its own.
+
+    Raises:
+        NotAnAnswer: It is no batch of as many answers.
+    """
+    answers = parsed(raw)
+    if isinstance(answers, dict):
+        result_of(answers | {"id": 0}, 0)  # one error for all: the node starts, or the batch is too large
+    if not isinstance(answers, list) or len(answers) != count:
+        raise NotAnAnswer
+    by_number = {each.get("id"): each for each in answers if isinstance(each, dict)}
+    found: list[Any] = []
+    for number in range(count):
+        try:
+            found.append(result_of(by_number.get(number), number))
+        except ErrorAnswer as error:
+            found.append(error)
+    return found

@@ -1,0 +1,186 @@
+"""Follows the head of the node: asks for each new block once, and says when the node is away and when it is back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
+
+from ledgerd.client.address import SECURE_SOCKET, SOCKET, read_address
+from ledgerd.client.envelope import Call, ErrorAnswer, packed, request_of
+from ledgerd.explorer.node.chain import BLOCKS_KEPT, TRANSFERS_KEPT, BlockFacts, Chain, TransferFacts
+from ledgerd.explorer.node.connection import NodePool
+from ledgerd.explorer.node.errors import NodeAway
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 32
+"""Blocks that are asked for at once."""
+LOOK_SECONDS = 0.2
+"""Between two looks at the head, where nobody tells of blocks."""
+LONGEST_SILENCE = 4.0
+"""Without a word of a block, the head is asked for."""
+PAUSE = 1.0
+"""Before a node that is away is asked again."""
+MOST_KINDS = 3
+
+PROPERTIES = Call("database_api", "get_dynamic_global_properties")
+SCHEDULE = Call("validator_api", "get_validator_schedule")
+HARDFORK = Call("database_api", "get_hardfork_version")
+CONFIG = Call("database_api", "get_config")
+TRANSFERS = Call("history_api", "get_operations", ({"types": ["transfer"]}, "newest", TRANSFERS_KEPT))
+
+
+class RawBlock(NamedTuple):
+    """A block and what happened in it, as the node prints them."""
+
+    number: int
+    content: Mapping[str, Any]
+    operations: Sequence[Mapping[str, Any]]
+
+
+class Follower:
+    """Keeps a chain at the head of a node."""
+
+    def __init__(self, node: NodePool, chain: Chain, live: str = "") -> None:
+        self._node = node
+        self._chain = chain
+        self._live = live
+        if live:
+            read_address(live, (SOCKET, SECURE_SOCKET))
+        self._news = asyncio.Event()
+        self._is_told = False
+
+    async def run(self, _working: Callable[[], None]) -> None:
+        """Follow for ever."""
+        while True:
+            try:
+                while True:
+                    await self.look()
+                    await self._next()
+            except NodeAway as problem:
+                if not self._chain.away:
+                    log.warning("the node %(url)s is away: %(why)s", {"url": self._node.url, "why": str(problem)})
+                self._chain.lose(str(problem))
+            await asyncio.sleep(PAUSE)
+
+    async def listen(self, working: Callable[[], None]) -> None:
+        """Be told of blocks over a WebSocket, for as long as it lasts."""
+        request = packed(request_of(1, Call("database_api", "set_block_applied_callback", (0,)))).decode()
+        try:
+            async with connect(self._live, max_size=32 << 20, open_timeout=5) as socket:
+                await socket.send(request)
+                working()
+                self._is_told = True
+                async for message in socket:
+                    if "error" in orjson.loads(message):
+                        raise NodeAway("it tells of no blocks")
+                    self._news.set()
+        except (OSError, WebSocketException, TimeoutError, orjson.JSONDecodeError) as problem:
+            raise NodeAway(f"{self._live}: {problem}") from None
+        finally:
+            self._is_told = False
+        raise NodeAway(f"{self._live}: the connection ended")
+
+    async def _next(self) -> None:
+        """Wait for news of a block, or for the time of the next look."""
+        try:
+            async with asyncio.timeout(LONGEST_SILENCE if self._is_told else LOOK_SECONDS):
+                await self._news.wait()
+        except TimeoutError:
+            return
+        finally:
+            self._news.clear()
+
+    async def _begin(self) -> None:
+        """Take the head and the blocks below it."""
+        chain = self._chain
+        answers = await self._node.ask(CONFIG, HARDFORK, PROPERTIES, SCHEDULE, TRANSFERS)
+        config, hardfork, properties, schedule = _needed(answers[:4])
+        head = int(properties["head_block_number"])
+        oldest = max(1, head - BLOCKS_KEPT + 1, int(properties.get("earliest_available_block_num") or 1))
+        blocks: list[RawBlock] = []
+        for first in range(oldest, head + 1, AT_ONCE):
+            blocks += await self._blocks(first, min(head, first + AT_ONCE - 1))
+        chain.config, chain.hardfork = config, hardfork
+        chain.has_history = not isinstance(answers[4], ErrorAnswer)
+        chain.blocks.clear()
+        chain.transfers.clear()
+        rows = answers[4]["operations"] if chain.has_history else []
+        chain.transfers.extendleft(_transfer(each) for each in rows)
+        chain.take(
+            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
+        )
+        log.info("the node %(url)s answers; its head block: %(head)d", {"url": self._node.url, "head": head})
+
+    async def look(self) -> None:
+        """Take the blocks since the last look, if there are any; all of them at the first, or when the node is back."""
+        chain = self._chain
+        if chain.away:
+            await self._begin()
+            return
+        (properties,) = _needed(await self._node.ask(PROPERTIES))
+        head, known = int(properties["head_block_number"]), chain.head
+        if properties["head_block_id"] == chain.properties["head_block_id"]:
+            return
+        blocks = await self._blocks(known + 1, head) if known < head <= known + AT_ONCE else []
+        is_next = len(blocks) == head - known > 0 and blocks[0].content["previous"] == chain.blocks[0].id
+        if not is_next:  # another branch, or many blocks at once
+            await self._begin()
+            return
+        chain.hardfork, schedule = _needed(await self._node.ask(HARDFORK, SCHEDULE))
+        for block in blocks:
+            chain.transfers.extendleft(_transfer(each) for each in block.operations if each["op"][0] == "transfer")
+        chain.take(
+            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
+        )
+
+    async def _blocks(self, first: int, last: int) -> list[RawBlock]:
+        """Blocks with all their operations; without these where the node keeps no history."""
+        numbers = range(first, last + 1)
+        asked = [Call("database_api", "get_block", (number,)) for number in numbers]
+        asked += [Call("operation_history", "get_ops_in_block", (number, False)) for number in numbers]
+        answers = await self._node.ask(*asked)
+        return [
+            RawBlock(number, block, [] if isinstance(operations, ErrorAnswer) else operations)
+            for number, block, operations in zip(numbers, answers, answers[len(numbers) :], strict=False)
+            if isinstance(block, dict)
+        ]
+
+
+def _needed(answers: Sequence[Any]) -> Sequence[Any]:
+    for each in answers:
+        if isinstance(each, ErrorAnswer):
+            raise NodeAway(each.message)
+    return answers
+
+
+def facts_of_blocks(blocks: Sequence[tuple[int, Mapping[str, Any]]], head_id: str) -> list[BlockFacts]:
+    """What lists show of blocks in a row. A block does not have its own id in it; the next one does."""
+    ids = [str(content["previous"]) for _, content in blocks[1:]] + [head_id]
+    return [
+        BlockFacts(
+            number=number,
+            id=identifier,
+            time=content["timestamp"],
+            validator=content["validator"],
+            transactions=len(content["transactions"]),
+            operations=sum(len(one["operations"]) for one in content["transactions"]),
+            kinds=tuple(_kinds(content).most_common(MOST_KINDS)),
+        )
+        for (number, content), identifier in zip(blocks, ids, strict=False)
+    ]
+
+
+def _kinds(block: Mapping[str, Any]) -> Counter[str]:
+    return Counter(operation[0] for one in block["transactions"] for operation in one["operations"])
+
+
+def _transfer(row: Mapping[str, Any]) -> TransferFacts:
+    return TransferFacts(row["timestamp"], row["block"], row["trx_id"], row["op"][1])

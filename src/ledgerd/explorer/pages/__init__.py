@@ -1,0 +1,1 @@
+"""The pages: what each asks for, and how it is drawn."""

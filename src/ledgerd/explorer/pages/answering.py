@@ -1,0 +1,214 @@
+"""What a request is answered with: a page, a redirect, a file, or a clear page that says why not. Pages are kept until
+the next block. Nothing here reads or writes a connection.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from ledgerd.client.envelope import ErrorAnswer
+from ledgerd.explorer.node.chain import Chain
+from ledgerd.explorer.node.connection import NodePool
+from ledgerd.explorer.node.errors import NodeAway
+from ledgerd.explorer.pages.assets_served import PREFIX, asset_path, assets
+from ledgerd.explorer.pages.drawing import draw
+from ledgerd.explorer.pages.every import page_of
+from ledgerd.explorer.pages.ledger.front import facts_of
+from ledgerd.explorer.pages.view import Answer, Away, Download, PageFault, View, Visit, fields_of
+from ledgerd.explorer.words.language import CODES, language, preferred
+
+log = logging.getLogger(__name__)
+
+HTML = "text/html; charset=utf-8"
+KEPT_BYTES = 32 << 20
+"""Of drawn pages, until the next block."""
+LATE_SECONDS = 30
+"""An older head says that the chain or the node stands still."""
+THEMES = ("auto", "light", "dark")
+ICON = "/favicon.ico"
+"""What browsers ask for by themselves."""
+AUTO = b'data-theme="auto"'
+YEAR = 31_536_000
+LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20]{0,1000}")
+"""A path of this site, and nothing that a browser takes for another one."""
+MENU = (
+    ("menu.blocks", "/blocks"), ("menu.accounts", "/accounts"), ("menu.validators", "/validators"),
+    ("menu.committee", "/committee"), ("menu.proposals", "/proposals"), ("menu.invites", "/invites"),
+    ("menu.subscriptions", "/subscriptions"), ("menu.markets", "/markets"),
+)  # fmt: skip
+SECTIONS = {
+    "block": "/blocks", "tx": "/blocks", "account": "/accounts", "key": "/accounts", "validator": "/validators",
+    "proposal": "/proposals", "invite": "/invites", "subscription": "/subscriptions", "market": "/markets",
+    "disputes": "/markets", "oracles": "/markets",
+}  # fmt: skip
+LIVE = {
+    "live-figures": "figures.html", "live-round": "round.html", "live-blocks": "newest_blocks.html",
+    "live-transfers": "newest_transfers.html",
+}  # fmt: skip
+"""The parts of the first page that change with a block."""
+
+
+class Asked(NamedTuple):
+    """A request for a page."""
+
+    path: str
+    query: str
+    cookies: Mapping[str, str]
+    languages: str
+    """What the browser prefers."""
+
+
+@dataclass
+class Reply:
+    """What is sent."""
+
+    status: int
+    body: bytes = b""
+    form: str = HTML
+    headers: Mapping[str, str] | None = None
+    lines: AsyncIterator[bytes] | None = None
+    """A body that is made while it is sent."""
+
+
+class Answering:
+    """The pages of one explorer."""
+
+    def __init__(self, node: NodePool, chain: Chain, clock: Callable[[], float]) -> None:
+        self._node = node
+        self._chain = chain
+        self._clock = clock
+        self._kept: OrderedDict[tuple[str, str, str], Reply] = OrderedDict()
+        self._kept_bytes = 0
+        self.drawn = 0
+        """Pages that were made, and not taken from memory."""
+        chain.followers.append(self._forget)
+
+    def _forget(self) -> None:
+        self._kept.clear()
+        self._kept_bytes = 0
+
+    async def answer(self, asked: Asked) -> Reply:
+        """The reply to a request; never an exception."""
+        if asked.path.startswith(PREFIX) or asked.path == ICON:
+            return self._asset(asked)
+        code = asked.cookies.get("lang", "")
+        code = code if code in CODES else preferred(asked.languages)
+        if asked.path == "/choose":
+            return self._choose(asked, code)
+        key = (asked.path, asked.query, code)
+        reply = self._kept.get(key)
+        if reply is None:
+            reply = await self._made(asked, code)
+            self._keep(key, reply)
+        theme = asked.cookies.get("theme", "")
+        if theme not in THEMES[1:] or reply.form != HTML:
+            return reply
+        body = reply.body.replace(AUTO, b'data-theme="%b"' % theme.encode(), 1)
+        return Reply(reply.status, body, reply.form, reply.headers)
+
+    def _keep(self, key: tuple[str, str, str], reply: Reply) -> None:
+        if reply.lines is not None or reply.status >= 500 or len(reply.body) > KEPT_BYTES // 8:
+            return
+        if key not in self._kept:
+            self._kept[key] = reply
+            self._kept_bytes += len(reply.body)
+        while self._kept_bytes > KEPT_BYTES:
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_bytes -= len(oldest.body)
+
+    def _asset(self, asked: Asked) -> Reply:
+        asset = assets().get(asset_path("icon.svg") if asked.path == ICON else asked.path)
+        if asset is None:
+            return self._fault(asked, CODES[0], 404, "fault.page", asked.path)
+        return Reply(200, asset.body, asset.form, {"Cache-Control": f"public, max-age={YEAR}, immutable"})
+
+    def _choose(self, asked: Asked, code: str) -> Reply:
+        """Keep a choice of language or theme in a cookie, and go back."""
+        try:
+            given = fields_of(asked.query)
+        except PageFault as fault:
+            return self._fault(asked, code, fault.status, fault.key, fault.value)
+        back = given.get("back", "/")
+        headers = {"Location": back if LOCAL.fullmatch(back) else "/"}
+        chosen = given.get("theme", "")
+        if chosen == "other":
+            chosen = {"dark": "light", "light": "dark"}.get(asked.cookies.get("theme", ""), "dark")
+        if given.get("lang") in CODES:
+            headers["Set-Cookie"] = f"lang={given['lang']}; Path=/; Max-Age={YEAR}; SameSite=Lax"
+        elif chosen in THEMES:
+            headers["Set-Cookie"] = f"theme={chosen}; Path=/; Max-Age={YEAR}; SameSite=Lax"
+        return Reply(303, b"", HTML, headers)
+
+    async def _made(self, asked: Asked, code: str) -> Reply:
+        path = unquote(asked.path, errors="replace")
+        try:
+            found = page_of(path)
+            if found is None:
+                return self._fault(asked, code, 404, "fault.page", path)
+            if not self._chain.properties:
+                return self._fault(asked, code, 503, "away.title")
+            visit = Visit(self._node, self._chain, asked.path, found.parts, fields_of(asked.query), code, self._clock())
+            return self._reply(asked, code, await found.handler(visit))
+        except PageFault as fault:
+            return self._fault(asked, code, fault.status, fault.key, fault.value)
+        except (NodeAway, ErrorAnswer):
+            return self._fault(asked, code, 503, "away.title")
+        except Exception:
+            # Whatever a strange answer of the node does to one page, the visitor is told so, and others see theirs.
+            log.exception("the page %(path)s cannot be made", {"path": path[:200]})
+            return self._fault(asked, code, 500, "fault.inside")
+
+    def _reply(self, asked: Asked, code: str, answer: Answer) -> Reply:
+        if isinstance(answer, Away):
+            return Reply(303, b"", HTML, {"Location": answer.place})
+        if isinstance(answer, Download):
+            named = {"Content-Disposition": f'attachment; filename="{answer.name}"'}
+            return Reply(200, b"", "text/csv; charset=utf-8", named, answer.lines)
+        return self._page(asked, code, answer)
+
+    def _page(self, asked: Asked, code: str, view: View) -> Reply:
+        self.drawn += 1
+        text = draw(view.template, code, {**self._around(asked, code), **view.facts}, self._clock())
+        return Reply(view.status, text.encode("utf-8", "replace"))
+
+    def _fault(self, asked: Asked, code: str, status: int, key: str, value: object = "") -> Reply:
+        facts = {"status": status, "said": language(code).text(key), "value": value}
+        reply = self._page(asked, code, View("fault.html", facts, status))
+        reply.headers = {"Retry-After": "2"} if status == 503 else None
+        return reply
+
+    def _around(self, asked: Asked, code: str) -> dict[str, Any]:
+        """What stands around every page."""
+        chain, spoken = self._chain, language(code)
+        first = asked.path.split("/")[1] if "/" in asked.path else ""
+        menu = MENU if chain.has_markets or not chain.hardfork else MENU[:-1]
+        hardfork = spoken.text("footer.node", hardfork=chain.hardfork) if chain.hardfork else ""
+        return {
+            "chain_name": str(chain.config.get("CHAIN_NAME", "VIZ")),
+            "menu": menu,
+            "section": SECTIONS.get(first, f"/{first}"),
+            "is_front": asked.path == "/",
+            "back": f"{asked.path}?{asked.query}" if asked.query else asked.path,
+            "away": bool(chain.away),
+            "is_late": bool(chain.away) or self._clock() - chain.head_seconds > LATE_SECONDS,
+            "head": chain.head,
+            "head_time": str(chain.properties.get("time", "")),
+            "node_words": hardfork,
+            "has_markets": chain.has_markets,
+        }
+
+    def live_parts(self, code: str, *, is_front: bool) -> dict[str, str]:
+        """What an open page replaces when a block came, by the ids of its elements."""
+        chain, now = self._chain, self._clock()
+        head = {"head": chain.head, "head_time": str(chain.properties["time"])}
+        parts = {"pulse": draw("pulse.html", code, head, now)}
+        if is_front:
+            facts = facts_of(chain)
+            parts |= {place: draw(template, code, facts, now) for place, template in LIVE.items()}
+        return parts

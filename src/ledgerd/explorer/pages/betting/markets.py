@@ -1,0 +1,166 @@
+"""Prediction markets: what is bet on, how likely each outcome looks, and how that came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp
+from typing import Any
+
+from ledgerd.client.envelope import Call, ErrorAnswer
+from ledgerd.explorer.pages.betting.pictures import Picture, picture_of
+from ledgerd.explorer.pages.view import Answer, NotThere, Routes, View, Visit, needed
+
+ROUTES = Routes()
+OF_A_PAGE = 25
+POINTS = 400
+"""Of the picture of a market."""
+API = "prediction_market_api"
+STATUSES = {"open": 1, "waiting": 0, "resolved": 3, "deleted": -1}
+PAYOUTS = ("none", "pending", "disputed", "paid", "running")
+BETS = ("active", "cancelled", "refunded", "settled", "", "queued", "queued")
+DISPUTES = ("open", "wrong", "right", "closed")
+TYPES = [
+    "pm_create_market", "pm_oracle_accept_market", "pm_market_accepted", "pm_resolve_market", "pm_no_contest",
+    "pm_dispute_create", "pm_dispute_finalize", "pm_dispute_auto_close", "pm_dispute_resolve",
+]  # fmt: skip
+HALF = 5_000
+WHOLE = 10_000
+
+
+@ROUTES.page("/markets")
+async def markets(visit: Visit) -> Answer:
+    """Markets of a status, the newest first."""
+    status = visit.chosen("status", tuple(STATUSES))
+    skipped = visit.number("skip", 100_000) or 0
+    rows, pool, properties = await visit.node.ask(
+        Call(API, "list_markets", (STATUSES[status], skipped, OF_A_PAGE, True, "newest")),
+        Call(API, "get_lazy_pool"),
+        Call(API, "get_pm_chain_properties"),
+    )
+    rows = needed(rows)
+    facts = {
+        "rows": [{**each, "state": state_of(each)} for each in rows],
+        "status": status,
+        "statuses": tuple(STATUSES),
+        "pool": None if isinstance(pool, ErrorAnswer) else pool,
+        "rules": {} if isinstance(properties, ErrorAnswer) else properties,
+        "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
+        "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
+    }
+    return View("markets.html", facts)
+
+
+def state_of(market: Mapping[str, Any]) -> str:
+    """How a market stands, as one of the words that pages have for it."""
+    if market["payout_status"] == 2:
+        return "disputed"
+    named = {number: name for name, number in STATUSES.items()}
+    return named.get(market["status"], "open")
+
+
+@ROUTES.page("/market/(?P<number>[^/]+)")
+async def market(visit: Visit) -> Answer:
+    """One market: its outcomes with their prices, its bets, its liquidity, and its dispute."""
+    number = visit.part("number", 0x7FFF_FFFF_FFFF_FFFF)
+    skipped = visit.number("skip", 100_000) or 0
+    full, points, rows, liquidity, dispute, votes, leverage, lent = await visit.node.ask(
+        Call(API, "get_market_full", (number,)),
+        Call(API, "get_market_kline", (number, 0, POINTS)),
+        Call(API, "get_market_bets", (number, skipped, OF_A_PAGE)),
+        Call(API, "get_market_liquidity", (number, 0, OF_A_PAGE)),
+        Call(API, "get_dispute", (number,)),
+        Call(API, "get_dispute_votes", (number,)),
+        Call(API, "get_market_leverage_positions", (number, 0, OF_A_PAGE)),
+        Call(API, "get_market_lazy_allocation", (number,)),
+    )
+    if full is None or (isinstance(full, ErrorAnswer) and not full.is_missing):
+        raise NotThere("fault.market", number)
+    record = needed(full)
+    rows = needed(rows)
+    outcomes = outcomes_of(record)
+    facts = {
+        "market": record["market"],
+        "number": number,
+        "state": state_of(record["market"]),
+        "payout": PAYOUTS[record["market"]["payout_status"] % len(PAYOUTS)],
+        "outcomes": outcomes,
+        "labels": [each["label"] for each in outcomes],
+        "picture": _picture(points, [each["label"] for each in outcomes]),
+        "bets": rows,
+        "bet_states": BETS,
+        "liquidity": needed(liquidity),
+        "leverage": needed(leverage),
+        "lent": None if isinstance(lent, ErrorAnswer) else lent,
+        "dispute": None if isinstance(dispute, ErrorAnswer) else dispute,
+        "dispute_states": DISPUTES,
+        "votes": None if isinstance(votes, ErrorAnswer) else votes,
+        "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
+        "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
+    }
+    return View("market.html", facts)
+
+
+def outcomes_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The outcomes of a market, each with what is bet on it and how likely the market holds it."""
+    market, sums = record["market"], record["weight_sums"]["outcomes"]
+    prices = prices_of(market, record["outcomes"])
+    return [
+        {
+            "index": each["outcome_index"],
+            "label": each["label"],
+            "bets": each["bets_sum"],
+            "weight": each["weight_sum"],
+            "price": prices[place] if place < len(prices) else None,
+            "is_right": market["status"] == 3 and market["resolved_outcome"] == each["outcome_index"],
+        }
+        for place, each in enumerate(sums)
+    ]
+
+
+def prices_of(market: Mapping[str, Any], outcomes: Sequence[Mapping[str, Any]]) -> list[int]:
+    """How likely each outcome is by the bets, in hundredths of a percent; for display, not for the ledger."""
+    if market["market_type"] == 0:
+        a, b = int(market["reserve_a"]), int(market["reserve_b"])
+        first = a * WHOLE // (a + b) if a + b else HALF
+        return [first, WHOLE - first]
+    depth = int(market["lmsr_b"])
+    quantities = [int(each["q"]) for each in outcomes]
+    if not depth or not quantities:
+        return []
+    top = max(quantities)
+    powers = [exp((each - top) / depth) for each in quantities]
+    return [round(each * WHOLE / sum(powers)) for each in powers]
+
+
+def _picture(points: Any, labels: Sequence[str]) -> Picture | None:  # noqa: ANN401 - JSON
+    if isinstance(points, ErrorAnswer) or len(points) < 2:
+        return None
+    return picture_of([(each["timestamp"], each["weights"]) for each in points], len(labels))
+
+
+@ROUTES.page("/disputes")
+async def disputes(visit: Visit) -> Answer:
+    """Disputes, as they were opened and decided, the newest first."""
+    cursor = visit.cursor()
+    types = [each for each in TYPES if "dispute" in each]
+    (page,) = await visit.ask(Call("history_api", "get_operations", ({"types": types}, cursor, OF_A_PAGE)))
+    facts = {
+        "rows": list(reversed(page["operations"])),
+        "older": visit.link(cursor=page["older"]) if page.get("older") else "",
+        "newer": visit.link(cursor=page["newer"]) if cursor != "newest" and page["operations"] else "",
+        "newest": visit.link(cursor="") if cursor != "newest" else "",
+    }
+    return View("disputes.html", facts)
+
+
+@ROUTES.page("/oracles")
+async def oracles(visit: Visit) -> Answer:
+    """Oracles: who says how markets ended, and how well each does."""
+    skipped = visit.number("skip", 100_000) or 0
+    rows = await visit.one(API, "list_oracles", skipped, OF_A_PAGE)
+    facts = {
+        "rows": rows,
+        "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
+        "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
+    }
+    return View("oracles.html", facts)

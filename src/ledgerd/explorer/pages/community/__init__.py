@@ -1,0 +1,1 @@
+"""Pages about what people decide and pay for together."""

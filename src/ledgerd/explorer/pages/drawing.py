@@ -1,0 +1,125 @@
+"""Templates, filled: one compiled set for each language, whose texts are put in when it is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any
+
+import orjson
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import escape
+
+from ledgerd.explorer.pages.assets_served import asset_path
+from ledgerd.explorer.words import numbers, values
+from ledgerd.explorer.words.language import CODES, NAMES, Language, language
+from ledgerd.explorer.words.sentences import note_of, sentence, table_of
+from ledgerd.explorer.words.times import STEPS, absolute, lasting, when
+
+_WORD = re.compile(r"\[\[([a-z0-9_.]+)\]\]")
+
+
+@cache
+def _sources() -> Mapping[str, str]:
+    folder = files(__package__).joinpath("templates")
+    return {each.name: each.read_text(encoding="utf-8") for each in folder.iterdir() if each.name.endswith(".html")}
+
+
+def words_used() -> set[str]:
+    """The keys of the texts that stand in templates."""
+    return {found[1] for source in _sources().values() for found in _WORD.finditer(source)}
+
+
+@cache
+def environment(code: str) -> Environment:
+    """The templates in a language. Everything that is not markup already is escaped."""
+    spoken = language(code)
+
+    def put(found: re.Match[str]) -> str:
+        return str(escape(spoken.text(found[1])))
+
+    sources = {name: _WORD.sub(put, source) for name, source in _sources().items()}
+    made = Environment(
+        loader=DictLoader(sources),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        cache_size=len(sources),
+    )
+    made.globals |= _said(spoken)
+    return made
+
+
+def family_of(name: str) -> str:
+    """The kind of an operation, which gives it its colour."""
+    if name.startswith("pm_"):
+        return "markets"
+    if any(word in name for word in ("vote", "validator_", "committee", "proposal", "proxy", "properties")):
+        return "votes"
+    return "money" if name.startswith("transfer") or "award" in name or "reward" in name else "other"
+
+
+class Moment:
+    """The time at which a page is drawn. Templates do not wait, so one page after the other has it."""
+
+    now = 0.0
+
+
+MOMENT = Moment()
+
+
+def ages_of(spoken: Language) -> str:
+    """The words for ages, for the script that keeps them right."""
+    words: dict[str, object] = {name: spoken.texts[f"span.{name}"] for _, name in STEPS}
+    words |= {name: spoken.texts[f"ago.{name}"] for name in ("now", "past", "ahead")}
+    return orjson.dumps(words).decode()
+
+
+def _said(spoken: Language) -> dict[str, object]:
+    """What templates can call, whatever page they are of."""
+    return {
+        "code": spoken.code,
+        "codes": CODES,
+        "language_names": NAMES,
+        "asset": asset_path,
+        "text": spoken.text,
+        "counted": lambda key, number: spoken.counted(key, number, numbers.grouped(number)),
+        "sentence": partial(sentence, spoken),
+        "note": lambda operation, fields: values.quoted(found) if (found := note_of(operation, fields)) else "",
+        "fields": partial(table_of, spoken),
+        "title_of": lambda name: spoken.titles.get(name, name),
+        "lasting": partial(lasting, spoken),
+        "account": values.account,
+        "key": values.key,
+        "block": values.block,
+        "transaction": values.transaction,
+        "market": values.market,
+        "request": values.request,
+        "authority": values.authority,
+        "outside": values.outside,
+        "quoted": values.quoted,
+        "dash": values.NONE,
+        "amount": numbers.amount,
+        "milli": numbers.milli,
+        "whole": numbers.whole,
+        "grouped": numbers.grouped,
+        "percent": numbers.percent,
+        "ratio": numbers.ratio,
+        "micro": lambda number: numbers.amount(numbers.micro_text(number)),
+        "when": lambda text, *, full=False: when(spoken, text, MOMENT.now, is_full=full),
+        "moment": MOMENT,
+        "family": family_of,
+        "stamp": lambda seconds: absolute(spoken, seconds),
+        "whole_shares": lambda number: numbers.whole(numbers.micro_text(number)),
+        "ages": ages_of(spoken),
+    }
+
+
+def draw(template: str, code: str, facts: Mapping[str, Any], now: float) -> str:
+    """A page as text."""
+    MOMENT.now = now
+    return environment(code).get_template(template).render(facts)

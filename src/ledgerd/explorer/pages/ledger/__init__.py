@@ -1,0 +1,1 @@
+"""Pages about the chain itself: its front, blocks, transactions, and the search."""

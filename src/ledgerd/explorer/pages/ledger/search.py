@@ -1,0 +1,82 @@
+"""The search: a number, an id, a key or a name leads to its page; the beginning of a name to those that begin so."""
+
+from __future__ import annotations
+
+import re
+
+from ledgerd.client.envelope import Call, ErrorAnswer
+from ledgerd.explorer.pages.view import Answer, Away, BadQuery, NotThere, Routes, View, Visit, needed
+
+ROUTES = Routes()
+NUMBER = re.compile(r"#?([0-9][0-9 ,\u00a0\u202f]{0,14})")
+HASH = re.compile("[0-9a-fA-F]{40}")
+KEY = re.compile("VIZ[1-9A-HJ-NP-Za-km-z]{46,56}")
+NAME = re.compile(r"@?([a-z0-9.-]{1,32})")
+MOST_NAMES = 20
+
+
+@ROUTES.page("/search")
+async def search(visit: Visit) -> Answer:
+    """Where what was typed leads."""
+    typed = visit.text("q", 120)
+    if not typed:
+        return View("search.html", {"typed": "", "names": []})
+    number = NUMBER.fullmatch(typed)
+    if number:
+        digits = int(re.sub("[^0-9]", "", number[1]))
+        if 0 < digits <= visit.chain.head:
+            return Away(f"/block/{digits}")
+    if HASH.fullmatch(typed):
+        return await _of_hash(visit, typed.lower())
+    if KEY.fullmatch(typed):
+        return Away(f"/key/{typed}")
+    return await _of_name(visit, typed)
+
+
+async def _of_hash(visit: Visit, identifier: str) -> Answer:
+    """An id is that of a transaction or of a block."""
+    number = int(identifier[:8], 16)
+    found, following = await visit.node.ask(
+        Call("operation_history", "get_transaction", (identifier,)),
+        Call("database_api", "get_block_header", ((number + 1) & 0xFFFF_FFFF,)),
+    )
+    if not isinstance(found, ErrorAnswer):
+        return Away(f"/tx/{identifier}")
+    is_head = identifier == visit.chain.properties["head_block_id"]
+    is_block = isinstance(following, dict) and following["previous"] == identifier
+    if is_head or is_block:
+        return Away(f"/block/{number}")
+    raise NotThere("fault.found", identifier)
+
+
+async def _of_name(visit: Visit, typed: str) -> Answer:
+    name = NAME.fullmatch(typed.lower())
+    if name is None:
+        raise NotThere("fault.found", typed)
+    names = await visit.one("database_api", "lookup_accounts", name[1], MOST_NAMES)
+    if name[1] in names[:1]:
+        return Away(f"/account/{name[1]}")
+    alike = [each for each in names if each.startswith(name[1])]
+    if not alike:
+        raise NotThere("fault.found", typed)
+    return View("search.html", {"typed": typed, "names": alike})
+
+
+@ROUTES.page("/key/(?P<key>[^/]+)")
+async def key(visit: Visit) -> Answer:
+    """The accounts that a key signs for, and those that it did before."""
+    text = visit.parts["key"]
+    if not KEY.fullmatch(text):
+        raise BadQuery("fault.key", text)
+    now, before = await visit.node.ask(
+        Call("account_by_key", "get_key_references", ([text],)),
+        Call("database_api", "get_key_history_by_key", (text, 100)),
+    )
+    if isinstance(now, ErrorAnswer) and not now.is_missing:
+        raise BadQuery("fault.key", text)
+    facts = {
+        "key_text": text,
+        "names": needed(now)[0],
+        "former": [] if isinstance(before, ErrorAnswer) else before,
+    }
+    return View("key.html", facts)

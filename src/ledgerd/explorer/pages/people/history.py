@@ -1,0 +1,100 @@
+"""The history of an account as it is looked for: the filter of a visit, and the node's page that passes it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from ledgerd.client.envelope import Call
+from ledgerd.explorer.pages.view import BadQuery, Visit
+from ledgerd.explorer.words.times import seconds_of, text_of
+from ledgerd.protocol.operations import OPERATIONS
+from ledgerd.protocol.operations.base import name_of
+
+NAMES = tuple(name_of(each) for each in OPERATIONS)
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "all": (),
+    "transfers": ("transfer", "escrow_transfer", "escrow_release", "expire_escrow_ratification"),
+    "rewards": tuple(each for each in NAMES if each.endswith(("award", "_reward"))),
+    "shares": (
+        "transfer_to_vesting", "withdraw_vesting", "fill_vesting_withdraw", "set_withdraw_vesting_route",
+        "delegate_vesting_shares", "return_vesting_delegation",
+    ),
+    "votes": (
+        "account_validator_vote", "account_validator_proxy", "committee_vote_request", "proposal_update",
+        "chain_properties_update", "versioned_chain_properties_update", "vote",
+    ),
+    "committee": tuple(each for each in NAMES if each.startswith("committee_")),
+    "markets": tuple(each for each in NAMES if each.startswith("pm_")),
+    "accounts": (
+        "account_create", "account_update", "account_metadata", "set_agent_permission", "request_account_recovery",
+        "recover_account", "change_recovery_account", "create_invite", "claim_invite_balance", "invite_registration",
+        "use_invite_balance", "set_account_price", "set_subaccount_price", "target_account_sale", "buy_account",
+        "account_sale", "bid", "outbid",
+    ),
+    "paid": tuple(each for each in NAMES if "paid_" in each),
+    "data": ("custom", "content", "delete_content"),
+}  # fmt: skip
+"""Operations that people look for together."""
+
+DIRECTIONS = ("any", "outgoing", "incoming")
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+DAY = 86_400
+OF_A_PAGE = 25
+
+
+class Chosen(NamedTuple):
+    """A filter, as a visitor chose it."""
+
+    group: str
+    direction: str
+    since: str
+    until: str
+    filter: dict[str, Any]
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything is filtered."""
+        return bool(self.filter)
+
+
+def chosen(visit: Visit) -> Chosen:
+    """The filter in a query: a group or the name of one operation, a direction, and days."""
+    group = visit.chosen("show", (*GROUPS, *NAMES))
+    direction = visit.chosen("direction", DIRECTIONS)
+    since, until = _day(visit.text("since")), _day(visit.text("until"))
+    found: dict[str, Any] = {}
+    if group != "all":
+        found["types"] = list(GROUPS.get(group, (group,)))
+    if direction != "any":
+        found["direction"] = direction
+    if since:
+        found["since"] = text_of(since)
+    if until:
+        found["until"] = text_of(until + DAY)
+    return Chosen(group, direction, visit.text("since"), visit.text("until"), found)
+
+
+def _day(text: str) -> int:
+    if not text:
+        return 0
+    seconds = seconds_of(f"{text}T00:00:00") if DATE.fullmatch(text) else 0
+    if not 0 < seconds < 0xFFFF_FFFF - DAY:
+        raise BadQuery("fault.date", text)
+    return seconds
+
+
+def history_call(name: str, choice: Chosen, cursor: str, limit: int = OF_A_PAGE) -> Call:
+    """The request for a page of the history of an account."""
+    return Call("history_api", "get_account_operations", (name, choice.filter, cursor, limit))
+
+
+def links_of(visit: Visit, page: dict[str, Any]) -> dict[str, str]:
+    """The addresses of the pages beside one."""
+    is_newest = visit.cursor() == "newest"
+    return {
+        "older": visit.link(cursor=page["older"]) if page.get("older") else "",
+        "newer": "" if is_newest or not page["entries"] else visit.link(cursor=page["newer"]),
+        "newest": "" if is_newest else visit.link(cursor=""),
+    }

@@ -1,0 +1,182 @@
+"""What a page is made from: a visit with its query, and the view that a handler returns. Nothing here knows a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from ledgerd.client.envelope import Call, ErrorAnswer
+from ledgerd.explorer.node.chain import Chain
+from ledgerd.explorer.node.connection import NodePool
+
+MOST_FIELDS = 16
+LONGEST_QUERY = 2_000
+
+CURSOR = re.compile(r"newest|oldest|(?:before|after):[0-9]{1,10}")
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+NAME = re.compile(r"[a-z0-9.-]{1,32}")
+
+
+class PageFault(Exception):
+    """There is no such page; the text is the key of what is said, the value what was looked for."""
+
+    status = 400
+
+    def __init__(self, key: str, value: object = "") -> None:
+        super().__init__(key)
+        self.key = key
+        self.value = str(value)
+
+
+class BadQuery(PageFault):
+    """The address asks for what cannot be."""
+
+
+class NotThere(PageFault):
+    """What is asked for does not exist."""
+
+    status = 404
+
+
+class NotKept(PageFault):
+    """The node does not have the plugin that keeps this."""
+
+    status = 501
+
+
+class View(NamedTuple):
+    """What a template is filled with."""
+
+    template: str
+    facts: Mapping[str, Any]
+    status: int = 200
+
+
+class Away(NamedTuple):
+    """Another address to go to."""
+
+    place: str
+
+
+class Download(NamedTuple):
+    """A file that is sent as it is made."""
+
+    name: str
+    lines: AsyncIterator[bytes]
+
+
+Answer = View | Away | Download
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request for a page."""
+
+    node: NodePool
+    chain: Chain
+    path: str
+    parts: Mapping[str, str]
+    """What stands in the path."""
+    query: Mapping[str, str]
+    code: str
+    """Of the language."""
+    now: float
+
+    def text(self, name: str, most: int = 200) -> str:
+        """A field of the query, empty where it is not given."""
+        return self.query.get(name, "").strip()[:most]
+
+    def number(self, name: str, most: int = 0xFFFF_FFFF) -> int | None:
+        """A number in the query; none where it is not given."""
+        given = self.text(name)
+        return number_in(given, most) if given else None
+
+    def part(self, name: str, most: int = 0xFFFF_FFFF) -> int:
+        """A number in the path."""
+        return number_in(self.parts[name], most)
+
+    def chosen(self, name: str, allowed: Sequence[str]) -> str:
+        """A word of the query, of which some are known; the first is that of none."""
+        given = self.text(name)
+        if given and given not in allowed:
+            raise BadQuery("fault.choice", given)
+        return given or allowed[0]
+
+    def cursor(self) -> str:
+        """Where a list goes on."""
+        given = self.text("cursor") or "newest"
+        if not CURSOR.fullmatch(given):
+            raise BadQuery("fault.cursor", given)
+        return given
+
+    def link(self, **changed: object) -> str:
+        """This page with another query; an empty value leaves a field out."""
+        fields = {**self.query, **{name: str(value) for name, value in changed.items()}}
+        given = urlencode([(name, value) for name, value in fields.items() if value])
+        return f"{self.path}?{given}" if given else self.path
+
+    async def ask(self, *calls: Call) -> list[Any]:
+        """The results of several requests, each of which has to be answered."""
+        return [needed(each) for each in await self.node.ask(*calls)]
+
+    async def one(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
+        """The result of one request."""
+        return (await self.ask(Call(api, method, arguments)))[0]
+
+
+def needed(answer: Any) -> Any:  # noqa: ANN401 - JSON
+    """An answer that is no error."""
+    if isinstance(answer, ErrorAnswer):
+        if answer.is_missing:
+            raise NotKept("fault.plugin")
+        raise BadQuery("fault.refused", answer.message.splitlines()[-1] if answer.message else "")
+    return answer
+
+
+def number_in(text: str, most: int) -> int:
+    """A number as it stands in an address."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 19) or int(text) > most:
+        raise BadQuery("fault.number", text)
+    return int(text)
+
+
+def name_in(text: str) -> str:
+    """A name of an account as it stands in an address."""
+    if not NAME.fullmatch(text):
+        raise BadQuery("fault.name", text)
+    return text
+
+
+def fields_of(query: str) -> dict[str, str]:
+    """The fields of a query; the first of a name counts."""
+    found: dict[str, str] = {}
+    try:
+        pairs = parse_qsl(query[:LONGEST_QUERY], max_num_fields=MOST_FIELDS, errors="replace")
+    except ValueError:
+        raise BadQuery("fault.query") from None
+    for name, value in pairs:
+        found.setdefault(name, value)
+    return found
+
+
+Handler = Callable[[Visit], Awaitable[Answer]]
+Route = tuple[re.Pattern[str], Handler]
+
+
+class Routes:
+    """The pages of one family."""
+
+    def __init__(self) -> None:
+        self.all: list[Route] = []
+
+    def page(self, pattern: str) -> Callable[[Handler], Handler]:
+        """Declare what makes a page, by a pattern of its path."""
+
+        def declare(handler: Handler) -> Handler:
+            self.all.append((re.compile(pattern), handler))
+            return handler
+
+        return declare

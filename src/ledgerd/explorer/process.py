@@ -1,0 +1,83 @@
+"""The process of an explorer: it follows its node and serves browsers, from the start to a clean stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import time
+
+from ledgerd.explorer.node.chain import Chain
+from ledgerd.explorer.node.connection import NodePool
+from ledgerd.explorer.node.following import Follower
+from ledgerd.explorer.pages.answering import Answering
+from ledgerd.explorer.pages.drawing import environment
+from ledgerd.explorer.serving.connection import BrowserConnection
+from ledgerd.explorer.serving.visitors import Visitors
+from ledgerd.explorer.settings import ExplorerSettings
+from ledgerd.explorer.words.language import CODES
+from ledgerd.rpc.http.listeners import accept_on, listen
+from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.part import Part, Supervisor
+from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.work import Ending
+
+log = logging.getLogger(__name__)
+
+STOPPED = 0
+
+
+def run_explorer(settings: ExplorerSettings) -> int:
+    """Run until asked to stop; returns the exit code."""
+    return on_a_loop(lambda: live(settings))
+
+
+async def live(settings: ExplorerSettings) -> int:
+    """Serve until a signal comes or a part fails."""
+    supervisor, part = Supervisor(), ExplorerPart(settings)
+    supervisor.take(part)
+    stopping = asyncio.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
+    await part.start()
+    await first_of(stopping.wait(), supervisor.failed())
+    await part.stop()
+    if supervisor.failure is not None:
+        raise supervisor.failure
+    return STOPPED
+
+
+class ExplorerPart(Part):
+    """Everything of an explorer that runs."""
+
+    def __init__(self, settings: ExplorerSettings) -> None:
+        super().__init__("explorer", Ending.ENDS_PROGRAM)
+        self._settings = settings
+        self._chain = Chain()
+        self._node = NodePool(settings.node)
+        self._follower = Follower(self._node, self._chain, settings.live)
+        answering = Answering(self._node, self._chain, time.time)
+        self.visitors = Visitors(answering, self._chain, time.time, settings.trusted_proxies)
+        self._servers: list[asyncio.Server] = []
+        self.address = ("", 0)
+
+    async def start(self) -> None:
+        """Follow the node, and listen."""
+        for code in CODES:
+            environment(code)
+        (plug,) = listen(self._settings.listen.host, self._settings.listen.port, 1)
+        self.address = plug.getsockname()[:2]
+        self._servers = await accept_on(plug, lambda: BrowserConnection(self.visitors))
+        self.work.keep("the node", self._follower.run)
+        if self._settings.live:
+            self.work.keep("news of blocks", self._follower.listen, Ending.COMES_BACK)
+        place = f"http://{self.address[0]}:{self.address[1]}/"
+        log.info("the explorer of %(node)s listens on %(place)s", {"node": self._settings.node, "place": place})
+
+    async def stop(self) -> None:
+        """Serve no more."""
+        for server in self._servers:
+            server.close()
+        await self.work.stop()
+        await self.visitors.stop()
+        self._node.close()

@@ -1,0 +1,19 @@
+"""What an explorer is told at its start."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.protocol.endpoint import Endpoint
+
+
+class ExplorerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the node is, and where browsers connect."""
+
+    node: str
+    """The address of the node's HTTP endpoint."""
+    live: str = ""
+    """The address of its WebSocket endpoint; where there is none, the head is asked for again and again."""
+    listen: Endpoint
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks whose `X-Forwarded-For` says who the client is."""

@@ -1,0 +1,79 @@
+"""Numbers and amounts as people read them: digits in threes, a thin space between, small ones behind the point."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from markupsafe import Markup, escape
+
+THIN = "\u202f"
+"""A narrow space at which no line breaks."""
+
+_AMOUNT = re.compile(r"(-?)([0-9]+)(\.[0-9]+)? ([A-Z]{1,16})")
+
+
+def grouped(number: int | str) -> str:
+    """A whole number, its digits in threes. Large ones come from the node as texts."""
+    return f"{int(number):,}".replace(",", THIN).replace("-", "\u2212")
+
+
+@lru_cache(maxsize=4096)
+def amount(text: str) -> Markup:
+    """An amount as the node prints it, such as `1.000 VIZ`."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        return escape(text)
+    sign = "\u2212" if found[1] else ""
+    decimals = f"<small>{found[3]}</small>" if found[3] else ""
+    return Markup(  # noqa: S704 - digits and capital letters
+        f'<span class="amt">{sign}{grouped(found[2])}{decimals}<span class="unit">{THIN}{found[4]}</span></span>'
+    )
+
+
+def milli(thousandths: int | str) -> Markup:
+    """Tokens that the node counts in thousandths."""
+    return amount(milli_text(thousandths))
+
+
+def milli_text(thousandths: int | str, symbol: str = "VIZ") -> str:
+    """The same as a text."""
+    number = int(thousandths)
+    whole, rest = divmod(abs(number), 1000)
+    return f"{'-' if number < 0 else ''}{whole}.{rest:03} {symbol}"
+
+
+def micro_text(millionths: int | str) -> str:
+    """Shares that the node counts in millionths."""
+    number = int(millionths)
+    whole, rest = divmod(abs(number), 1_000_000)
+    return f"{'-' if number < 0 else ''}{whole}.{rest:06} SHARES"
+
+
+def units_of(text: str) -> int:
+    """The smallest units in an amount."""
+    return int(text.partition(" ")[0].replace(".", ""))
+
+
+def whole(text: str) -> Markup:
+    """An amount without its decimals, where there is little room; its whole is in a tooltip."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        return escape(text)
+    return Markup(  # noqa: S704 - as above
+        f'<span class="amt" title="{escape(text)}">{grouped(found[1] + found[2])}'
+        f'<span class="unit">{THIN}{found[4]}</span></span>'
+    )
+
+
+def percent(hundredths: int | str) -> str:
+    """Hundredths of a percent, without zeros that say nothing."""
+    number = int(hundredths)
+    whole_part, rest = divmod(abs(number), 100)
+    decimals = f".{rest:02}".rstrip("0") if rest else ""
+    return f"{chr(0x2212) if number < 0 else ''}{grouped(whole_part)}{decimals}{THIN}%"
+
+
+def ratio(part: int, total: int) -> str:
+    """A part of a total, in percent with one decimal."""
+    return percent(round(part * 1000 / total) * 10) if total else "—"

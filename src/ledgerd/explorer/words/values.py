@@ -1,0 +1,130 @@
+"""One value of the ledger as HTML: names, keys, ids and amounts as links and figures, texts of strangers escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from markupsafe import Markup, escape
+
+LONGEST_TEXT = 240
+"""Characters of a stranger's text that are shown at once."""
+WEB = ("http://", "https://")
+LONGEST_URL = 2_048
+SHOWN_URL = 60
+NO_TRANSACTION = "0" * 40
+
+NULL_KEY = "1111111111111111111111111111111114T1Anm"
+"""The key of nobody, behind the letters of the network."""
+NONE = Markup('<span class="none">—</span>')
+
+_HIDDEN = re.compile("[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+"""What a text could use to look like another: control characters, and marks that turn the direction of writing."""
+
+
+def visible(text: str) -> str:
+    """A text whose hidden characters are shown as one that stands for them."""
+    return _HIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def visible_lines(text: str) -> str:
+    """The same, but for the ends of lines."""
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
+def quoted(text: object, most: int = LONGEST_TEXT) -> Markup:
+    """A stranger's text, isolated from the direction of what is around it."""
+    shown = visible(str(text))
+    if len(shown) > most:
+        shown = shown[: most - 1] + "…"
+    return Markup("<bdi>%s</bdi>") % shown
+
+
+def account(name: object) -> Markup:
+    """A link to an account."""
+    text = str(name)
+    if not text:
+        return NONE
+    return Markup('<a class="name" href="/account/%s">%s</a>') % (quote(text, safe=""), visible(text))
+
+
+def key(text: object, *, full: bool = False) -> Markup:
+    """A link to a public key, shortened unless there is room for all of it."""
+    shown = str(text)
+    if shown.endswith(NULL_KEY):
+        return NONE
+    if full:
+        return Markup('<a class="key" href="/key/%s">%s</a>') % (quote(shown, safe=""), shown)
+    return Markup('<a class="key" href="/key/%s" title="%s">%s…%s</a>') % (
+        quote(shown, safe=""),
+        shown,
+        shown[:9],
+        shown[-5:],
+    )
+
+
+def block(number: object) -> Markup:
+    """A link to a block."""
+    return Markup('<a class="num" href="/block/%d">%s</a>') % (
+        int(str(number)),
+        f"{int(str(number)):,}".replace(",", "\u202f"),
+    )
+
+
+def transaction(identifier: object) -> Markup:
+    """A link to a transaction, shortened; nothing for what no transaction did."""
+    text = str(identifier)
+    if text == NO_TRANSACTION:
+        return NONE
+    return Markup('<a class="hash" href="/tx/%s" title="%s">%s…</a>') % (quote(text, safe=""), text, text[:8])
+
+
+def market(number: object) -> Markup:
+    """A link to a market."""
+    return Markup('<a href="/market/%d">#%d</a>') % (int(str(number)), int(str(number)))
+
+
+def request(number: object) -> Markup:
+    """A link to a request to the committee."""
+    return Markup('<a href="/committee/%d">#%d</a>') % (int(str(number)), int(str(number)))
+
+
+def outside(url: object) -> Markup:
+    """A link out, only for http and https; anything else is shown as text. Nothing is fetched."""
+    text = str(url)
+    if not text:
+        return NONE
+    shown = quoted(text, SHOWN_URL)
+    try:
+        parts = urlsplit(text)
+        is_link = text.startswith(WEB) and bool(parts.hostname) and text == visible(text)
+    except ValueError:
+        is_link = False
+    if not is_link or len(text) > LONGEST_URL:
+        return shown
+    return Markup('<a class="out" href="%s" rel="nofollow noopener noreferrer ugc">%s</a>') % (text, shown)
+
+
+def authority(value: Mapping[str, Any], *, full: bool = False) -> Markup:
+    """Who signs: keys and accounts, and how much of their weight is needed where it matters."""
+    members = [(key(name, full=full), weight) for name, weight in value["key_auths"]]
+    members += [(account(name), weight) for name, weight in value["account_auths"]]
+    if not members:
+        return NONE
+    threshold = value["weight_threshold"]
+    if all(weight >= threshold for _, weight in members):
+        return Markup(", ").join(shown for shown, _ in members)
+    listed = Markup(" + ").join(Markup("%s ×%d") % (shown, weight) for shown, weight in members)  # noqa: RUF001
+    return Markup("%s ≥ %d") % (listed, threshold)
+
+
+def joined(parts: list[Markup]) -> Markup:
+    """Values in a row."""
+    return Markup(", ").join(parts) if parts else NONE
+
+
+def plain(value: object) -> Markup:
+    """A value of which nothing is known but what it is."""
+    return escape(value)

@@ -1,0 +1,1 @@
+"""Which clients have a place, and how often each address may ask."""

@@ -1,0 +1,133 @@
+"""A node that stands at the last block of a recorded chain: every API of it, asked in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.histories import History
+from ledgerd.client.envelope import Call, ErrorAnswer, packed, parsed, request_of, result_of
+from ledgerd.explorer.node.chain import Chain
+from ledgerd.explorer.node.connection import NodePool
+from ledgerd.explorer.node.errors import NodeAway
+from ledgerd.explorer.node.following import Follower
+from ledgerd.explorer.pages.answering import Answering, Asked, Reply
+from ledgerd.explorer.words.times import seconds_of
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.history.stream import Subscriptions
+from ledgerd.rpc.api.history_api import HISTORY_API
+from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.records import BlockRecords
+from ledgerd.rpc.blocks.storage import Storage
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import StateReader
+from tests.chain.recorded_chains import network_of
+from tests.history.histories import HISTORY_FOLDER
+from tests.recorded import ALL_CHAINS
+from tests.rpc.api.serving import NoMain, copy_followed
+
+EVERY = (*APIS, OPERATION_HISTORY, ACCOUNT_HISTORY, HISTORY_API)
+
+
+class RecordedNode(NodePool):
+    """Answers from a recorded chain, without a connection."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        super().__init__("http://127.0.0.1:1")
+        self._dispatcher = dispatcher
+        self.away = ""
+        self.asked: list[Call] = []
+
+    async def ask(self, *calls: Call) -> Sequence[Any]:
+        if self.away:
+            raise NodeAway(self.away)
+        self.asked += calls
+        return [self._one(each) for each in calls]
+
+    def _one(self, call: Call) -> Any:
+        answer = self._dispatcher.answer(packed(request_of(0, call)))
+        assert isinstance(answer, bytes), call
+        try:
+            return result_of(parsed(answer), 0)
+        except ErrorAnswer as error:
+            return error
+
+
+class RecordedExplorer:
+    """An explorer of a recorded chain, three seconds after its last block."""
+
+    def __init__(self, node: RecordedNode) -> None:
+        self.node = node
+        self.chain = Chain()
+        self.follower = Follower(node, self.chain)
+        self.clock = 0.0
+        asyncio.run(self.follower.look())
+        self.clock = self.chain.head_seconds + 3.0
+        self.answering = Answering(node, self.chain, lambda: self.clock)
+
+    def reply(self, address: str, code: str = "en", **cookies: str) -> Reply:
+        path, _, query = address.partition("?")
+        return asyncio.run(self.answering.answer(Asked(path, query, cookies, code)))
+
+    def page(self, address: str, code: str = "en") -> str:
+        """The text of a page that has to be there."""
+        reply = self.reply(address, code)
+        assert reply.status == 200, (address, reply.status, reply.headers, reply.body.decode()[:3000])
+        return reply.body.decode()
+
+    def ask(self, api: str, method: str, *arguments: object) -> Any:
+        return asyncio.run(self.node.one(api, method, *arguments))
+
+
+@contextmanager
+def node_over(name: str, folder: Path) -> Iterator[RecordedNode]:
+    """A node over the folder of a chain."""
+    state = folder / STATE_FOLDER
+    log = BlockLogReader.open(state)
+    history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
+    with history, StateReader.open(state, STORED_TABLES) as reader:
+        services: dict[type, object] = {
+            BlockArchive: BlockArchive(log),
+            BlockRecords: BlockRecords(folder),
+            Storage: Storage(state),
+            History: history,
+            Subscriptions: Subscriptions(),
+        }
+        node = Node(network_of(name), reader.snapshot, NoMain(), services)
+        yield RecordedNode(Dispatcher(EVERY, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits()))
+    log.close()
+
+
+@contextmanager
+def recorded_explorer(name: str, folder: Path) -> Iterator[RecordedExplorer]:
+    """An explorer of a recorded chain at its last block."""
+    copy_followed(name, ALL_CHAINS[name], folder)
+    with node_over(name, folder) as node:
+        yield RecordedExplorer(node)
+
+
+def names_of(explorer: RecordedExplorer) -> list[str]:
+    """Every account of the chain."""
+    found: list[str] = explorer.ask("database_api", "lookup_accounts", "", 1000)
+    return found
+
+
+def answer_text(value: object) -> str:
+    return json.dumps(value)
+
+
+assert seconds_of
