@@ -14,6 +14,7 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,8 @@ class ArchivePart(Part):
         """End it; what was copied in part is continued by the next start."""
         await self.work.stop()
 
-    async def _keep_copying(self) -> None:
+    async def _keep_copying(self, works: Working) -> None:
+        works()
         while True:
             try:
                 await self._copy()

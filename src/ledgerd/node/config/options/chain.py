@@ -106,6 +106,19 @@ CHAIN = OptionSection(
             "twice as many; 0 for none.",
             default="100000",
         ),
+        Option(
+            "block-archive-dir",
+            PATH,
+            "The directory of the archive of irreversible blocks, relative to the data directory. They are served to "
+            "peers and clients; the plugin `block_archive` writes them.",
+            default="block-archive",
+        ),
+        Option(
+            "block-archive-range",
+            uint32(least=100),
+            "Blocks in each file of the archive.",
+            default="10000",
+        ),
     ),
     without_meaning=(
         Option(
@@ -156,19 +169,6 @@ CHAIN = OptionSection(
             "Tell plugins of transactions that are in no block yet.",
             default="false",
             without_meaning="the histories record operations of blocks only",
-        ),
-        Option(
-            "block-archive-dir",
-            PATH,
-            "The directory of the archive of irreversible blocks, relative to the data directory. They are served to "
-            "peers and clients; the plugin `block_archive` writes them.",
-            default="block-archive",
-        ),
-        Option(
-            "block-archive-range",
-            uint32(least=100),
-            "Blocks in each file of the archive.",
-            default="10000",
         ),
     ),
     complete=_complete,
