@@ -26,7 +26,7 @@ from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
@@ -101,7 +101,7 @@ def node_over(name: str, folder: Path) -> Iterator[RecordedNode]:
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
     with history, StateReader.open(state, STORED_TABLES) as reader:
         services: dict[type, object] = {
-            BlockArchive: BlockArchive(log),
+            KeptBlocks: KeptBlocks(log),
             BlockRecords: BlockRecords(folder),
             Storage: Storage(state),
             History: history,

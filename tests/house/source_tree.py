@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("chain",),
     ("supervision", "metrics", "client"),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
-    ("doctor", "compare", "signer", "explorer"),
+    ("doctor", "compare", "signer", "archive", "explorer"),
     ("node",),
     ("adopt",),
     ("cli",),

@@ -12,7 +12,6 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
 from tests.chain.recorded_chains import advance, network_of
-from tests.node.configurations import read
 from tests.node.processes import NodeProcess
 from tests.recorded import AGAIN
 
@@ -91,11 +90,3 @@ def test_the_main_network_refuses_them(tmp_path: Path) -> None:
     with NodeProcess(*words(tmp_path, "--chain=mainnet", "--plugin=testnet_plugin", "--testnet-hardfork=14")) as node:
         assert node.wait() == 255
     assert "testnet-hardfork is for networks of tests" in node.log
-
-
-def test_options_of_the_archive_are_taken_and_named_as_without_meaning(tmp_path: Path) -> None:
-    text = "plugin = block_archive\nblock-archive-dir = a\nblock-archive-range = 100\n"
-    configuration = read(tmp_path, text)
-
-    assert configuration.without_meaning == ("block-archive-dir", "block-archive-range")
-    assert any("the plugin block_archive does nothing" in remark for remark in configuration.remarks)

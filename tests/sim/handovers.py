@@ -26,7 +26,7 @@ from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call import view as api
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -99,7 +99,7 @@ class InProcessNode(ComparedNode):
         chain = self._node.chain
         log = BlockLogReader.open(self._node.folder / STATE_FOLDER)
         try:
-            services: dict[type, object] = {BlockArchive: BlockArchive(log)}
+            services: dict[type, object] = {KeptBlocks: KeptBlocks(log)}
             served = api.Node(SEVEN, lambda: nullcontext(chain.parts.ledger.store), NoMain(), services)
             dispatcher = Dispatcher(APIS, served, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
             request = {"jsonrpc": "2.0", "id": 1, "method": "call", "params": [api_name, method, list(arguments)]}

@@ -18,6 +18,7 @@ NAMES = (
     "state",
     "check",
     "history",
+    "archive",
     "markets",
     "validator",
     "signer",

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping
 from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
+from ledgerd.node.config.options.application import BLOCK_ARCHIVE
 from ledgerd.node.metering.part import MetricsPart
+from ledgerd.node.parts.archiving import ArchivePart
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import Broadcasts
@@ -94,6 +96,7 @@ class Runtime:
             BOOTSTRAP: self.bootstrap,
             WEBHOOKS: self.webhooks,
             "block_info": BlockInfoPart(self.chain),
+            BLOCK_ARCHIVE: ArchivePart(configuration),
             "snapshot": self.snapshots,
             REPLAY: ReplayPart(self.chain, self.time.seconds),
             "validator": self.production,

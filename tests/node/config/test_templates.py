@@ -19,7 +19,7 @@ OPTION = re.compile(r"^(?:# )?([a-z0-9-]+) = ", re.MULTILINE)
 EVERY_NAME = {option.name for section in SECTIONS.values() for option in section.options}
 
 LEFT_OUT = {"testnet_plugin", "block_archive"}
-"""Of networks of tests, and of no effect yet."""
+"""Of networks of tests, and one that fills the disk without end."""
 
 
 def configured(name: str, folder: Path) -> Configuration:

@@ -18,7 +18,7 @@ from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
@@ -41,7 +41,7 @@ def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
     with history, StateReader.open(state, STORED_TABLES) as reader:
         services: dict[type, object] = {
-            BlockArchive: BlockArchive(log),
+            KeptBlocks: KeptBlocks(log),
             History: history,
             Subscriptions: Subscriptions(),
         }

@@ -16,7 +16,7 @@ from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
 from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
 from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import FILE_NAME, BlockRecorder, BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
@@ -100,7 +100,7 @@ def _dispatching(name: str, folder: Path, reading: OpenView) -> Iterator[Dispatc
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
     services: dict[type, object] = {
-        BlockArchive: BlockArchive(log),
+        KeptBlocks: KeptBlocks(log),
         BlockRecords: BlockRecords(folder),
         Storage: Storage(state),
     }

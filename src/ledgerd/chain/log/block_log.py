@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 from ledgerd.chain.log.files import (
     LARGEST_ENTRY,
@@ -46,12 +46,28 @@ DATA_AT_ONCE = 1 << 20
 ELSEWHERE = "the index leads to something else"
 
 
+class EarlierBlocks(Protocol):
+    """Blocks from before the first one of a log."""
+
+    def read(self, number: int) -> bytes | None:
+        """A block, packed; nothing where it is not there."""
+
+    def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """The blocks from one number to another, up to the first that is not there."""
+
+    def first_before(self, number: int) -> int:
+        """The first block from which none is missing below a number; that number where its predecessor is missing."""
+
+
 class BlockLogReader:
     """A log that is only read, also while another process appends to it."""
 
     KIND: ClassVar[LogKind] = FULL_LOG
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: LogKind | None = None) -> None:
+        self.kind = kind or self.KIND
+        self.earlier: EarlierBlocks | None = None
+        """Where blocks from before its first one are."""
         self._folder = folder
         self._files: LogFiles | None = None
         self._head = 0
@@ -60,16 +76,16 @@ class BlockLogReader:
         """Bytes of blocks that had no checksum, and were decoded to be checked: a hundred times dearer."""
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path, kind: LogKind | None = None) -> Self:
         """The log of a folder; it may not exist yet."""
-        log = cls(folder)
+        log = cls(folder, kind)
         log._refresh()
         return log
 
     @property
     def path(self) -> Path:
         """The file of the blocks."""
-        return self._folder / self.KIND.name
+        return self._folder / self.kind.name
 
     @property
     def head_number(self) -> int:
@@ -82,6 +98,12 @@ class BlockLogReader:
         """The number of the first block, 0 in an empty log."""
         self._refresh()
         return self._files.first if self._files is not None and self._head else 0
+
+    @property
+    def earliest_number(self) -> int:
+        """The first block from which none is missing up to the last, with those that are elsewhere; 0 without any."""
+        first = self.first_number
+        return first if first <= 1 or self.earlier is None else self.earlier.first_before(first)
 
     def read(self, number: int) -> bytes | None:
         """A block, packed; nothing if the log does not hold it.
@@ -97,13 +119,19 @@ class BlockLogReader:
             if entry is None:
                 if self._files is not None and self._files.first <= number <= self._head:
                     raise self.damaged(number, ELSEWHERE)
-                return None
+                return self._read_earlier(number)
         packed = entry[: -OFFSET.size]
         self._require_sound(number, packed, self._known_sum(number))
         return packed
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range that the log holds, in order, each with its number."""
+        """The blocks of a range that are there, in order, each with its number."""
+        begins = self.first_number
+        if self.earlier is not None and first < begins:
+            yield from self.earlier.scan(max(first, self.earliest_number), min(last, begins - 1))
+        yield from self._scan_own(first, last)
+
+    def _scan_own(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         if last > self._head:
             self._refresh()
         files = self._files
@@ -126,6 +154,11 @@ class BlockLogReader:
                 self._require_sound(number, packed, known)
                 yield number, packed
                 number += 1
+
+    def _read_earlier(self, number: int) -> bytes | None:
+        if self.earlier is None or not 0 < number < self.first_number:
+            return None
+        return self.earlier.read(number)
 
     def block(self, number: int) -> Block | None:
         """A block; nothing if the log does not hold it."""
@@ -218,30 +251,30 @@ class BlockLogReader:
     def _reopened(self) -> LogFiles | None:
         """Both files, of the same generation; nothing while they are being replaced."""
         with suppress(FileNotFoundError):
-            files = LogFiles(self._folder, self.KIND, writable=False)
+            files = LogFiles(self._folder, self.kind, writable=False)
             if os.path.samestat(os.fstat(files.data), files.data_path.stat()):
                 return files
         return None
 
     def damaged(self, number: int, what: str) -> LogDamaged:
         """What to raise about a block that is not what it should be; also for those who look into it."""
-        return LogDamaged(self._folder, self.KIND, number, what)
+        return LogDamaged(self._folder, self.kind, number, what)
 
 
 class BlockLog(BlockLogReader):
     """The log of the node that writes it: one at a time, which the lock of the state sees to."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, kind: LogKind | None = None) -> None:
+        super().__init__(folder, kind)
         self.repaired = Repaired(0, 0)
         """What the last opening found, truncated and indexed again."""
         self._end = 0
         self._is_synced = True
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path, kind: LogKind | None = None) -> Self:
         """Open the log of a folder: created if it is missing, repaired after a crash."""
-        log = cls(folder)
+        log = cls(folder, kind)
         with log._writing():
             folder.mkdir(parents=True, exist_ok=True)
             log._load()
@@ -250,14 +283,14 @@ class BlockLog(BlockLogReader):
     def append(self, number: int, packed: bytes) -> None:
         """Add the next block. From now on it outlives this process; after `sync`, also a failure of power."""
         files = self._opened()
-        if number != self._head + 1 and (self._head or not self.KIND.header):
+        if number != self._head + 1 and (self._head or not self.kind.header):
             raise ValueError(f"block {number} cannot follow block {self._head} in {files.data_path}")
         if number < 1 or packed[:4] != (number - 1).to_bytes(4, "big"):
             raise ValueError(f"these are not the bytes of block {number}")
         if len(packed) > BLOCK_SIZE:
             raise ValueError(f"block {number} has {len(packed)} bytes; nobody reads more than {BLOCK_SIZE}")
         entry = OFFSET.pack(self._end)
-        header = OFFSET.pack(number) if self.KIND.header and not self._head else b""
+        header = OFFSET.pack(number) if self.kind.header and not self._head else b""
         self._is_synced = False
         with self._writing():
             try:
@@ -291,7 +324,7 @@ class BlockLog(BlockLogReader):
 
     def _load(self) -> None:
         """Open the files, and repair them."""
-        files = LogFiles(self._folder, self.KIND, writable=True)
+        files = LogFiles(self._folder, self.kind, writable=True)
         self.repaired = repair(files)
         files.sync()  # what was truncated stays truncated, and what was kept stays, after a loss of power
         sync_folder(self._folder)
@@ -300,7 +333,7 @@ class BlockLog(BlockLogReader):
 
     def _opened(self) -> LogFiles:
         if self._files is None:
-            raise ValueError(f"the {self.KIND.name} in {self._folder} is closed")
+            raise ValueError(f"the {self.kind.name} in {self._folder} is closed")
         return self._files
 
     def _take_back(self, files: LogFiles) -> None:
@@ -319,7 +352,7 @@ class BlockLog(BlockLogReader):
             yield
         except OSError as error:
             raise OperatorError(
-                f"the {self.KIND.name} in {self._folder} cannot be written ({error}): check the disk's free space "
+                f"the {self.kind.name} in {self._folder} cannot be written ({error}): check the disk's free space "
                 "and the permissions, then start again; every block that was taken in whole is kept"
             ) from error
 

@@ -11,7 +11,7 @@ from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 
 if TYPE_CHECKING:
-    from ledgerd.state.store import Store
+    from ledgerd.state.view import View
 
 LOG_KEPT = "block log"
 """The named value of a state that tells which log belongs to it; states of earlier versions have none."""
@@ -35,7 +35,7 @@ class StateBlocks(NamedTuple):
     """The id of a block; zeros for one that the state does not know any more."""
 
     @classmethod
-    def of(cls, store: Store) -> StateBlocks:
+    def of(cls, store: View) -> StateBlocks:
         """What a state says now."""
         now = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0) or DynamicGlobalProperty()
         first = store.first(REVERSIBLE_BY_NUMBER)

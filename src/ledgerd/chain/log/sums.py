@@ -10,6 +10,7 @@ import os
 import struct
 import weakref
 import zlib
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,3 +60,8 @@ class Sums:
         """Let the file go; harmless when done before."""
         if self._file >= 0:
             self._close()
+
+
+def write_sums(path: Path, first: int, sums: Iterable[int]) -> None:
+    """Write the file of a log whose sums are known, anew."""
+    path.write_bytes(_FIRST.pack(first) + b"".join(map(_SUM.pack, sums)))

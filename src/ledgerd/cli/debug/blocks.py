@@ -92,7 +92,7 @@ def _of_directory(place: str) -> Iterator[StoredBlocks]:
     from ledgerd.chain.log.block_log import BlockLogReader  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.chain.log.rolling import RollingBlockLogReader  # noqa: PLC0415
     from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415
-    from ledgerd.rpc.blocks.archive import BlockArchive  # noqa: PLC0415
+    from ledgerd.rpc.blocks.kept_blocks import KeptBlocks  # noqa: PLC0415
     from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
     from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES  # noqa: PLC0415
     from ledgerd.state.reader import StateReader  # noqa: PLC0415
@@ -103,7 +103,7 @@ def _of_directory(place: str) -> Iterator[StoredBlocks]:
     logs = (BlockLogReader.open(folder), RollingBlockLogReader.open(folder))
     try:
         with StateReader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
-            archive = BlockArchive(*logs)
+            archive = KeptBlocks(*logs)
             head = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
             yield StoredBlocks(place, head, lambda number: archive.block(view, number))
     finally:

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.sealed import ArchivedBlocks
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import MAINNET
 from ledgerd.node.datadir.followers import follow_for_plugins
@@ -161,6 +162,8 @@ class ChainPart(Part):
         )
         if assumption is not None:
             chain.assume_valid(assumption)
+        if chain.is_rolling:
+            chain.block_log.earlier = ArchivedBlocks(options.block_archive_dir)
         follow_for_plugins(chain, self._configuration)
         chain.try_in_pieces(self._go_on_trying)
         return chain

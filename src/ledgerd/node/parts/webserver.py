@@ -58,6 +58,7 @@ def worker_settings(configuration: Configuration) -> WorkerSettings:
     return WorkerSettings(
         state=str(configuration.chain.shared_file_dir),
         logs=str(data_dir / STATE_FOLDER),
+        archive=str(configuration.chain.block_archive_dir),
         chain=configuration.application.chain,
         plugins=plugins,
         cached_answers=configuration.webserver.cached_answers,

@@ -15,6 +15,7 @@ import msgspec
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
 from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.chain.log.sealed import ArchivedBlocks
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.time_source import MICRO, TimeSource
@@ -27,7 +28,7 @@ from ledgerd.rpc.api.history.server_events import EVENTS_PATH, events_of
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_status import StatusBoard
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
@@ -56,9 +57,11 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     settings = msgspec.json.decode(order, type=WorkerSettings)
     logs, state = Path(settings.logs), Path(settings.state)
     reader = StateReader.open(state, STORED_TABLES)
-    archive = BlockArchive(BlockLogReader.open(logs), RollingBlockLogReader.open(logs))
+    rolling = RollingBlockLogReader.open(logs)
+    rolling.earlier = ArchivedBlocks(Path(settings.archive))
+    blocks = KeptBlocks(BlockLogReader.open(logs), rolling)
     services: dict[type, object] = {
-        BlockArchive: archive,
+        KeptBlocks: blocks,
         BlockRecords: BlockRecords(logs),
         Storage: Storage(state),
         StatusBoard: (status := StatusBoard()),

@@ -23,6 +23,8 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     """The directory of the state."""
     logs: str
     """The directory of the block logs."""
+    archive: str
+    """The directory of the archive, which may be missing."""
     chain: str
     plugins: tuple[str, ...]
     cached_answers: int

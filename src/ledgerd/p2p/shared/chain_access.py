@@ -188,7 +188,7 @@ class ChainPeers:
     def earliest(self) -> int:
         """The first block that can be served; 0 stands for all."""
         log = self._rolling
-        return 0 if log is None else log.first_number
+        return 0 if log is None else log.earliest_number
 
     @property
     def latest(self) -> int:

@@ -7,7 +7,7 @@ import msgspec
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import require
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockInfo, BlockRecords
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
@@ -36,7 +36,7 @@ def get_block_info(view: ApiView, start_block_num: UInt32, count: UInt32) -> tup
 def get_blocks_with_info(view: ApiView, start_block_num: UInt32, count: UInt32) -> tuple[BlockWithInfo, ...]:
     """Blocks with their info, up to the first that the node has not seen, or to 8 MiB."""
     start, end = _range(start_block_num, count)
-    archive, size = view.service(BlockArchive), 0
+    archive, size = view.service(KeptBlocks), 0
     found: list[BlockWithInfo] = []
     for number, info in enumerate(view.service(BlockRecords).scan(start, end), start=start):
         block = archive.block(view.state, number) if info.is_known else None

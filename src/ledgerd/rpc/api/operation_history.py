@@ -15,7 +15,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
@@ -53,7 +53,7 @@ def get_transaction(view: ApiView, transaction_id: TransactionId) -> AnnotatedTr
         place = history.place_of(transaction_id)
     if place is None:
         raise RuleViolation(f"false: Unknown Transaction {transaction_id.hex()}")
-    block = view.service(BlockArchive).block(view.state, place.block)
+    block = view.service(KeptBlocks).block(view.state, place.block)
     if block is None:
         raise RuleViolation("blk.valid(): ")
     number = place.transaction_in_block

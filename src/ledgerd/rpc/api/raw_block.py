@@ -9,7 +9,7 @@ import msgspec
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
 
@@ -28,7 +28,7 @@ class RawBlock(msgspec.Struct, frozen=True):
 @RAW_BLOCK.method(examples=[[1]])
 def get_raw_block(view: ApiView, block_num: UInt32) -> RawBlock:
     """A packed block; zeros for a block that the node does not have."""
-    block = view.service(BlockArchive).block(view.state, block_num)
+    block = view.service(KeptBlocks).block(view.state, block_num)
     if block is None:
         return RawBlock()
     return RawBlock(block.id, block.previous, block.timestamp, b64encode(block.packed).decode())

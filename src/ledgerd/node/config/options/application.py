@@ -28,7 +28,7 @@ TESTNET_PLUGIN = "testnet_plugin"
 """The plugin that applies hardforks without votes."""
 
 BLOCK_ARCHIVE = "block_archive"
-"""A plugin of the reference that may be named, and does nothing here yet."""
+"""The plugin that writes the archive of irreversible blocks."""
 
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "account_by_key": ("json_rpc",),
@@ -92,8 +92,6 @@ def _complete(record: Application, surroundings: Surroundings) -> Application:
         surroundings.remark(
             f"this program was built for low memory, and runs without the plugins {', '.join(left_out)}"
         )
-    if BLOCK_ARCHIVE in record.plugins:
-        surroundings.remark(f"the plugin {BLOCK_ARCHIVE} does nothing yet")
     kept = tuple(name for name in record.plugins if name not in left_out)
     return replace(record, plugins=in_order_of_start(kept), chain=chain)
 

@@ -26,6 +26,8 @@ class ChainOptions(msgspec.Struct, frozen=True):
     max_write_wait_retries: int
     skip_virtual_ops: bool
     dlt_block_log_max_blocks: int
+    block_archive_dir: Path
+    block_archive_range: int
 
     @property
     def write_wait(self) -> float:
@@ -34,11 +36,14 @@ class ChainOptions(msgspec.Struct, frozen=True):
 
 
 def _complete(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
-    return msgspec.structs.replace(record, shared_file_dir=surroundings.data_dir / record.shared_file_dir)
+    return msgspec.structs.replace(
+        record,
+        shared_file_dir=surroundings.data_dir / record.shared_file_dir,
+        block_archive_dir=surroundings.data_dir / record.block_archive_dir,
+    )
 
 
 _NEVER_WAITS = "readers of the state never wait for its writer"
-_NO_ARCHIVE = "no release writes the archive yet; one to come does"
 
 CHAIN = OptionSection(
     "chain",
@@ -101,6 +106,19 @@ CHAIN = OptionSection(
             "twice as many; 0 for none.",
             default="100000",
         ),
+        Option(
+            "block-archive-dir",
+            PATH,
+            "The directory of the archive of irreversible blocks, relative to the data directory. They are served to "
+            "peers and clients; the plugin `block_archive` writes them.",
+            default="block-archive",
+        ),
+        Option(
+            "block-archive-range",
+            uint32(least=100),
+            "Blocks in each file of the archive.",
+            default="10000",
+        ),
     ),
     without_meaning=(
         Option(
@@ -151,20 +169,6 @@ CHAIN = OptionSection(
             "Tell plugins of transactions that are in no block yet.",
             default="false",
             without_meaning="the histories record operations of blocks only",
-        ),
-        Option(
-            "block-archive-dir",
-            PATH,
-            "The directory of the archive of irreversible blocks, relative to the data directory.",
-            default="block-archive",
-            without_meaning=_NO_ARCHIVE,
-        ),
-        Option(
-            "block-archive-range",
-            uint32(least=100),
-            "Blocks in each file of the archive.",
-            default="10000",
-            without_meaning=_NO_ARCHIVE,
         ),
     ),
     complete=_complete,

@@ -56,7 +56,8 @@ def _read_endpoint(text: str) -> Endpoint:
     return Endpoint(host, _read_port(port, 0))
 
 
-def _read_peer(text: str) -> Endpoint:
+def read_peer(text: str) -> Endpoint:
+    """A host with a port that can be connected to."""
     host, port = _split(text)
     return Endpoint(host, _read_port(port, 1))
 
@@ -103,7 +104,7 @@ def _read_origin(text: str) -> str:
 
 
 ENDPOINT = OptionKind("HOST:PORT", "a host, by name or by number, and a port", "127.0.0.1:8090", _read_endpoint)
-PEER = OptionKind("HOST:PORT", "a host, by name or by number, and a port from 1", "seed.example.org:2001", _read_peer)
+PEER = OptionKind("HOST:PORT", "a host, by name or by number, and a port from 1", "seed.example.org:2001", read_peer)
 LISTENING = OptionKind("ADDRESS:PORT", "an IP address of this machine and a port", "0.0.0.0:2001", _read_numeric)
 P2P_LISTENING = OptionKind(
     LISTENING.word,

@@ -12,7 +12,7 @@ from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.block import Block, BlockHeader
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import AnyValue
 from ledgerd.rpc.call.view import ApiView, Node
@@ -25,7 +25,7 @@ BlockText = Annotated[str, Printed(Block)]
 @DATABASE_API.method(args=exactly(1), examples=[[1]])
 def get_block(view: ApiView, block_num: UInt32) -> Block | None:
     """A block of the trunk with its transactions."""
-    return view.service(BlockArchive).block(view.state, block_num)
+    return view.service(KeptBlocks).block(view.state, block_num)
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[1]])

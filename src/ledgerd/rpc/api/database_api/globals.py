@@ -15,7 +15,7 @@ from ledgerd.protocol.versions import HardforkVersion
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import AnyValue
@@ -134,7 +134,7 @@ def get_dynamic_global_properties(view: ApiView) -> GlobalPropertiesText:
     if printed is None:
         raise UnknownKey
     head, opening = printed
-    return f"{opening}{view.service(BlockArchive).earliest(head)}}}"
+    return f"{opening}{view.service(KeptBlocks).earliest(head)}}}"
 
 
 def _print_globals(now: DynamicGlobalProperty) -> tuple[int, str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 
-class BlockArchive:
+class KeptBlocks:
     """The blocks of the trunk, from the block log or the rolling block log.
 
     Call it with the present state: a block is written to the log before it leaves the state.
@@ -45,7 +45,7 @@ class BlockArchive:
         return next((first for first in firsts if 0 < first < head), head)
 
     def _first_of(self, log: BlockLogReader) -> int:
-        first = log.first_number
-        if first == 1 and not log.KIND.header:
+        first = log.earliest_number
+        if first == 1 and not log.kind.header:
             self._begun.add(log)
         return first

@@ -10,7 +10,7 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
-from ledgerd.rpc.blocks.archive import BlockArchive
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.reader import CommitView, StateReader
@@ -44,7 +44,7 @@ def state(folder: Path) -> Iterator[CommitView]:
 
 
 def test_every_block_of_the_trunk_is_found(folder: Path, state: CommitView) -> None:
-    archive = BlockArchive(BlockLogReader.open(folder))
+    archive = KeptBlocks(BlockLogReader.open(folder))
     irreversible = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
     assert 0 < irreversible < HEAD
     for number in (1, irreversible, irreversible + 1, HEAD):
@@ -52,26 +52,26 @@ def test_every_block_of_the_trunk_is_found(folder: Path, state: CommitView) -> N
 
 
 def test_a_block_that_does_not_exist_is_not_found(folder: Path, state: CommitView) -> None:
-    archive = BlockArchive(BlockLogReader.open(folder))
+    archive = KeptBlocks(BlockLogReader.open(folder))
     assert [archive.block(state, number) for number in (0, HEAD + 1, 0xFFFFFFFF)] == [None, None, None]
 
 
 def test_without_a_log_only_what_may_be_taken_back_is_found(state: CommitView) -> None:
-    archive = BlockArchive()
+    archive = KeptBlocks()
     assert archive.packed(state, 1) is None
     assert archive.packed(state, HEAD) == recorded_blocks("open-main")[HEAD - 1]
 
 
 def test_a_log_in_which_a_block_is_not_is_followed_by_the_next(folder: Path, tmp_path: Path, state: CommitView) -> None:
-    archive = BlockArchive(BlockLogReader.open(tmp_path), BlockLogReader.open(folder))
+    archive = KeptBlocks(BlockLogReader.open(tmp_path), BlockLogReader.open(folder))
     assert archive.packed(state, 1) == recorded_blocks("open-main")[0]
 
 
 def test_the_earliest_block_is_that_of_the_log_or_else_the_head(folder: Path, tmp_path: Path) -> None:
-    assert BlockArchive(BlockLogReader.open(folder)).earliest(HEAD) == 1
-    assert BlockArchive(BlockLogReader.open(tmp_path), ShortLog.open(folder)).earliest(HEAD) == 100
-    assert BlockArchive(BlockLogReader.open(tmp_path)).earliest(HEAD) == HEAD
-    assert BlockArchive(ShortLog.open(folder)).earliest(50) == 50
+    assert KeptBlocks(BlockLogReader.open(folder)).earliest(HEAD) == 1
+    assert KeptBlocks(BlockLogReader.open(tmp_path), ShortLog.open(folder)).earliest(HEAD) == 100
+    assert KeptBlocks(BlockLogReader.open(tmp_path)).earliest(HEAD) == HEAD
+    assert KeptBlocks(ShortLog.open(folder)).earliest(50) == 50
 
 
 def test_a_block_that_has_rotted_is_an_error_and_not_served(folder: Path, state: CommitView, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_block_that_has_rotted_is_an_error_and_not_served(folder: Path, state:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     data, packed = (tmp_path / "block_log").read_bytes(), recorded_blocks("open-main")[19]
     (tmp_path / "block_log").write_bytes(data.replace(packed, packed[:30] + bytes([packed[30] ^ 1]) + packed[31:]))
-    archive = BlockArchive(BlockLogReader.open(tmp_path))
+    archive = KeptBlocks(BlockLogReader.open(tmp_path))
     assert archive.packed(state, 19) == recorded_blocks("open-main")[18]
     with pytest.raises(LogDamaged, match=r"^block 20 of "):
         archive.packed(state, 20)

@@ -1,0 +1,13 @@
+"""What goes wrong with an archive."""
+
+from __future__ import annotations
+
+from ledgerd.protocol.errors import OperatorError
+
+
+class ArchiveRefused(OperatorError):
+    """A file is not what it should be: it is torn, of another range, or of another chain."""
+
+
+class SourceFault(OperatorError):
+    """Whoever is asked for blocks does not answer, or answers with something else."""

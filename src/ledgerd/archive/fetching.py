@@ -1,0 +1,119 @@
+"""Fetches the past: file by file, from the newest missing block down, each proven before it gets its place.
+
+So what is in the archive is proven at any moment, and a fetch that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from ledgerd.archive.errors import ArchiveRefused
+from ledgerd.archive.known import KnownBlocks
+from ledgerd.archive.listing import list_sums
+from ledgerd.archive.proof import Proven, prove
+from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
+from ledgerd.chain.log.sealed import SealedFile, seal
+from ledgerd.chain.log.sums import write_sums
+from ledgerd.protocol.identifiers import BlockId
+
+ARRIVING = "arriving"
+"""The folder of what is being fetched, in that of the archive."""
+
+SPARE_BYTES = 256 << 20
+"""Bytes that stay free on the disk."""
+
+
+class Source(Protocol):
+    """Who has blocks of the past."""
+
+    def file_with(self, number: int) -> SealedFile | None:
+        """A file that has a block; nothing where there is none."""
+
+    def obtain(self, file: SealedFile, path: Path, room: int) -> None:
+        """Write a file, of at most so many bytes; what is there of it already was obtained before.
+
+        Raises:
+            SourceFault: It cannot be had.
+        """
+
+    def close(self) -> None:
+        """End the connection."""
+
+
+class Progress(NamedTuple):
+    """How far a fetch has come."""
+
+    done: int
+    wanted: int
+
+
+class Fetch:
+    """One run."""
+
+    def __init__(
+        self, archive: Path, known: KnownBlocks, source: Source, said: Callable[[Progress], None] = lambda _: None
+    ) -> None:
+        self._archive = archive
+        self._arriving = archive / ARRIVING
+        self._known = known
+        self._source = source
+        self._said = said
+
+    def run(self, lowest: int = 1) -> int:
+        """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then.
+
+        Raises:
+            ArchiveRefused: A file is not what it should be.
+            SourceFault: The source does not give what it has.
+        """
+        self._arriving.mkdir(parents=True, exist_ok=True)
+        wanted = max(0, self._known.earliest - lowest)
+        while (earliest := self._known.earliest) > lowest:
+            file = self._source.file_with(earliest - 1)
+            if file is None:
+                break
+            self._drop_others(file)
+            last_id = self._known.id_at(file.last)
+            if last_id is None:
+                raise ArchiveRefused(
+                    f"{file.name} reaches beyond block {self._known.latest}, the last that this directory has: "
+                    "wait until the node has more blocks"
+                )
+            self._said(Progress(wanted - (earliest - lowest), wanted))
+            self._take(file, last_id)
+        self._said(Progress(wanted - max(0, self._known.earliest - lowest), wanted))
+        return self._known.earliest
+
+    def _take(self, file: SealedFile, last_id: BlockId) -> None:
+        path = self._arriving / file.name
+        room = shutil.disk_usage(self._arriving).free - SPARE_BYTES
+        self._source.obtain(file, path, room)
+        try:
+            proven = prove(path, file, last_id)
+        except ArchiveRefused:
+            path.unlink()
+            raise
+        _finish(path, file, proven)
+        seal(self._arriving, file.kind, self._archive, file)
+        list_sums(self._archive)
+
+    def _drop_others(self, file: SealedFile) -> None:
+        """Delete what is left of files that are not wanted any more."""
+        for path in self._arriving.iterdir():
+            if path.name != file.name:
+                path.unlink()
+
+
+def _finish(path: Path, file: SealedFile, proven: Proven) -> None:
+    """Write the index and the sums beside a file, and bring all three to the disk."""
+    kind: LogKind = file.kind
+    index = paths_of(path.parent, kind)[1]
+    index.write_bytes(OFFSET.pack(file.first) + b"".join(map(OFFSET.pack, proven.offsets)))
+    write_sums(sums_path(path.parent, kind), file.first, proven.sums)
+    for each in (path, index):
+        with each.open("rb+") as opened:
+            os.fsync(opened.fileno())

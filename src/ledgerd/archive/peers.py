@@ -1,0 +1,128 @@
+"""The past from a peer, by ranges of blocks over P2P (spec 04, sections 7 and 10)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from ledgerd.archive.errors import SourceFault
+from ledgerd.archive.known import KnownBlocks
+from ledgerd.chain.log.files import OFFSET
+from ledgerd.chain.log.sealed import SealedFile
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.p2p.wire.faults import PeerFault
+from ledgerd.p2p.wire.frames import FrameReader
+from ledgerd.p2p.wire.messages import (
+    BlockRangeReply,
+    GetBlockRange,
+    Hello,
+    HelloReply,
+    Message,
+    NodeId,
+    SoftBan,
+)
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.identifiers import NO_BLOCK
+
+M = TypeVar("M", bound=Message)
+
+SECONDS = 30.0
+"""For an answer."""
+READ_BYTES = 1 << 18
+AT_ONCE = 1_000
+"""Blocks that are asked for in one request."""
+REFUSALS, PAUSE_SECONDS = 30, 2.0
+"""How often a peer that sends nothing, as it has sent much, is asked again, and after how long."""
+
+
+class PeerArchive:
+    """A peer that serves blocks of the past; its blocks are written as a file of the archive."""
+
+    def __init__(self, endpoint: Endpoint, known: KnownBlocks, size: int) -> None:
+        self._endpoint = endpoint
+        self._known = known
+        self._size = size
+        self._frames = FrameReader()
+        try:
+            self._socket = socket.create_connection(endpoint, SECONDS)
+        except OSError as problem:
+            raise SourceFault(f"{endpoint} cannot be reached: {problem}") from problem
+        head = known.latest
+        head_id = known.id_at(head) or NO_BLOCK
+        hello = Hello(
+            head_block_id=head_id,
+            head_block_num=head,
+            lib_block_id=head_id,
+            lib_block_num=head,
+            dlt_earliest_block=known.earliest,
+            dlt_latest_block=head,
+            node_id=NodeId(secrets.token_bytes(33)),
+        )
+        reply = self._ask(hello, HelloReply)
+        if not reply.fork_alignment:
+            raise SourceFault(f"{endpoint} is on another chain")
+        self._earliest = max(1, reply.our_dlt_earliest)
+
+    def file_with(self, number: int) -> SealedFile | None:
+        """Up to the number, from the beginning of its range or the first block that the peer has."""
+        if number < self._earliest:
+            return None
+        return SealedFile(max(number - number % self._size, self._earliest, 1), number)
+
+    def obtain(self, file: SealedFile, path: Path, room: int) -> None:
+        """Write the blocks one after the other, from the first that is not there."""
+        with path.open("w+b") as arriving:
+            for block in self._blocks(file):
+                entry = block.packed + OFFSET.pack(arriving.tell())
+                room -= len(entry)
+                if room < 0:
+                    raise SourceFault(f"{file.name} does not end before the disk is full")
+                arriving.write(entry)
+            arriving.flush()
+            os.fsync(arriving.fileno())
+
+    def close(self) -> None:
+        """End the connection."""
+        self._socket.close()
+
+    def _blocks(self, file: SealedFile) -> Iterator[Block]:
+        number, refusals = file.first, 0
+        while number <= file.last:
+            request = GetBlockRange(number, min(file.last, number + AT_ONCE - 1), NO_BLOCK)
+            reply = self._ask(request, BlockRangeReply)
+            for block in reply.blocks:
+                if block.number != number or number > file.last:
+                    raise SourceFault(f"{self._endpoint} was asked for block {number}, and sends {block.number}")
+                yield block
+                number += 1
+            refusals = 0 if reply.blocks else refusals + 1
+            if refusals > REFUSALS:
+                raise SourceFault(f"{self._endpoint} does not send block {number}")
+            if refusals:
+                time.sleep(PAUSE_SECONDS)
+
+    def _ask(self, request: Message, kind: type[M]) -> M:
+        """The answer; whatever else the peer sends meanwhile is passed over."""
+        until = time.monotonic() + SECONDS
+        try:
+            self._socket.sendall(request.frame)
+            while True:
+                while (frame := self._frames.next_frame(time.monotonic())) is not None:
+                    if frame.number == SoftBan.NUMBER:
+                        raise SourceFault(f"{self._endpoint} has closed the connection: it bans this address")
+                    if frame.number == kind.NUMBER:
+                        return codec_of(kind).decode(frame.payload)
+                self._socket.settimeout(max(0.001, until - time.monotonic()))
+                data = self._socket.recv(READ_BYTES)
+                if not data:
+                    raise SourceFault(f"{self._endpoint} has closed the connection")
+                self._frames.receive(data, time.monotonic())
+        except (OSError, PeerFault, CodecError) as problem:
+            raise SourceFault(f"{self._endpoint} does not answer: {problem or type(problem).__name__}") from problem

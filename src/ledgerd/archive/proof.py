@@ -1,0 +1,106 @@
+"""Whether a file of blocks is what its name says, and of our chain.
+
+Each block's id is in the next one, and its transactions are in its merkle root (spec 01, section 11): with the id of
+the last block all others are proven.
+"""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.archive.errors import ArchiveRefused
+from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET
+from ledgerd.chain.log.sealed import SealedFile
+from ledgerd.chain.log.sums import sum_of
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import BlockId
+
+WINDOW = 8 << 20
+
+
+class Proven(NamedTuple):
+    """What was found out about a file on the way."""
+
+    previous: BlockId
+    """The id of the block before its first one."""
+    offsets: list[int]
+    """Where each block begins."""
+    sums: list[int]
+    """The checksum of each block."""
+
+
+def prove(path: Path, file: SealedFile, last_id: BlockId) -> Proven:
+    """Read every block, and compare ids and merkle roots.
+
+    Raises:
+        ArchiveRefused: Which block is wrong.
+    """
+    with path.open("rb") as opened:
+        if not opened.seek(0, 2):
+            raise ArchiveRefused(f"{file.name} is empty")
+        with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return _proven(_Entries(data), file, last_id)
+
+
+class _Entries:
+    """The entries of a file, read through a window that goes along."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        self._data = data
+        self._window, self._base = b"", 0
+        self.place = 0
+        """Where the next entry begins."""
+
+    @property
+    def rest(self) -> int:
+        """Bytes that were not read."""
+        return len(self._data) - self.place
+
+    def next(self) -> tuple[Block, bytes, bool]:
+        """The next block, its bytes, and whether its place is written behind it."""
+        at = self.place - self._base
+        if len(self._window) - at < min(LARGEST_ENTRY, self.rest):
+            self._window, self._base, at = self._data[self.place : self.place + WINDOW], self.place, 0
+        block, end = codec_of(Block).decode_from(self._window, at)
+        is_closed = self._window[end : end + OFFSET.size] == OFFSET.pack(self.place)
+        self.place = self._base + end + OFFSET.size
+        return block, self._window[at:end], is_closed
+
+
+def _proven(entries: _Entries, file: SealedFile, last_id: BlockId) -> Proven:
+    previous = follows = None
+    offsets: list[int] = []
+    sums: list[int] = []
+    for number in range(file.first, file.last + 1):
+        offsets.append(entries.place)
+        try:
+            block, packed, is_closed = entries.next()
+            fault = _fault_in(block, number, follows) or ("" if is_closed else "its place is not written behind it")
+        except CodecError as problem:
+            fault = str(problem)
+        if fault:
+            raise _refused(file, number, fault)
+        sums.append(sum_of(packed))
+        previous, follows = previous or block.previous, block.id
+    if entries.rest:
+        raise _refused(file, file.last, f"{entries.rest} bytes follow it")
+    if previous is None or follows != last_id:
+        raise _refused(file, file.last, "this chain has another block of that number")
+    return Proven(previous, offsets, sums)
+
+
+def _fault_in(block: Block, number: int, previous: BlockId | None) -> str:
+    """What is wrong with a block by itself; empty where nothing is."""
+    if block.number != number:
+        return f"block {block.number} is in its place"
+    if block.merkle_root != block.transaction_merkle_root:
+        return "its transactions are not those of its header"
+    return "" if previous in {None, block.previous} else "it does not follow the block before it"
+
+
+def _refused(file: SealedFile, number: int, what: str) -> ArchiveRefused:
+    return ArchiveRefused(f"block {number} of {file.name} is refused: {what}")

@@ -1,0 +1,158 @@
+"""An archive on a plain web server: its files under one address, with or without a list of them."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote, urlsplit
+
+from ledgerd.archive.errors import SourceFault
+from ledgerd.archive.listing import LIST_NAME, MOST_BYTES, listed
+from ledgerd.chain.log.sealed import SealedFile
+
+T = TypeVar("T")
+
+SECONDS = 30.0
+"""Without a byte for so long, a server has stopped answering."""
+READ_BYTES = 1 << 20
+PROGRESS_BYTES = 1 << 20
+"""A server that gives so much before it breaks off is asked for the rest again."""
+ATTEMPTS = 3
+FOUND, PARTIAL, MISSING, NOTHING_LEFT = 200, 206, 404, 416
+FAULTS = (OSError, http.client.HTTPException, ssl.SSLError)
+
+
+class WebArchive:
+    """The files under an address. Redirects are not followed; a file that arrives in part is continued."""
+
+    def __init__(self, url: str, size: int) -> None:
+        self._url = url.rstrip("/")
+        self._parts = urlsplit(self._url)
+        self._size = size
+        self._connection: http.client.HTTPConnection | None = None
+        if self._parts.scheme not in {"http", "https"} or not self._parts.hostname:
+            raise SourceFault(f"{url} is no address of a web server")
+        self._listed = self._list()
+
+    def file_with(self, number: int) -> SealedFile | None:
+        """By the list; without one, by the names that files of the usual size have."""
+        if self._listed is None:
+            first = number - number % self._size
+            named = SealedFile(max(first, 1), first + self._size - 1)
+            return named if self._has(named) else None
+        having = [file for file in self._listed if file.first <= number <= file.last]
+        return min(having, default=None)
+
+    def obtain(self, file: SealedFile, path: Path, room: int) -> None:
+        """Fetch a file, and compare it with the list."""
+        while True:
+            begun = _size_of(path)
+            try:
+                self._tried(lambda: self._download(file, path, room))
+                break
+            except SourceFault:
+                if _size_of(path) < begun + PROGRESS_BYTES:
+                    raise
+        wanted = None if self._listed is None else self._listed[file]
+        if wanted is not None:
+            with path.open("rb") as arrived:
+                found = hashlib.file_digest(arrived, "sha256").hexdigest()
+            if found != wanted:
+                path.unlink()
+                raise SourceFault(f"{self._url}/{file.name} is not the file of which {LIST_NAME} has the sum")
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _list(self) -> dict[SealedFile, str] | None:
+        def read() -> dict[SealedFile, str] | None:
+            with self._asked("GET", LIST_NAME) as answer:
+                raw = answer.read(MOST_BYTES + 1)
+                if answer.status == MISSING:
+                    return None
+                self._require(answer, FOUND, LIST_NAME)
+            if len(raw) > MOST_BYTES:
+                raise SourceFault(f"{self._url}/{LIST_NAME} has more than {MOST_BYTES} bytes")
+            return listed(raw.decode("utf-8", "replace"))
+
+        return self._tried(read)
+
+    def _has(self, file: SealedFile) -> bool:
+        def look() -> bool:
+            with self._asked("HEAD", file.name) as answer:
+                answer.read()
+                if answer.status != MISSING:
+                    self._require(answer, FOUND, file.name)
+                return answer.status == FOUND
+
+        return self._tried(look)
+
+    def _download(self, file: SealedFile, path: Path, room: int) -> None:
+        begun = _size_of(path)
+        headers = {"Range": f"bytes={begun}-"} if begun else {}
+        with self._asked("GET", file.name, headers) as answer:
+            if begun and answer.status == NOTHING_LEFT:
+                return
+            if answer.status != PARTIAL:
+                self._require(answer, FOUND, file.name)
+                begun = 0
+            to_come = answer.length
+            if to_come is not None and to_come > room:
+                raise SourceFault(
+                    f"{file.name} needs {to_come >> 20} MB more, and the disk has {max(0, room) >> 20} MB"
+                )
+            with path.open("r+b" if begun else "wb") as arriving:
+                arriving.seek(begun)
+                while data := answer.read(READ_BYTES):
+                    room -= len(data)
+                    if room < 0:
+                        raise SourceFault(f"{file.name} does not end before the disk is full")
+                    arriving.write(data)
+                    to_come = None if to_come is None else to_come - len(data)
+            if to_come:
+                raise http.client.IncompleteRead(b"", to_come)
+
+    @contextmanager
+    def _asked(
+        self, method: str, name: str, headers: Mapping[str, str] | None = None
+    ) -> Iterator[http.client.HTTPResponse]:
+        """The answer to a request; the connection stays open when all of it was read."""
+        if self._connection is None:
+            secure = self._parts.scheme == "https"
+            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+            self._connection = kind(self._parts.hostname or "", self._parts.port, timeout=SECONDS)
+        try:
+            self._connection.request(method, f"{self._parts.path}/{quote(name)}", headers=dict(headers or {}))
+            answer = self._connection.getresponse()
+            yield answer
+        except BaseException:
+            self.close()
+            raise
+        if not answer.isclosed():
+            self.close()
+
+    def _tried(self, call: Callable[[], T]) -> T:
+        """What a call returns, which is made again when the connection fails."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return call()
+            except FAULTS as problem:
+                if attempt == ATTEMPTS:
+                    raise SourceFault(f"{self._url} does not answer: {problem or type(problem).__name__}") from problem
+        raise AssertionError
+
+    def _require(self, answer: http.client.HTTPResponse, status: int, name: str) -> None:
+        if answer.status != status:
+            raise SourceFault(f"{self._url}/{name}: the server answers with {answer.status} {answer.reason[:80]}")
+
+
+def _size_of(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

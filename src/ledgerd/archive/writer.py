@@ -1,0 +1,86 @@
+"""Writes the archive as the chain goes: irreversible blocks to an unfinished file, which is sealed at the end of its
+range (spec 11, section 9.7).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ledgerd.archive.listing import list_sums
+from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
+from ledgerd.chain.log.sealed import SealedFile, seal, sealed_files
+
+UNFINISHED = "partial"
+"""The folder of the unfinished file, in that of the archive."""
+
+
+class ArchiveWriter:
+    """One process writes an archive at a time: the node, whose lock of the data directory sees to it."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self._folder = folder
+        self._unfinished = folder / UNFINISHED
+        self._size = size
+        self._file: BlockLog | None = None
+        sealed = sealed_files(folder)
+        self.archived = max((file.last for file in sealed), default=0)
+        """The last block that is in the archive."""
+        self._unfinished.mkdir(parents=True, exist_ok=True)
+        self._continue()
+
+    def take(self, number: int, packed: bytes) -> None:
+        """Append a block. One that does not follow the last one begins another file."""
+        if self._file is not None and not self._belongs(number, self._file.head_number):
+            self._seal()
+        if self._file is None:
+            self._file = BlockLog.open(self._unfinished, unfinished(number - number % self._size))
+        self._file.append(number, packed)
+        self.archived = number
+        if number % self._size == self._size - 1:
+            self._seal()
+
+    def sync(self) -> None:
+        """Bring what was appended to the disk."""
+        if self._file is not None:
+            self._file.sync()
+
+    def close(self) -> None:
+        """Let the unfinished file go; the next writer goes on with it."""
+        if self._file is not None:
+            self._file.sync()
+            self._file.close()
+            self._file = None
+
+    def _belongs(self, number: int, last: int) -> bool:
+        return number == last + 1 and number // self._size == last // self._size
+
+    def _seal(self) -> None:
+        file, self._file = self._file, None
+        if file is None:
+            return
+        kind, sealed = file.kind, SealedFile(file.first_number, file.head_number)
+        file.sync()
+        file.close()
+        seal(self._unfinished, kind, self._folder, sealed)
+        list_sums(self._folder)
+
+    def _continue(self) -> None:
+        """Open the newest unfinished file; others, and those whose blocks are sealed, are deleted."""
+        names = {path.name.removesuffix(".index").removesuffix(".sums") for path in self._unfinished.iterdir()}
+        for name in sorted(names, reverse=True):
+            kind = LogKind(name, OFFSET.size, "")
+            file = BlockLog.open(self._unfinished, kind) if self._file is None else None
+            if file is not None and file.head_number > self.archived:
+                self._file, self.archived = file, file.head_number
+                continue
+            if file is not None:
+                file.close()
+            for path in (*paths_of(self._unfinished, kind), sums_path(self._unfinished, kind)):
+                path.unlink(missing_ok=True)
+
+
+def unfinished(first: int) -> LogKind:
+    """The unfinished file of the range that begins with a number."""
+    remedy = "stop the node and delete this file and those beside it that begin with its name"
+    return LogKind(f"blocks-{first:010}", OFFSET.size, remedy)

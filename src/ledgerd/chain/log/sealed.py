@@ -1,0 +1,163 @@
+"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7).
+
+A sealed file has the format of the rolling log, and is never changed. Files may overlap, and ranges may be missing; a
+folder can be read while files are added to it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path, sync_folder
+
+SEALED_NAME = re.compile(r"blocks-(\d{10})-(\d{10})\.log", re.ASCII)
+
+LATEST = 0xFFFFFFFF
+"""The highest number of a block."""
+
+MOST_OPEN = 4
+"""Files that are held open; each takes three descriptors."""
+
+
+class SealedFile(NamedTuple):
+    """A file of the archive, by the numbers of its first and its last block, which are its name."""
+
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """The name of the file with the blocks."""
+        return f"blocks-{self.first:010}-{self.last:010}.log"
+
+    @property
+    def kind(self) -> LogKind:
+        """The same as a log."""
+        remedy = "delete this file and those beside it that begin with its name, and fetch it again with "
+        return LogKind(self.name, OFFSET.size, remedy + "`ledgerd archive fetch`")
+
+    @classmethod
+    def named(cls, name: str) -> SealedFile | None:
+        """The file of this name; nothing where it is the name of none."""
+        found = SEALED_NAME.fullmatch(name)
+        if found is None:
+            return None
+        file = cls(int(found[1]), int(found[2]))
+        return file if 0 < file.first <= file.last <= LATEST else None
+
+
+def sealed_files(folder: Path) -> list[SealedFile]:
+    """The files of an archive, in their order; none where the folder is missing."""
+    try:
+        names = [path.name for path in folder.iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(file for name in names if (file := SealedFile.named(name)) is not None)
+
+
+def seal(source: Path, kind: LogKind, folder: Path, file: SealedFile) -> None:
+    """Move a whole log, that is on the disk, to its place in the archive; that of the blocks last, so that a file with
+    a name is complete.
+    """
+    data, index = paths_of(source, kind)
+    sealed_data, sealed_index = paths_of(folder, file.kind)
+    index.replace(sealed_index)
+    sums = sums_path(source, kind)
+    if sums.exists():
+        sums.replace(sums_path(folder, file.kind))
+    data.replace(sealed_data)
+    sync_folder(folder)
+    _announce(folder)
+
+
+def _announce(folder: Path) -> None:
+    """Give the folder another time: the system may give two changes that follow one another the same one."""
+    now = folder.stat()
+    os.utime(folder, ns=(now.st_atime_ns, now.st_mtime_ns + 1))
+
+
+class ArchivedBlocks:
+    """The blocks of an archive, for reading."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._changed = -1
+        self._files: list[SealedFile] = []
+        self._runs: list[SealedFile] = []
+        """The ranges without a gap, in their order."""
+        self._open: dict[SealedFile, BlockLogReader] = {}
+
+    def read(self, number: int) -> bytes | None:
+        """A block, packed; nothing where no file has it.
+
+        Raises:
+            LogDamaged: Its bytes are not those that were sealed.
+        """
+        file = self._file_of(number)
+        return None if file is None else self._reader(file).read(number)
+
+    def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """The blocks from one number to another, up to the first that is not there."""
+        while first <= last:
+            file = self._file_of(first)
+            if file is None:
+                return
+            begins = first
+            for number, packed in self._reader(file).scan(first, min(last, file.last)):
+                yield number, packed
+                first = number + 1
+            if first == begins:
+                return
+
+    def first_before(self, number: int) -> int:
+        """The first block from which none is missing below a number; that number where its predecessor is missing."""
+        self._look()
+        place = bisect_right(self._runs, (number - 1, LATEST)) - 1
+        return self._runs[place].first if place >= 0 and self._runs[place].last >= number - 1 else number
+
+    def _file_of(self, number: int) -> SealedFile | None:
+        self._look()
+        place = bisect_right(self._files, (number, LATEST))
+        return next((file for file in reversed(self._files[:place]) if file.last >= number), None)
+
+    def _look(self) -> None:
+        """Take notice of files that were added or deleted."""
+        try:
+            changed = self._folder.stat().st_mtime_ns
+        except OSError:
+            changed = 0
+        if changed != self._changed:
+            self._changed = changed
+            self._files = sealed_files(self._folder)
+            self._runs = merged(self._files)
+            for file in [each for each in self._open if each not in self._files]:
+                self._open.pop(file).close()
+
+    def _reader(self, file: SealedFile) -> BlockLogReader:
+        reader = self._open.pop(file, None) or BlockLogReader.open(self._folder, file.kind)
+        self._open[file] = reader
+        if len(self._open) > MOST_OPEN:
+            self._open.pop(next(iter(self._open))).close()
+        return reader
+
+    def close(self) -> None:
+        """Let all files go."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+def merged(files: list[SealedFile]) -> list[SealedFile]:
+    """The ranges of files that follow one another or overlap, each as one."""
+    runs: list[SealedFile] = []
+    for file in files:
+        if runs and file.first <= runs[-1].last + 1:
+            runs[-1] = runs[-1]._replace(last=max(runs[-1].last, file.last))
+        else:
+            runs.append(file)
+    return runs

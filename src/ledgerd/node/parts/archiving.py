@@ -1,0 +1,69 @@
+"""The archive of irreversible blocks (spec 11, section 9.7): read from the block log, by a thread of its own, so that
+the chain neither waits for it nor hears of its errors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from ledgerd.archive.copying import Copying
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import LogDamaged
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.work import Working
+
+log = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 1.0
+"""Between two looks at the log."""
+
+TROUBLED_SECONDS = 60.0
+"""The same after an error of the disk."""
+
+
+class ArchivePart(Part):
+    """The plugin `block_archive`."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__("block_archive")
+        self._options = configuration.chain
+        self._logs = configuration.invocation.data_dir / STATE_FOLDER
+
+    async def start(self) -> None:
+        """Start copying."""
+        self.work.keep("the archive", self._keep_copying)
+
+    async def stop(self) -> None:
+        """End it; what was copied in part is continued by the next start."""
+        await self.work.stop()
+
+    async def _keep_copying(self, works: Working) -> None:
+        works()
+        while True:
+            try:
+                await self._copy()
+            except LogDamaged as problem:
+                log.error(  # noqa: TRY400 - the text is all that helps
+                    "block_archive: block %(block)d is not readable, archiving stopped: %(reason)s",
+                    {"block": problem.number, "reason": str(problem)},
+                )
+                await asyncio.Event().wait()
+            except (OSError, OperatorError) as problem:
+                log.warning("block_archive: %(reason)s", {"reason": str(problem)})
+                await asyncio.sleep(TROUBLED_SECONDS)
+
+    async def _copy(self) -> None:
+        """Until an error; half of the time is left to others."""
+        options, loop = self._options, asyncio.get_running_loop()
+        copying = await in_thread(Copying, self._logs, options.block_archive_dir, options.block_archive_range)
+        try:
+            while True:
+                began = loop.time()
+                has_more = await in_thread(copying.step)
+                await asyncio.sleep(loop.time() - began if has_more else PAUSE_SECONDS)
+        finally:
+            await in_thread(copying.close)

@@ -1,0 +1,188 @@
+"""The past of a directory that began with a snapshot, fetched from a web server, proven, and read by everybody."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ledgerd.archive.errors import ArchiveRefused, SourceFault
+from ledgerd.archive.fetching import ARRIVING, Fetch, Progress
+from ledgerd.archive.known import known_blocks
+from ledgerd.archive.listing import LIST_NAME, listed
+from ledgerd.archive.web import WebArchive
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.chain.log.sealed import ArchivedBlocks, SealedFile, sealed_files
+from ledgerd.protocol.errors import OperatorError
+from tests.archive.files import CHAIN, FIRST_KEPT, RANGE, FileServer, served, without_past, write_archive
+from tests.recorded import recorded_blocks
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> Path:
+    """The archive of somebody who has every block."""
+    folder = tmp_path / "others"
+    write_archive(folder, recorded_blocks(CHAIN), RANGE)
+    return folder
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    return without_past(tmp_path / "ours")
+
+
+def fetch(server: FileServer, logs: Path, lowest: int = 1) -> tuple[int, list[Progress]]:
+    said: list[Progress] = []
+    archive = logs.parent / "block-archive"
+    web = WebArchive(server.url, RANGE)
+    try:
+        with known_blocks(logs, logs, archive) as known:
+            return Fetch(archive, known, web, said.append).run(lowest), said
+    finally:
+        web.close()
+
+
+def is_whole(logs: Path) -> None:
+    """Every block can be read through the log, and the archive has nothing else."""
+    log = RollingBlockLogReader.open(logs)
+    log.earlier = past = ArchivedBlocks(logs.parent / "block-archive")
+    assert log.earliest_number == 1
+    assert [*log.scan(1, 880)] == [*enumerate(recorded_blocks(CHAIN)[:880], 1)]
+    assert [log.read(number) for number in (0, 1, 420, 421, 880)] == [
+        None,
+        *(recorded_blocks(CHAIN)[number - 1] for number in (1, 420, 421, 880)),
+    ]
+    assert not [*(logs.parent / "block-archive" / ARRIVING).iterdir()]
+    past.close()
+    log.close()
+
+
+def test_the_whole_past_is_fetched(others: Path, logs: Path) -> None:
+    with served(others) as server:
+        reached, said = fetch(server, logs)
+        assert reached == 1
+        assert said[0] == Progress(0, FIRST_KEPT - 1)
+        assert said[-1] == Progress(FIRST_KEPT - 1, FIRST_KEPT - 1)
+        count = len(server.asked)
+        assert fetch(server, logs)[0] == 1
+        assert len(server.asked) == count + 1, "only the list is asked for again"
+    is_whole(logs)
+    assert sealed_files(logs.parent / "block-archive")[-1] == SealedFile(400, 499), "the file that overlaps the log"
+
+
+def test_a_server_without_a_list_is_asked_by_names(others: Path, logs: Path) -> None:
+    (others / LIST_NAME).unlink()
+    with served(others) as server:
+        assert fetch(server, logs)[0] == 1
+    is_whole(logs)
+
+
+def test_only_what_is_wanted_is_fetched(others: Path, logs: Path) -> None:
+    with served(others) as server:
+        assert fetch(server, logs, 250)[0] == 200
+        assert fetch(server, logs)[0] == 1
+    is_whole(logs)
+
+
+def test_a_file_that_breaks_off_is_continued(others: Path, logs: Path) -> None:
+    with served(others) as server:
+        server.breaks = 2
+        assert fetch(server, logs)[0] == 1
+        ranges = [given for path, given in server.asked if given]
+    assert len(ranges) == 2
+    is_whole(logs)
+
+
+def test_a_fetch_that_ended_in_the_middle_goes_on(others: Path, logs: Path) -> None:
+    with served(others) as server:
+        server.breaks = 3
+        with pytest.raises(SourceFault, match="does not answer"):
+            fetch(server, logs)
+        assert len([*(logs.parent / "block-archive" / ARRIVING).iterdir()]) == 1
+        assert fetch(server, logs)[0] == 1
+    is_whole(logs)
+
+
+def test_a_source_that_lacks_the_beginning_gives_what_it_has(others: Path, logs: Path) -> None:
+    (others / SealedFile(1, 99).name).unlink()
+    (others / LIST_NAME).unlink()
+    with served(others) as server:
+        assert fetch(server, logs)[0] == 100
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+def test_a_flipped_bit_is_found_by_the_list_or_by_the_blocks(others: Path, logs: Path) -> None:
+    flip(others / SealedFile(200, 299).name)
+    with served(others) as server:
+        with pytest.raises(SourceFault, match=LIST_NAME):
+            fetch(server, logs)
+        (others / LIST_NAME).unlink()
+        with pytest.raises(ArchiveRefused, match=r"blocks-0000000200-0000000299\.log"):
+            fetch(server, logs)
+    assert sealed_files(logs.parent / "block-archive") == [SealedFile(300, 399), SealedFile(400, 499)]
+
+
+def test_another_chain_is_refused(tmp_path: Path, logs: Path) -> None:
+    write_archive(tmp_path / "foreign", recorded_blocks("open-1")[:600], RANGE)
+    with served(tmp_path / "foreign") as server, pytest.raises(ArchiveRefused, match="another block of that number"):
+        fetch(server, logs)
+    assert sealed_files(logs.parent / "block-archive") == []
+
+
+def test_a_lying_server_gives_files_that_are_proven_to_be_others(others: Path, logs: Path) -> None:
+    shutil.copy(others / SealedFile(300, 399).name, others / SealedFile(400, 499).name)
+    (others / LIST_NAME).unlink()
+    with served(others) as server, pytest.raises(ArchiveRefused, match="block 300 is in its place"):
+        fetch(server, logs)
+
+
+def test_a_server_that_redirects_or_lists_without_end_is_refused(
+    others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(others) as server:
+        server.redirects = True
+        with pytest.raises(SourceFault, match="302"):
+            fetch(server, logs)
+        server.redirects = False
+        monkeypatch.setattr("ledgerd.archive.web.MOST_BYTES", 100)
+        with pytest.raises(SourceFault, match="more than 100 bytes"):
+            fetch(server, logs)
+
+
+def test_a_full_disk_is_told_before_the_file_is_fetched(
+    others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = shutil.disk_usage(logs).free
+    monkeypatch.setattr("ledgerd.archive.fetching.SPARE_BYTES", free)
+    with served(others) as server, pytest.raises(SourceFault, match="the disk has 0 MB"):
+        fetch(server, logs)
+
+
+def test_a_whole_log_needs_no_archive(tmp_path: Path) -> None:
+    logs = without_past(tmp_path)
+    for name in ("", ".index"):
+        (logs / f"dlt_block_log{name}").rename(logs / f"block_log{name}")
+    with pytest.raises(OperatorError), known_blocks(logs, logs, tmp_path / "block-archive"):
+        pass
+
+
+def test_a_log_that_is_not_the_states_is_refused(logs: Path, tmp_path: Path) -> None:
+    flip(logs / "dlt_block_log")
+    with pytest.raises(OperatorError), known_blocks(logs, logs, tmp_path / "block-archive"):
+        pass
+
+
+def test_the_list_is_what_sha256sum_writes(others: Path) -> None:
+    text = (others / LIST_NAME).read_text()
+    assert text == "".join(
+        f"{hashlib.sha256((others / file.name).read_bytes()).hexdigest()}  {file.name}\n"
+        for file in sealed_files(others)
+    )
+    assert [*listed(text + "nonsense\n" + "0" * 64 + "  ../../etc/passwd\n")] == sealed_files(others)
