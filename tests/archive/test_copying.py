@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.archive.copying import SLICE, Copying
+from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.chain.log.sealed import ArchivedBlocks, SealedFile, sealed_files
 from tests.chain.logged_blocks import packed_block, unsynced
 
 

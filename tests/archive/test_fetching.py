@@ -12,9 +12,9 @@ from ledgerd.archive.errors import ArchiveRefused, SourceFault
 from ledgerd.archive.fetching import ARRIVING, Fetch, Progress
 from ledgerd.archive.known import known_blocks
 from ledgerd.archive.listing import LIST_NAME, listed
+from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
 from ledgerd.archive.web import WebArchive
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.sealed import ArchivedBlocks, SealedFile, sealed_files
 from ledgerd.protocol.errors import OperatorError
 from tests.archive.files import CHAIN, FIRST_KEPT, RANGE, FileServer, served, without_past, write_archive
 from tests.recorded import recorded_blocks

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ledgerd.archive.errors import ArchiveRefused
 from ledgerd.archive.proof import prove
-from ledgerd.chain.log.sealed import SealedFile
+from ledgerd.archive.sealed import SealedFile
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId

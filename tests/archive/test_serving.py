@@ -9,7 +9,7 @@ import pytest
 from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.known import known_blocks
 from ledgerd.archive.peers import PeerArchive
-from ledgerd.chain.log.sealed import SealedFile, sealed_files
+from ledgerd.archive.sealed import SealedFile, sealed_files
 from ledgerd.cli.main import main
 from ledgerd.protocol.endpoint import Endpoint
 from tests.archive.files import without_past

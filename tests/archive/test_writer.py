@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
 from ledgerd.archive.writer import UNFINISHED, ArchiveWriter
-from ledgerd.chain.log.sealed import ArchivedBlocks, SealedFile, sealed_files
 from tests.archive.files import write_archive
 from tests.chain.logged_blocks import packed_block, packed_blocks
 from tests.recorded import recorded_blocks

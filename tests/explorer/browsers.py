@@ -66,7 +66,7 @@ class SiteInThread:
         explorer = self._explorer
         visitors = Visitors(explorer.answering, explorer.chain, lambda: explorer.clock)
         server = await self._loop.create_server(lambda: BrowserConnection(visitors), "127.0.0.1", 0)
-        self.url = "http://127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         began.set()
         await self._stopping.wait()
         server.close()

@@ -8,8 +8,8 @@ from pathlib import Path
 from ledgerd.archive.errors import ArchiveRefused
 from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.proof import Proven, prove
+from ledgerd.archive.sealed import SealedFile, sealed_files
 from ledgerd.chain.log.files import OFFSET, paths_of
-from ledgerd.chain.log.sealed import SealedFile, sealed_files
 
 
 def check_archive(folder: Path, known: KnownBlocks, said: Callable[[int], None] = lambda _: None) -> Iterator[str]:

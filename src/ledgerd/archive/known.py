@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledgerd.archive.errors import ArchiveRefused
+from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.sealed import ArchivedBlocks
 from ledgerd.chain.log.standing import StateBlocks
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import SignedHeader

@@ -10,8 +10,8 @@ import hashlib
 import re
 from pathlib import Path
 
+from ledgerd.archive.sealed import SealedFile, sealed_files
 from ledgerd.chain.log.files import sync_folder
-from ledgerd.chain.log.sealed import SealedFile, sealed_files
 
 LIST_NAME = "SHA256SUMS"
 MOST_BYTES = 16 << 20

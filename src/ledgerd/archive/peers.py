@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.known import KnownBlocks
+from ledgerd.archive.sealed import SealedFile
 from ledgerd.chain.log.files import OFFSET
-from ledgerd.chain.log.sealed import SealedFile
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.p2p.wire.faults import PeerFault

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.archive.errors import ArchiveRefused
+from ledgerd.archive.sealed import SealedFile
 from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET
-from ledgerd.chain.log.sealed import SealedFile
 from ledgerd.chain.log.sums import sum_of
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError

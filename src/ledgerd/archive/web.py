@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.listing import LIST_NAME, MOST_BYTES, listed
-from ledgerd.chain.log.sealed import SealedFile
+from ledgerd.archive.sealed import SealedFile
 
 T = TypeVar("T")
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledgerd.archive.listing import list_sums
+from ledgerd.archive.sealed import SealedFile, seal, sealed_files
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
-from ledgerd.chain.log.sealed import SealedFile, seal, sealed_files
 
 UNFINISHED = "partial"
 """The folder of the unfinished file, in that of the archive."""

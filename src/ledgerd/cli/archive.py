@@ -87,7 +87,7 @@ def _source(name: str, known: KnownBlocks, size: int) -> Source:
 
 def run_list(chosen: argparse.Namespace) -> int:
     """Print each file, and the ranges without a gap."""
-    from ledgerd.chain.log.sealed import merged, sealed_files  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.archive.sealed import merged, sealed_files  # noqa: PLC0415 - not loaded for `--help`
 
     folder = configuration_of(chosen).chain.block_archive_dir
     files = sealed_files(folder)

@@ -13,9 +13,9 @@ import orjson
 from ledgerd.explorer.node.chain import Chain
 from ledgerd.explorer.pages.answering import Answering
 from ledgerd.explorer.serving import bounds
+from ledgerd.rpc.http.gate import Proxies
 from ledgerd.rpc.http.places.addresses import Addresses
 from ledgerd.rpc.http.places.connection_table import ConnectionTable
-from ledgerd.rpc.http.gate import Proxies
 from ledgerd.supervision.tasks import Tasks
 
 if TYPE_CHECKING:

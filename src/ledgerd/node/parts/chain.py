@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
+from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.log.sealed import ArchivedBlocks
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import MAINNET
 from ledgerd.node.datadir.followers import follow_for_plugins
