@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
@@ -23,11 +23,13 @@ from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.terms import Terms
 from tests.chain.networks import SMALL
+from tests.chain.recorded_chains import SUMMARIES_AHEAD, FewSummaries
 from tests.sim.node import Node
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.skip import SkipFlags
     from ledgerd.protocol.block import Block
+    from ledgerd.state import View
 
 CONFIRM_LOOKS = 24
 
@@ -45,10 +47,11 @@ class Served(NamedTuple):
 
 
 def exported(chain: Chain) -> bytes:
-    """The snapshot of a chain's head."""
-    file = BytesIO()
+    """The snapshot of a chain's head, with the ids of blocks that a scenario may come to: those behind are zero."""
+    file, view = BytesIO(), FewSummaries(chain.parts.store, chain.head_number + SUMMARIES_AHEAD)
     with chain.parts.pending.set_aside(0):
-        export(chain.parts.store, file, Occasion(chain.network.chain_id, 0, chain.block_at(chain.head_number)))
+        block = chain.block_at(chain.head_number)
+        export(cast("View", view), file, Occasion(chain.network.chain_id, 0, block))
     return file.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -28,6 +29,7 @@ from tests.strategies import values_of
 PROPERTIES = {"props", "median_props"}
 
 
+@cache
 def former_codec(table: Table[Any]) -> Codec[Any]:
     """What the former version wrote of a record: no field of markets, and the properties that it knew."""
     fields = [

@@ -414,23 +414,28 @@ class Store(View):
         """
         if any(session.is_open for session in self._stack.sessions):
             raise StoreMisuse("a commit stands between blocks: push, squash or undo the open session first")
-        if any(opened.cache.committed for opened in self._tables.values()):
+        if self._changed():
             self._stack.mark_changed()
         self._disk.carry_out(self._write)
         self._mark_committed()
         self.commits += 1
 
+    def _changed(self) -> list[OpenTable[Any]]:
+        """The tables with objects that the next commit writes: a block changes few of them."""
+        return [opened for opened in self._tables.values() if opened.cache.committed]
+
     def _write(self) -> None:
-        for opened in self._tables.values():
+        changed = self._changed()
+        for opened in changed:
             opened.flush()
         transaction = self._disk.transaction
         self._journal.write(transaction, self._stack, self._image_bytes)
-        for opened in self._tables.values():
+        for opened in changed:
             opened.write(transaction)
         self._header.write(transaction, self._counters(), self._stack.revision)
 
     def _write_again(self, transaction: LmdbTransaction) -> None:
-        for opened in self._tables.values():
+        for opened in self._changed():
             opened.write_again(transaction)
 
     def _image_bytes(self, table: Table[E], object_id: int, image: E) -> bytes:
@@ -442,13 +447,19 @@ class Store(View):
     def _mark_committed(self) -> None:
         self._stack.mark_stored()
         self._header.mark_committed(self._counters(), self._stack.revision)
-        largest_first = sorted(self._tables.values(), key=lambda opened: len(opened.cache.objects), reverse=True)
-        excess = sum(len(opened.cache.objects) for opened in largest_first) - self._cached
-        for opened in largest_first:
-            recent = set(opened.cache.committed) if excess > 0 else set()
+        excess = sum([len(opened.cache.objects) for opened in self._tables.values()]) - self._cached
+        recent = {opened: set(opened.cache.committed) for opened in self._changed()} if excess > 0 else {}
+        for opened in self._changed():
             opened.mark_committed()
-            if excess > 0:
-                excess -= opened.evict(excess + self._cached // 8, recent)
+        if excess > 0:
+            self._evict(excess, recent)
+
+    def _evict(self, excess: int, recent: Mapping[OpenTable[Any], set[int]]) -> None:
+        """Drop so many objects from memory, and an eighth of all more, of the largest tables first."""
+        for opened in sorted(self._tables.values(), key=lambda opened: len(opened.cache.objects), reverse=True):
+            excess -= opened.evict(excess + self._cached // 8, recent.get(opened, set()))
+            if excess <= 0:
+                break
 
     # -- checking and closing
 
