@@ -85,7 +85,7 @@ def test_containers_are_run_with_what_the_image_has(words: list[str]) -> None:
         elif name == "--env":
             assert f"`{value}`" in DOCUMENT
     if rest and rest[0].startswith("-"):
-        node_arguments("", []).parse_args(rest)
+        node_arguments(str, []).parse_args(rest)
     elif rest:
         assert rest[0] == "ledgerd"
         parser().parse_args(rest[1:])

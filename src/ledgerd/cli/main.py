@@ -5,62 +5,51 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
-from ledgerd.cli import (
-    adopt,
-    check,
-    compare,
-    debug,
-    dev,
-    doctor,
-    explorer,
-    history,
-    key,
-    markets,
-    node,
-    replay,
-    signer,
-    snapshot,
-    state,
-    testnet,
-    validator,
-    wallet,
-)
 from ledgerd.protocol.errors import OperatorError
 
-COMMANDS = (
-    doctor,
-    adopt,
-    compare,
-    replay,
-    state,
-    check,
-    history,
-    markets,
-    validator,
-    signer,
-    snapshot,
-    key,
-    wallet,
-    explorer,
-    dev,
-    testnet,
-    debug,
+NAMES = (
+    "doctor",
+    "adopt",
+    "compare",
+    "replay",
+    "state",
+    "check",
+    "history",
+    "markets",
+    "validator",
+    "signer",
+    "snapshot",
+    "key",
+    "wallet",
+    "explorer",
+    "dev",
+    "testnet",
+    "debug",
 )
-"""A module for each command: `add_to` declares its arguments, `run` carries it out."""
+"""The commands. Each is a module here, of which `add_to` declares its arguments and `run` carries it out; it is loaded
+when it is asked for, since all of them take longer to load than most take to run.
+"""
+NODE, WALLET = "node", "wallet"
 
 FAILED = 1
 
 
-def parser() -> argparse.ArgumentParser:
-    """The commands beside the node, and their arguments."""
+def _module(name: str) -> Any:  # noqa: ANN401 - what a module has is known where it is imported by name
+    return import_module(f"{__package__}.{name}")
+
+
+def parser(names: Sequence[str] = NAMES) -> argparse.ArgumentParser:
+    """The commands of these names, which are all but the node itself, and their arguments."""
     arguments = argparse.ArgumentParser(
         prog="ledgerd",
         description="A full node for the VIZ Ledger. Without a command: the node itself (ledgerd --help).",
     )
     commands = arguments.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add_to(commands)
+    for name in names:
+        _module(name).add_to(commands)
     return arguments
 
 
@@ -68,10 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, or the node where the first word is an option, and give the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     if not words or words[0].startswith("-"):
-        return node.run(words, [command.__name__.rpartition(".")[2] for command in COMMANDS])
-    chosen = None if words[0] == wallet.NAME else parser().parse_args(words)
+        return int(_module(NODE).run(words, NAMES))
+    names = words[:1] if words[0] in NAMES else NAMES
+    chosen = None if words[0] == WALLET else parser(names).parse_args(words)
     try:
-        code: int = wallet.run(words[1:]) if chosen is None else chosen.run(chosen)
+        code: int = _module(WALLET).run(words[1:]) if chosen is None else chosen.run(chosen)
     except BrokenPipeError:
         # The reader of our output has closed the pipe. Writing the rest must not fail again at exit.
         sys.stdout = None

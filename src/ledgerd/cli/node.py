@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
 from ledgerd.cli.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
@@ -22,6 +21,8 @@ BLOCKCHAIN_VERSION = "4.1.0"
 
 def version_text() -> str:
     """The output of `--version`: the reference's lines, which scripts read, then our own."""
+    from importlib.metadata import version  # noqa: PLC0415 - it loads much, for this alone
+
     return (
         f"blockchain_version: {BLOCKCHAIN_VERSION}\n"
         f"git_revision:       {THIS_BUILD.revision}\n"
@@ -31,7 +32,7 @@ def version_text() -> str:
 
 def run(words: Sequence[str], commands: Sequence[str]) -> int:
     """Do what the options ask for and return the exit code; `commands` are listed by `--help`."""
-    command_line = given_on(node_arguments(version_text(), commands), words)
+    command_line = given_on(node_arguments(version_text, commands), words)
     here = Path.cwd()
     try:
         invocation = read_invocation(command_line, here)

@@ -6,7 +6,7 @@ Values are not read here: they are handed on as they were typed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ledgerd.node.config.options import BY_NAME, SECTIONS
@@ -46,7 +46,7 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, **keywords)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        print(self.const)
+        print(self.const())
         parser.exit()
 
 
@@ -57,7 +57,7 @@ def _unknown(word: str) -> str:
     return f"unrecognised option '{word}'; the nearest one is --{nearest(name, BY_NAME)}"
 
 
-def node_arguments(version: str, commands: Sequence[str]) -> NodeArguments:
+def node_arguments(version: Callable[[], str], commands: Sequence[str]) -> NodeArguments:
     """The parser of the node's options; the other commands are named at the end of its help."""
     parser = NodeArguments(
         prog="ledgerd",

@@ -57,7 +57,7 @@ def options_in(words: Sequence[str]) -> dict[str, list[str]] | None:
 
 def given_to_node(words: Sequence[str]) -> dict[str, list[str]]:
     """The texts of the node's options; ends the program where one lacks its value."""
-    chosen, _ = node_arguments("", ()).parse_known_args(words)
+    chosen, _ = node_arguments(str, ()).parse_known_args(words)
     return dict(vars(chosen))
 
 
