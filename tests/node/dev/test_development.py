@@ -165,7 +165,7 @@ def test_a_chain_that_runs_is_not_taken_away(chain: Path, node: NodeProcess) -> 
 
 def test_in_real_time_blocks_come_by_themselves(tmp_path: Path) -> None:
     with dev(tmp_path / "chain") as node:
-        node.wait_for("block 23 by ")
+        node.wait_for("  block 2")  # the first may have come before the greeting, where the machine is busy
         assert node.stop() == 0
 
 
