@@ -261,7 +261,7 @@ GROUPS = (
         "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
-        node/parts/records node/parts/replaying
+        node/parts/past/records node/parts/replaying
         node/parts/webserver node/runtime node/workers/api_worker node/workers/settings
         """,
     ),

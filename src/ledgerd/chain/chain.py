@@ -310,9 +310,8 @@ class Chain(ChainView):
 
     def commit(self) -> None:
         """Make durable what has happened since the last commit, and send its events."""
-        if self._trunk.happened:
-            with self._pending.set_aside(Skip.NOTHING):
-                self._commit()
+        with self._pending.set_aside(Skip.NOTHING):
+            self._commit()
 
     def assume_valid(self, assumption: Assumption) -> None:
         """Check no signatures of transactions up to a block that is not there yet; until then the state is provisional.

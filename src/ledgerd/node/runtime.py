@@ -14,14 +14,15 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE
 from ledgerd.node.metering.part import MetricsPart
-from ledgerd.node.parts.archiving import ArchivePart
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import Broadcasts
 from ledgerd.node.parts.clients.simulations import Simulations
+from ledgerd.node.parts.past.archiving import ArchivePart
+from ledgerd.node.parts.past.records import BlockInfoPart, HistoryPart
+from ledgerd.node.parts.past.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
-from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
 from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
 from ledgerd.node.parts.validators.guard import GuardPart
@@ -32,7 +33,6 @@ from ledgerd.node.parts.watching.recovery.part import RecoveryPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
 from ledgerd.node.parts.watching.status import StatusPart
 from ledgerd.node.parts.watching.stuck import StuckPart
-from ledgerd.node.parts.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.rpc.link.switchboard import Handler
@@ -85,10 +85,7 @@ class Runtime:
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
         self.webhooks = WebhooksPart(configuration)
-        if "p2p" in configuration.application.plugins:
-            self.webserver.offer(("node_api",), {**self.peers.handlers, **self._simulations(configuration).handlers})
-        self.broadcasts.after_transaction.append(self.peers.take_transaction)
-        self.broadcasts.after_block.append(self.peers.take_block)
+        self._join_clients_and_peers()
         self._parts: dict[str, Part] = {
             "chain": self.chain,
             "p2p": self.peers,
@@ -124,6 +121,14 @@ class Runtime:
         self._started: list[Part] = []
         self._supervisor = Supervisor()
         self._supervisor.health.changed += [self.webserver.tell_health, status.take_health]
+
+    def _join_clients_and_peers(self) -> None:
+        """What clients send goes to peers, and clients may ask about peers."""
+        if "p2p" in self.configuration.application.plugins:
+            simulations = self._simulations(self.configuration)
+            self.webserver.offer(("node_api",), {**self.peers.handlers, **simulations.handlers})
+        self.broadcasts.after_transaction.append(self.peers.take_transaction)
+        self.broadcasts.after_block.append(self.peers.take_block)
 
     def _simulations(self, configuration: Configuration) -> Simulations:
         is_on = configuration.webserver.simulates_transactions

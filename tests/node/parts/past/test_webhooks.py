@@ -16,7 +16,7 @@ from ledgerd.history.webhooks.position import Position, position_file, write_pos
 from ledgerd.metrics.table import webhooks as table
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.node.parts.webhooks import MANY_FAILURES, WebhooksPart
+from ledgerd.node.parts.past.webhooks import MANY_FAILURES, WebhooksPart
 from ledgerd.supervision.part import Supervisor
 from tests.metrics.memories import node_memory
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet

@@ -1,0 +1,1 @@
+"""What the node keeps and tells of what has happened: histories, the archive, events for programs."""
