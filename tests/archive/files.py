@@ -14,12 +14,15 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import FULL_LOG
 from ledgerd.chain.log.files import paths_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.chain.log.standing import LATEST, LOG_KEPT
+from ledgerd.state import Store
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from tests.chain.replays import copy_replayed
 from tests.recorded import recorded_blocks
 
 CHAIN, HEAD, FIRST_KEPT, RANGE = "open-main", 900, 421, 100
 """A recorded chain, and the first block that a directory without its past has."""
-REVERSIBLE = 20
 
 
 def write_archive(folder: Path, blocks: Sequence[bytes], size: int, first: int = 1) -> None:
@@ -36,8 +39,12 @@ def without_past(folder: Path, chain: str = CHAIN, head: int = HEAD, first: int 
     logs = folder / STATE_FOLDER
     for path in (*paths_of(logs, FULL_LOG), sums_path(logs, FULL_LOG)):
         path.unlink()
+    with Store.open(logs, STORED_TABLES) as store:
+        store.set_meta(LOG_KEPT, LATEST)
+        store.commit()
+        irreversible = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
     log = RollingBlockLog.open(logs)
-    for number, packed in enumerate(recorded_blocks(chain)[first - 1 : head - REVERSIBLE], first):
+    for number, packed in enumerate(recorded_blocks(chain)[first - 1 : irreversible], first):
         log.append(number, packed)
     log.close()
     return logs

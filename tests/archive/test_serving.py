@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,17 @@ from ledgerd.cli.main import main
 from ledgerd.protocol.endpoint import Endpoint
 from tests.archive.files import without_past
 from tests.chain.replays import copy_replayed
-from tests.node.processes import LOOPBACK, NodeProcess
+from tests.node.processes import LOOK_SECONDS, LOOPBACK, PATIENCE, NodeProcess
 from tests.ports import free_port
 
+API = "--plugin=database_api"
 CHAIN, HEAD, FIRST = "open-1", 2718, 2601
 
 
 def running(folder: Path, peer: int, *words: str) -> NodeProcess:
     others = [each for each in LOOPBACK if "p2p-endpoint" not in each]
     return NodeProcess(
-        "--data-dir", str(folder), "--chain", "testnet", *others, f"--p2p-endpoint=127.0.0.1:{peer}", *words
+        "--data-dir", str(folder), "--chain", "testnet", *others, f"--p2p-endpoint=127.0.0.1:{peer}", API, *words
     )
 
 
@@ -40,26 +42,36 @@ def test_the_past_goes_from_a_peer_to_a_node_and_from_that_to_the_next(
         without_past(folder, CHAIN, HEAD, FIRST)
     (ours / "config.ini").write_text("block-archive-range = 500\n")
     ports = free_port(), free_port()
-    with running(whole, ports[0]) as peer, running(ours, ports[1]) as node:
+    writing = ("--plugin=block_archive", "--block-archive-range=1000")
+    with running(whole, ports[0], *writing) as peer, running(ours, ports[1]) as node:
         peer.port()
         node.port()
         assert node.call("database_api", "get_block", 2_600) is None
         assert fetch(ours, ports[0]) == 0
-        assert capsys.readouterr().out.splitlines()[-1] == f"every block from 1 to {HEAD - 20} is there"
+        assert capsys.readouterr().out.splitlines()[-1] == f"every block from 1 to {HEAD} is there"
         assert sealed_files(ours / "block-archive")[0] == SealedFile(1, 499)
         for number in (1, 499, 500, 2_600, 2_601):
             assert node.call("database_api", "get_block", number) == peer.call("database_api", "get_block", number)
         assert fetch(third, ports[1], "--from", "100") == 0
-        assert capsys.readouterr().out.splitlines()[-1] == f"every block from 100 to {HEAD - 20} is there"
+        assert capsys.readouterr().out.splitlines()[-1] == f"every block from 100 to {HEAD} is there"
+        wait_for_files(whole / "block-archive", [SealedFile(1, 999), SealedFile(1_000, 1_999)])
         assert node.stop() == peer.stop() == 0
     for action in ("check", "list"):
         assert main(["archive", action, "--data-dir", str(ours), "--chain", "testnet"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == f"every block from 1 to {HEAD - 20} is proven"
+    assert printed[0] == f"every block from 1 to {HEAD} is proven"
     assert printed[-1] == "blocks 1 to 2600"
     flip(ours / "block-archive" / SealedFile(500, 999).name)
     assert main(["archive", "check", "--data-dir", str(ours), "--chain", "testnet"]) == 1
     assert "blocks-0000000500-0000000999.log is refused" in capsys.readouterr().out
+
+
+def wait_for_files(archive: Path, files: list[SealedFile]) -> None:
+    """Until the node has sealed them."""
+    deadline = time.monotonic() + PATIENCE
+    while sealed_files(archive) != files:
+        assert time.monotonic() < deadline, sealed_files(archive)
+        time.sleep(LOOK_SECONDS)
 
 
 def flip(path: Path) -> None:

@@ -258,6 +258,14 @@ GROUPS = (
         "node/datadir/state_export node/datadir/state_files node/datadir/state_import",
     ),
     Group(
+        "an archive: proven by directories that fetch theirs from a server or a peer, and by nodes that write one",
+        ("archive/test_fetching.py", "archive/test_serving.py", "archive/test_writer.py"),
+        """
+        archive/checking archive/errors archive/known archive/listing archive/peers archive/sealed archive/web
+        cli/archive node/parts/past/archiving
+        """,
+    ),
+    Group(
         "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """

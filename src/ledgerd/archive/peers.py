@@ -54,6 +54,13 @@ class PeerArchive:
             self._socket = socket.create_connection(endpoint, SECONDS)
         except OSError as problem:
             raise SourceFault(f"{endpoint} cannot be reached: {problem}") from problem
+        try:
+            self._greet(known)
+        except BaseException:
+            self.close()
+            raise
+
+    def _greet(self, known: KnownBlocks) -> None:
         head = known.latest
         head_id = known.id_at(head) or NO_BLOCK
         hello = Hello(
@@ -67,7 +74,7 @@ class PeerArchive:
         )
         reply = self._ask(hello, HelloReply)
         if not reply.fork_alignment:
-            raise SourceFault(f"{endpoint} is on another chain")
+            raise SourceFault(f"{self._endpoint} is on another chain")
         self._earliest = max(1, reply.our_dlt_earliest)
 
     def file_with(self, number: int) -> SealedFile | None:

@@ -322,10 +322,7 @@ class Store(View):
         return Editing([Edit(tables[type(entity)], entity) for entity in entities])
 
     def noting(self, table: Table[E], notes: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
-        """An `editing` that also notes, by its id, each object of a table with what is read of it before the change.
-
-        What is noted already stays as it is.
-        """
+        """An `editing` that also notes, once, each object of a table with what is read of it before the change."""
         tables, record = self._by_record, table.record
 
         def note(entity: Any) -> None:  # noqa: ANN401 - an object of any table
