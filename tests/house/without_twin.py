@@ -441,7 +441,7 @@ GROUPS = (
         ("compare/test_comparison.py",),
         """
         cli/compare compare/asking compare/blocks compare/difference compare/errors compare/heads compare/node
-        compare/pace compare/reads compare/seen compare/timely
+        compare/pace compare/reads compare/seen client/timely
         """,
     ),
     Group(
