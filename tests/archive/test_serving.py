@@ -46,7 +46,7 @@ def test_the_past_goes_from_a_peer_to_a_node_and_from_that_to_the_next(
     with running(whole, ports[0], *writing) as peer, running(ours, ports[1]) as node:
         peer.port()
         node.port()
-        assert node.call("database_api", "get_block", 2_600) is None
+        assert node.call("database_api", "get_block", 2_599) is None
         assert fetch(ours, ports[0]) == 0
         assert capsys.readouterr().out.splitlines()[-1] == f"every block from 1 to {HEAD} is there"
         assert sealed_files(ours / "block-archive")[0] == SealedFile(1, 499)
