@@ -19,6 +19,7 @@ from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import Broadcasts
 from ledgerd.node.parts.clients.simulations import Simulations
+from ledgerd.node.parts.clients.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.records import BlockInfoPart, HistoryPart
@@ -32,7 +33,6 @@ from ledgerd.node.parts.watching.recovery.part import RecoveryPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
 from ledgerd.node.parts.watching.status import StatusPart
 from ledgerd.node.parts.watching.stuck import StuckPart
-from ledgerd.node.parts.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.webserver import WebserverPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.rpc.link.switchboard import Handler
@@ -84,7 +84,6 @@ class Runtime:
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
-        self.webhooks = WebhooksPart(configuration)
         if "p2p" in configuration.application.plugins:
             self.webserver.offer(("node_api",), {**self.peers.handlers, **self._simulations(configuration).handlers})
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
@@ -94,7 +93,6 @@ class Runtime:
             "p2p": self.peers,
             "operation_history": self.history,
             BOOTSTRAP: self.bootstrap,
-            WEBHOOKS: self.webhooks,
             "block_info": BlockInfoPart(self.chain),
             BLOCK_ARCHIVE: ArchivePart(configuration),
             "snapshot": self.snapshots,
@@ -130,13 +128,14 @@ class Runtime:
         return Simulations(self.chain, self.time, configuration.chain.write_wait, is_on=is_on)
 
     def _metering(self, configuration: Configuration) -> MetricsPart | None:
+        self._parts[WEBHOOKS] = webhooks = WebhooksPart(configuration)
         endpoint = configuration.metrics.endpoint
         if endpoint is None:
             return None
         memory = SharedMemory.create(configuration.webserver.thread_pool_size)
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
         metrics.look_at(self.peers, self.history, self.webserver, self.monitor, self.production)
-        metrics.webhooks = self.webhooks
+        metrics.webhooks = webhooks
         self.webserver.count_in(memory)
         return metrics
 

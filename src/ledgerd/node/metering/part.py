@@ -34,11 +34,11 @@ from ledgerd.supervision.threads import in_thread
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.clients.webhooks import WebhooksPart
     from ledgerd.node.parts.peers import PeersPart
     from ledgerd.node.parts.production import ProductionPart
     from ledgerd.node.parts.records import HistoryPart
     from ledgerd.node.parts.validators.monitor import MonitorPart
-    from ledgerd.node.parts.webhooks import WebhooksPart
     from ledgerd.node.parts.webserver import WebserverPart
     from ledgerd.node.time_source import TimeSource
     from ledgerd.protocol.endpoint import Endpoint
