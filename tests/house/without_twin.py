@@ -104,6 +104,7 @@ GROUPS = (
         node/config/options/metrics node/config/options/testnet_plugin
         node/config/options/snapshot
         node/config/options/validator node/config/options/validator_guard node/config/options/webserver
+        node/config/options/webhooks
         """,
     ),
     Group(
@@ -436,7 +437,7 @@ GROUPS = (
         ("metrics/test_families.py", "metrics/test_document.py"),
         """
         metrics/table/chain metrics/table/peers metrics/table/process metrics/table/requests metrics/table/storage
-        metrics/table/validators
+        metrics/table/validators metrics/table/webhooks
         """,
     ),
     Group(

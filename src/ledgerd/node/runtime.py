@@ -18,9 +18,9 @@ from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import Broadcasts
 from ledgerd.node.parts.clients.simulations import Simulations
+from ledgerd.node.parts.clients.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.past.archiving import ArchivePart
 from ledgerd.node.parts.past.records import BlockInfoPart, HistoryPart
-from ledgerd.node.parts.past.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.replaying import ReplayPart
@@ -84,14 +84,12 @@ class Runtime:
         self.broadcasts = Broadcasts(self.chain, self.time, configuration.chain.write_wait)
         self.webserver = WebserverPart(configuration, self.chain, {**self.broadcasts.handlers, **(handlers or {})})
         self.history = HistoryPart(configuration, self.chain)
-        self.webhooks = WebhooksPart(configuration)
         self._join_clients_and_peers()
         self._parts: dict[str, Part] = {
             "chain": self.chain,
             "p2p": self.peers,
             "operation_history": self.history,
             BOOTSTRAP: self.bootstrap,
-            WEBHOOKS: self.webhooks,
             "block_info": BlockInfoPart(self.chain),
             BLOCK_ARCHIVE: ArchivePart(configuration),
             "snapshot": self.snapshots,
@@ -135,13 +133,14 @@ class Runtime:
         return Simulations(self.chain, self.time, configuration.chain.write_wait, is_on=is_on)
 
     def _metering(self, configuration: Configuration) -> MetricsPart | None:
+        self._parts[WEBHOOKS] = webhooks = WebhooksPart(configuration)
         endpoint = configuration.metrics.endpoint
         if endpoint is None:
             return None
         memory = SharedMemory.create(configuration.webserver.thread_pool_size)
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
         metrics.look_at(self.peers, self.history, self.webserver, self.monitor, self.production)
-        metrics.webhooks = self.webhooks
+        metrics.webhooks = webhooks
         self.webserver.count_in(memory)
         return metrics
 

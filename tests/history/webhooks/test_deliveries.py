@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ledgerd.chain.log.histories import Wanted
 from ledgerd.history.webhooks import deliveries
 from ledgerd.history.webhooks.deliveries import Deliveries, QueueFull
-from ledgerd.history.webhooks.position import Position
+from ledgerd.history.webhooks.position import HookPosition
 from tests.rpc.api.history.test_stream import Story
 
 ALL = Wanted()
@@ -52,7 +52,7 @@ def test_each_operation_of_the_final_chain_has_come(seed: int, reversible: bool,
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(deliveries, "MOST_EVENTS", most)
         patch.setattr(deliveries, "LOOKED_AT", random.choice([1, 7, 250]))
-        story, receiver, stored = Story(Path(name), random), Receiver(), Position(next_block=1)
+        story, receiver, stored = Story(Path(name), random), Receiver(), HookPosition(next_block=1)
         queue = Deliveries(story.history, ALL, stored, 10**6, reversible=reversible)
         for step in range(50):
             story.step()
@@ -81,7 +81,7 @@ def test_an_operation_has_the_same_id_each_time_and_another_on_another_branch(tm
     story = Story(tmp_path, Random(1))  # noqa: S311
     story.teller.block([[1]])
     story.teller.commit()
-    queue = Deliveries(story.history, ALL, Position(next_block=1), 10, reversible=True)
+    queue = Deliveries(story.history, ALL, HookPosition(next_block=1), 10, reversible=True)
     first, again = queue.next(), queue.next()
     assert first is not None
     assert first == again
@@ -104,7 +104,7 @@ def test_reversible_blocks_wait_unless_they_are_asked_for(tmp_path: Path) -> Non
     story = Story(tmp_path, Random(1))  # noqa: S311
     story.teller.block([[1]])
     story.teller.commit()
-    queue = Deliveries(story.history, ALL, Position(next_block=1), 10, reversible=False)
+    queue = Deliveries(story.history, ALL, HookPosition(next_block=1), 10, reversible=False)
     assert queue.next() is None
     story.end()
     assert queue.next() is not None
@@ -115,13 +115,13 @@ def test_a_delivery_has_a_bounded_number_of_events_and_bytes(tmp_path: Path, mon
     story = Story(tmp_path, Random(1))  # noqa: S311
     story.teller.block([list(range(90)) for _ in range(5)])
     story.end()
-    queue, sizes = Deliveries(story.history, ALL, Position(next_block=1), 10, reversible=False), []
+    queue, sizes = Deliveries(story.history, ALL, HookPosition(next_block=1), 10, reversible=False), []
     while (delivery := queue.next()) is not None:
         sizes.append(len(json.loads(delivery.body)["events"]))
         queue.position = delivery.acknowledged
     assert max(sizes) == deliveries.MOST_EVENTS < sum(sizes)
     monkeypatch.setattr(deliveries, "MOST_BYTES", 1_000)
-    queue.position = Position(next_block=1)
+    queue.position = HookPosition(next_block=1)
     bounded = queue.next()
     assert bounded is not None
     assert len(bounded.body) < 2_000
@@ -133,10 +133,10 @@ def test_the_queue_ends_when_more_waits_than_may(tmp_path: Path) -> None:
     for number in range(11):
         story.teller.block([[number]])
     story.end()
-    queue = Deliveries(story.history, ALL, Position(next_block=1), 10, reversible=False)
+    queue = Deliveries(story.history, ALL, HookPosition(next_block=1), 10, reversible=False)
     with pytest.raises(QueueFull, match="11 blocks wait for it, and at most 10 may"):
         queue.next()
-    queue.position = Position(next_block=2)
+    queue.position = HookPosition(next_block=2)
     assert queue.next() is not None
     story.close()
 
@@ -145,9 +145,9 @@ def test_a_new_hook_begins_behind_the_last_block(tmp_path: Path) -> None:
     story = Story(tmp_path, Random(1))  # noqa: S311
     story.teller.block([[1]])
     story.end()
-    queue = Deliveries(story.history, ALL, Position(), 10, reversible=False)
+    queue = Deliveries(story.history, ALL, HookPosition(), 10, reversible=False)
     assert queue.next() is None
     assert queue.position.next_block == 2
-    started = Deliveries(story.history, ALL, Position(), 10, reversible=False, start=1)
+    started = Deliveries(story.history, ALL, HookPosition(), 10, reversible=False, start=1)
     assert started.next() is not None
     story.close()

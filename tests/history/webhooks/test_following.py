@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from ledgerd.history.webhooks.following import LONGEST_PAUSE, LOOK_SECONDS, Follower
+from ledgerd.history.webhooks.following import LONGEST_PAUSE, LOOK_SECONDS, HookFollower
 from ledgerd.history.webhooks.position import position_file, read_position
 from ledgerd.history.webhooks.sending import NotDelivered
 from ledgerd.history.webhooks.settings import Webhook
@@ -46,8 +46,8 @@ def story_of(folder: Path, blocks: int) -> Story:
     return story
 
 
-def follower(folder: Path, story: Story, sender: object, most_behind: int = 100, hook: Webhook = HOOK) -> Follower:
-    return Follower(folder, hook, story.history, sender, most_behind)  # type: ignore[arg-type] # stands for a Sender
+def follower(folder: Path, story: Story, sender: object, most_behind: int = 100, hook: Webhook = HOOK) -> HookFollower:
+    return HookFollower(folder, hook, story.history, sender, most_behind)  # type: ignore[arg-type] # stands for a Sender
 
 
 def test_pauses_grow_and_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.history.webhooks.position import Position, position_file, read_position, write_position
+from ledgerd.history.webhooks.position import HookPosition, position_file, read_position, write_position
 from ledgerd.history.webhooks.settings import Webhook
 
 HOOK = Webhook("http://127.0.0.1/", "/secret")
-POSITION = Position(7, 2, {5: "aa", 6: "bb"}, (6,), failures=3, behind=9, ended="full")
+POSITION = HookPosition(7, 2, {5: "aa", 6: "bb"}, (6,), failures=3, behind=9, ended="full")
 
 
 def test_what_is_stored_is_read(tmp_path: Path) -> None:
     file = position_file(tmp_path, HOOK)
-    assert read_position(file) == Position()
+    assert read_position(file) == HookPosition()
     write_position(file, POSITION)
     assert read_position(file) == POSITION
 
@@ -29,7 +29,7 @@ def test_what_was_being_written_at_a_kill_is_not_read(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr("os.fsync", killed)
     with pytest.raises(KeyboardInterrupt):
-        write_position(file, Position(8))
+        write_position(file, HookPosition(8))
     assert read_position(file) == POSITION
 
 

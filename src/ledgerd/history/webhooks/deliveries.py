@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.chain.log.histories import History, HistoryView, Wanted
-from ledgerd.history.webhooks.position import Position
+from ledgerd.history.webhooks.position import HookPosition
 
 LOOKED_AT = 250
 """Operations that are examined at a time."""
@@ -34,9 +34,9 @@ class Delivery(NamedTuple):
     """What is sent at once."""
 
     body: bytes
-    attempted: Position
+    attempted: HookPosition
     """What has to be stored before it is sent."""
-    acknowledged: Position
+    acknowledged: HookPosition
     """What holds once the receiver has it."""
 
 
@@ -54,7 +54,7 @@ class Deliveries:
         self,
         history: History,
         wanted: Wanted,
-        position: Position,
+        position: HookPosition,
         most_behind: int,
         *,
         reversible: bool,
@@ -118,7 +118,7 @@ class Deliveries:
         ]
         return Delivery(_body(view.irreversible_number, events), attempted, acknowledged)
 
-    def _with_marks(self, view: HistoryView, reached: int, told: set[int]) -> Position:
+    def _with_marks(self, view: HistoryView, reached: int, told: set[int]) -> HookPosition:
         """The position with what distinguishes the reversible blocks up to one, some of which are told."""
         before, final = self.position, view.irreversible_number
         if not self._is_reversible:

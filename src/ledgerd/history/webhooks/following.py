@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.log.histories import History
 from ledgerd.history.webhooks.deliveries import Deliveries, QueueFull
-from ledgerd.history.webhooks.position import Position, position_file, read_position, write_position
+from ledgerd.history.webhooks.position import HookPosition, position_file, read_position, write_position
 from ledgerd.history.webhooks.sending import NotDelivered, Sender
 from ledgerd.history.webhooks.settings import Webhook
 
@@ -26,10 +26,10 @@ LONGEST_PAUSE = 300.0
 STORED_EVERY = 1_000
 """Blocks without an event after which the position is stored."""
 
-Sleep = Callable[[float], Awaitable[None]]
+Pausing = Callable[[float], Awaitable[None]]
 
 
-class Follower:
+class HookFollower:
     """Sends to one receiver for as long as it runs."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Follower:
         history: History,
         sender: Sender,
         most_behind: int,
-        sleep: Sleep = asyncio.sleep,
+        sleep: Pausing = asyncio.sleep,
     ) -> None:
         self._file = position_file(folder, hook)
         self._hook = hook
@@ -55,7 +55,7 @@ class Follower:
         while not self._stored.ended:
             await self._sleep(await self.step())
         log.error(
-            "the webhook %(url)s has ended: %(reason)s; remove %(file)s to begin anew",
+            "the webhook %(url)s has ended: %(reason)s; remove %(file)s to begin again",
             {"url": self._hook.url, "reason": self._stored.ended, "file": self._file},
         )
 
@@ -87,6 +87,6 @@ class Follower:
         self._store(delivery.acknowledged)
         return 0.0
 
-    def _store(self, position: Position) -> None:
+    def _store(self, position: HookPosition) -> None:
         write_position(self._file, position)
         self._stored = self._deliveries.position = position

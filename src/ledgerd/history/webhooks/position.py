@@ -14,7 +14,7 @@ import msgspec
 from ledgerd.history.webhooks.settings import Webhook
 
 
-class Position(msgspec.Struct, frozen=True):
+class HookPosition(msgspec.Struct, frozen=True):
     """What a receiver has acknowledged, and what it may have got without that."""
 
     next_block: int = 0
@@ -39,15 +39,15 @@ def position_file(folder: Path, hook: Webhook) -> Path:
     return folder / f"{hashlib.sha256(told).hexdigest()[:16]}.json"
 
 
-def read_position(file: Path) -> Position:
+def read_position(file: Path) -> HookPosition:
     """The position in a file; the first one where there is none."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Position)
+        return msgspec.json.decode(file.read_bytes(), type=HookPosition)
     except FileNotFoundError:
-        return Position()
+        return HookPosition()
 
 
-def write_position(file: Path, position: Position) -> None:
+def write_position(file: Path, position: HookPosition) -> None:
     """Replace the position in one step, on the disk when this returns."""
     fresh = file.with_suffix(".new")
     with fresh.open("wb") as written:

@@ -34,8 +34,8 @@ from ledgerd.supervision.threads import in_thread
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.clients.webhooks import WebhooksPart
     from ledgerd.node.parts.past.records import HistoryPart
-    from ledgerd.node.parts.past.webhooks import WebhooksPart
     from ledgerd.node.parts.peers import PeersPart
     from ledgerd.node.parts.production import ProductionPart
     from ledgerd.node.parts.validators.monitor import MonitorPart

@@ -15,7 +15,7 @@ import msgspec
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.webhooks.following import Follower
+from ledgerd.history.webhooks.following import HookFollower
 from ledgerd.history.webhooks.sending import Sender
 from ledgerd.history.webhooks.settings import WebhookSettings
 from ledgerd.node.config.logging.setup import set_up_child_logging
@@ -63,7 +63,7 @@ async def _follow(order: WebhookArguments) -> None:
     history = await _opened(order)
     folder, most_behind = Path(order.folder), order.webhooks.most_behind
     senders = [(hook, Sender(hook.target, Path(hook.secret), time.time)) for hook in order.webhooks.hooks]
-    await all_of(Follower(folder, hook, history, sender, most_behind).run() for hook, sender in senders)
+    await all_of(HookFollower(folder, hook, history, sender, most_behind).run() for hook, sender in senders)
     await asyncio.Event().wait()  # all of them have ended: the operator is told by the node
 
 

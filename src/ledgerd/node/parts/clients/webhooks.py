@@ -10,7 +10,7 @@ import msgspec
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.history.webhooks.position import Position, position_file, read_position
+from ledgerd.history.webhooks.position import HookPosition, position_file, read_position
 from ledgerd.metrics.table import webhooks as table
 from ledgerd.node.workers.webhook_worker import WebhookArguments
 from ledgerd.supervision.part import Part
@@ -73,7 +73,7 @@ class WebhooksPart(Part):
         for hook, position in zip(self._hooks, self.positions(), strict=True):
             self._tell(hook.url, position)
 
-    def positions(self) -> list[Position]:
+    def positions(self) -> list[HookPosition]:
         """How far each receiver is."""
         return [read_position(position_file(self._folder, hook)) for hook in self._hooks]
 
@@ -84,7 +84,7 @@ class WebhooksPart(Part):
             cells.gauge(table.WEBHOOK_FAILURES, place).set(position.failures)
             cells.gauge(table.WEBHOOK_ENDED, place).set(bool(position.ended))
 
-    def _tell(self, url: str, position: Position) -> None:
+    def _tell(self, url: str, position: HookPosition) -> None:
         if position.ended:
             self.work.set_down(url, position.ended)
         else:

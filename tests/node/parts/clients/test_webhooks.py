@@ -12,11 +12,15 @@ from typing import Any, ClassVar
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.history.webhooks.position import Position, position_file, write_position
+from ledgerd.history.webhooks.position import HookPosition, position_file, write_position
 from ledgerd.metrics.table import webhooks as table
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.node.parts.past.webhooks import MANY_FAILURES, WebhooksPart
+<<<<<<<< HEAD:tests/node/parts/clients/test_webhooks.py
+from ledgerd.node.parts.clients.webhooks import MANY_FAILURES, WebhooksPart
+========
+from ledgerd.node.parts.clients.webhooks import MANY_FAILURES, WebhooksPart
+>>>>>>>> f7a8803c3b953354f24a8cb803dcd5835a66bf6b:tests/node/parts/clients/test_webhooks.py
 from ledgerd.supervision.part import Supervisor
 from tests.metrics.memories import node_memory
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
@@ -82,7 +86,7 @@ def test_one_that_has_ended_makes_the_node_not_ready_and_one_that_fails_is_a_war
     part, file = part_in(tmp_path)
     supervisor = Supervisor()
     supervisor.take(part)
-    position = Position(next_block=7, behind=12, failures=MANY_FAILURES)
+    position = HookPosition(next_block=7, behind=12, failures=MANY_FAILURES)
     write_position(file, position)
     part.tell_all()
     assert supervisor.health.down == {}
