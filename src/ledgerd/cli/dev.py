@@ -99,6 +99,11 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         help="allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
     )
     arguments.add_argument("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
+    arguments.add_argument(
+        "--history-store",
+        metavar="ADDRESS",
+        help="feed the history to this PostgreSQL, and answer from there",
+    )
     arguments.add_argument("--log-format", choices=("text", "json"), default="text", help="how the log is written")
     arguments.add_argument("--quiet", action="store_true", help="print only warnings, no line for each block")
     arguments.set_defaults(run=run)
@@ -174,6 +179,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
             "private-key": sorted(set(producers.values())),
             "enable-stale-production": ["true"],
             "required-participation": ["0"],
+            **({"history-store": [chosen.history_store]} if chosen.history_store else {}),
         },
         Path.cwd(),
     )

@@ -6,12 +6,13 @@ Nothing is decoded twice that need not be, but all of it once: on a large histor
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ledgerd.chain.log.soundness import fault_in
 from ledgerd.history.account_rows import AccountRows, key_of, name_of_chunk
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import REMEDY, HistoryDamaged
+from ledgerd.history.kept_facts import ReadLoggedBlock
 from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.history.tables import (
@@ -29,8 +30,6 @@ from ledgerd.history.touched import touched
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
 from ledgerd.state.disk import LmdbTransaction
-
-ReadLoggedBlock = Callable[[int], bytes | None]
 
 LAST_NUMBER = (1 << 32) - 1
 
