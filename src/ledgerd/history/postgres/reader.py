@@ -23,7 +23,6 @@ ANSWER_SECONDS = 1.0
 LONGEST_PAUSE = 8.0
 FIRST_PAUSE = 0.25
 
-_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _END = "ROLLBACK"
 
 
@@ -47,7 +46,6 @@ class PostgresHistory(History):
     def reading(self) -> Iterator[HistoryView]:
         connection = self._connected()
         try:
-            connection.execute(_BEGIN)
             yield PostgresView(connection)
             connection.execute(_END)
         except psycopg.Error as problem:

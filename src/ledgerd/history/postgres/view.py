@@ -32,6 +32,8 @@ from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 
+BEGIN = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {QUERIES['feed']}"
+
 
 class StoredOperation(NamedTuple):
     """An operation with its numbers."""
@@ -55,11 +57,13 @@ class StoredOperation(NamedTuple):
 
 
 class PostgresView(HistoryView):
-    """The history of one commit, within a transaction."""
+    """The history of one commit: a transaction, which it begins."""
 
     def __init__(self, connection: PatientConnection) -> None:
         self._connection = connection
-        row = connection.execute(QUERIES["feed"]).fetchone()
+        cursor = connection.execute(BEGIN)  # both at once: each command to the server costs as much as ten entries
+        cursor.nextset()
+        row = cursor.fetchone()
         if row is None:
             raise PostgresUnavailable("the history in PostgreSQL is empty: nothing has been fed to it yet")
         self._head: int
@@ -116,7 +120,7 @@ class PostgresView(HistoryView):
         return known
 
     def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
-        return texts_of(StoredOperation.of_entry(raw) for _, raw in self._entries(account, first, last, None))
+        return texts_of_entries([raw for _, raw in self._entries(account, first, last, None)])
 
     def _entries(self, account: str, first: int, last: int, tags: Sequence[int] | None) -> list[tuple[Any, ...]]:
         """The numbers and entries of a part of an account's history, of some kinds of operations or of all."""
@@ -195,4 +199,15 @@ def texts_of(operations: Iterable[StoredOperation]) -> list[str]:
         owner = (identifier or nobody).hex()
         opening = f'{{"trx_id":"{owner}","block":{block},"trx_in_block":{transaction},"op_in_trx":'
         found.append(transcribers[packed[0]](packed, 1, reading, opening, members_of(number, virtual, time))[0])
+    return found
+
+
+def texts_of_entries(entries: Sequence[bytes]) -> list[str]:
+    """The same of entries of an account, which are asked for most."""
+    transcribers, reading, numbers_of, start = transcribers_by_tag(), Reading(), ENTRY.unpack_from, ENTRY.size
+    found = []
+    for raw in entries:
+        block, transaction, number, virtual, time, identifier = numbers_of(raw)
+        opening = f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{transaction},"op_in_trx":'
+        found.append(transcribers[raw[start]](raw, start + 1, reading, opening, members_of(number, virtual, time))[0])
     return found
