@@ -252,9 +252,10 @@ GROUPS = (
         (
             "history/postgres/test_feeder.py",
             "history/postgres/test_recorded_chains.py",
+            "history/postgres/test_balances.py",
         ),
         """
-        history/kept_facts history/postgres/errors history/postgres/news history/postgres/queries
+        history/balances history/kept_facts history/postgres/errors history/postgres/news history/postgres/queries
         history/postgres/reader history/postgres/rows history/postgres/source history/postgres/view
         """,
     ),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, MissedSlotOwners
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
+from ledgerd.history.balances import Balances, KeptChange
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.missed import MissedSlots
@@ -46,6 +47,8 @@ class KeptBlock(NamedTuple):
     """In the order in which clients see them."""
     missed: MissedSlotOwners
     """Whose slots before it have no block."""
+    balances: list[KeptChange]
+    """What accounts have since, if it is recorded, in the order of the changes."""
 
 
 class KeptFacts:
@@ -72,10 +75,31 @@ class KeptFacts:
         """The first block of which operations are known; 0 while there is none."""
         return first_block(self._transaction, self._tables)
 
+    @property
+    def balances_stand_at(self) -> int | None:
+        """The block behind which changes of balances are recorded; nothing where they are not."""
+        balances = self._balances
+        return None if balances is None else balances.standing_at
+
+    def standing(self) -> list[KeptChange]:
+        """What all accounts had after that block."""
+        balances = self._balances
+        return [] if balances is None else balances.standing()
+
+    @property
+    def _balances(self) -> Balances | None:
+        table = self._tables.balances
+        return None if table is None else Balances(self._transaction, self._tables.header, table)
+
     def id_of(self, number: int) -> BlockId | None:
         """The id of a block; nothing where its bytes are not at hand."""
         packed = self._packed(number)
         return None if packed is None else _header_of(number, packed).id
+
+    def time_of(self, number: int) -> int:
+        """The time of a block; 0 where its bytes are not at hand."""
+        packed = self._packed(number)
+        return 0 if packed is None else _header_of(number, packed).timestamp
 
     def block(self, number: int) -> KeptBlock:
         """A block with its operations.
@@ -89,7 +113,9 @@ class KeptFacts:
         operations, part = list[KeptOperation](), BlockPart(number, packed)
         for piece in pieces_at(self._transaction, self._tables, number, self._watermarks):
             operations += _operations_of(piece, part)
-        return KeptBlock(number, _header_of(number, packed), len(packed), operations, self._missed(number))
+        balances = self._balances
+        changes = [] if balances is None else balances.of_block(number)
+        return KeptBlock(number, _header_of(number, packed), len(packed), operations, self._missed(number), changes)
 
     def _packed(self, number: int) -> bytes | None:
         kept: bytes | None = self._transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)

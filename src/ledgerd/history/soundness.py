@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ledgerd.chain.log.soundness import fault_in
 from ledgerd.history.account_rows import AccountRows, key_of, name_of_chunk
+from ledgerd.history.balances import Balances
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.kept_facts import ReadLoggedBlock
@@ -50,7 +51,13 @@ class Soundness:
 
     def faults(self) -> Iterator[str]:
         """What is wrong; each with the remedy."""
-        parts = (self._faults_of_operations, self._faults_of_copies, self._faults_of_accounts, self._faults_of_missed)
+        parts = (
+            self._faults_of_operations,
+            self._faults_of_copies,
+            self._faults_of_accounts,
+            self._faults_of_missed,
+            self._faults_of_balances,
+        )
         for faults in (part() for part in parts):
             for fault in faults:
                 yield f"the history is damaged ({fault}): {REMEDY}"
@@ -131,6 +138,16 @@ class Soundness:
             yield problem.what
         except (*UNREADABLE, UnicodeDecodeError) as problem:
             yield f"missed slots cannot be read: {problem}"
+
+    # -- balances
+
+    def _faults_of_balances(self) -> Iterator[str]:
+        if self._tables.balances is None:
+            return
+        try:
+            Balances(self._transaction, self._tables.header, self._tables.balances).require_sound()
+        except HistoryDamaged as problem:
+            yield problem.what
 
     # -- accounts
 

@@ -45,6 +45,8 @@ class FeedPosition(NamedTuple):
     head_id: bytes
     irreversible: int
     is_indexed: bool
+    balances_from: int | None = None
+    """The block behind which changes of balances are known, and after which it is known what all accounts had."""
 
 
 class FeedBatch(NamedTuple):
@@ -56,10 +58,12 @@ class FeedBatch(NamedTuple):
     rows: BlockRows
     head: int
     head_id: bytes
+    balances_from: int | None
 
     def changes(self, position: FeedPosition) -> bool:
         """Whether there is anything to write."""
         is_same = self.common == position.head == self.head
+        is_same &= self.balances_from == position.balances_from
         return not is_same or self.irreversible != position.irreversible
 
 
@@ -95,7 +99,7 @@ class Feeder:
     # -- where it stands
 
     def _read_position(self) -> FeedPosition | None:
-        wanted = "SELECT chain_id, first, head, head_id, irreversible, is_indexed FROM feed"
+        wanted = "SELECT chain_id, first, head, head_id, irreversible, is_indexed, balances_from FROM feed"
         row = self.connection.execute(wanted).fetchone()
         if row is None:
             return None
@@ -141,7 +145,7 @@ class Feeder:
             return False
         begun = FeedPosition(first, first - 1, b"", first - 1, is_indexed=False)
         wanted = "INSERT INTO feed VALUES (1, %s, %s, %s, %s, %s, %s, now())"
-        attempted(lambda: self.connection.execute(wanted, (self._chain_id, *begun)))
+        attempted(lambda: self.connection.execute(wanted, (self._chain_id, *begun[:-1])))
         self.position, self._ids = begun, {first - 1: b""}
         return True
 
@@ -157,7 +161,13 @@ class Feeder:
                 raise PostgresRefused(f"the database has another block {head} than this node, and it is irreversible")
             rows.add(block)
             head, head_id = block.number, block.header.id
-        return FeedBatch(common, max(position.irreversible, min(facts.irreversible, head)), rows, head, head_id)
+        standing = facts.balances_stand_at
+        if standing is not None and standing > head:
+            standing = None
+        elif standing != position.balances_from:
+            rows.add_standing(facts)
+        irreversible = max(position.irreversible, min(facts.irreversible, head))
+        return FeedBatch(common, irreversible, rows, head, head_id, standing)
 
     # -- what it writes
 
@@ -171,18 +181,27 @@ class Feeder:
             moved = min(batch.irreversible, batch.common)
             if moved > before.irreversible:
                 self._move(moved)
+            if before.balances_from not in {None, batch.balances_from}:
+                self._forget_balances()
             self._load_following(batch.rows.accounts)
             batch.rows.number_entries(self._following)
             self._insert(batch)
             self._advance(before, batch)
         ids = {number: key for number, key in self._ids.items() if batch.irreversible <= number <= batch.common}
         self._ids = ids | {number: key for number, key in batch.rows.ids.items() if number >= batch.irreversible}
-        self.position = before._replace(head=batch.head, head_id=batch.head_id, irreversible=batch.irreversible)
+        self.position = FeedPosition(
+            before.first, batch.head, batch.head_id, batch.irreversible, before.is_indexed, batch.balances_from
+        )
 
     def _take_back(self, common: int) -> None:
         for table in COLUMNS:
             self.connection.execute(_named("DELETE FROM {reversible} WHERE block > %s", table), (common,))
         self._following.clear()
+
+    def _forget_balances(self) -> None:
+        """What accounts had between is not known any more."""
+        for table in ("balances", "balances_reversible"):
+            self.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
 
     def _move(self, number: int) -> None:
         counted = (
@@ -213,7 +232,9 @@ class Feeder:
             place = COLUMNS[table].index("block")
             final = [row for row in rows if row[place] <= batch.irreversible]  # type: ignore[operator]
             self._copy("{table}", table, final)
-            self._copy("{reversible}", table, rows[len(final) :])
+            if len(final) < len(rows):
+                later = [row for row in rows if row[place] > batch.irreversible]  # type: ignore[operator]
+                self._copy("{reversible}", table, later)
             if table == "account_operations":
                 self._count(final)
 
@@ -235,10 +256,11 @@ class Feeder:
 
     def _advance(self, before: FeedPosition, batch: FeedBatch) -> None:
         wanted = (
-            "UPDATE feed SET head = %s, head_id = %s, irreversible = %s, fed_at = now() "
+            "UPDATE feed SET head = %s, head_id = %s, irreversible = %s, balances_from = %s, fed_at = now() "
             "WHERE head = %s AND head_id = %s"
         )
-        given = (batch.head, batch.head_id, batch.irreversible, before.head, before.head_id)
+        reached = (batch.head, batch.head_id, batch.irreversible, batch.balances_from)
+        given = (*reached, before.head, before.head_id)
         if self.connection.execute(wanted, given).rowcount != 1:
             raise PostgresUnavailable("the database was fed by another process")
 

@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS
+from ledgerd.chain.events import AFTER_TRANSACTIONS, Held
+from ledgerd.history.balances import NO_OPERATION, KeptChange
 from ledgerd.history.filters import AccountFilter
-from ledgerd.history.kept_facts import KeptBlock, KeptOperation
+from ledgerd.history.kept_facts import KeptBlock, KeptFacts, KeptOperation
 from ledgerd.history.postgres.texts import name_text
-from ledgerd.history.postgres.typed_columns import typed_columns, vote_of
+from ledgerd.history.postgres.typed_columns import amount_of, typed_columns, vote_of
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.touched import touched
+from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.operations.base import name_of, tag_of
 
 BLOCKS_A_RANGE = 10_000
@@ -34,6 +36,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "account_operations": ("account", "sequence", "block", "place", "tag", "entry"),
     "missed_slots": ("block_range", "block", "validator", "missed", "time"),
+    "balances": (
+        "account", "holding", "block", "ordinal", "time", "amount", "change", "symbol", "place", "step",
+    ),
     "votes": ("voter", "block", "place", "time", "kind", "target", "weight"),
 }  # fmt: skip
 """The tables that grow, and their columns."""
@@ -60,6 +65,7 @@ class BlockRows:
         self.tables: dict[str, list[TableRow]] = {table: [] for table in COLUMNS}
         self.touches: list[Touch] = []
         self.operations = 0
+        self._ordinal = 0
         self.ids: dict[int, bytes] = {}
         """The ids of the blocks, by number."""
 
@@ -71,6 +77,7 @@ class BlockRows:
     def add(self, block: KeptBlock) -> None:
         """Add the rows of the next block."""
         number, time = block.number, moment(block.header.timestamp)
+        self._ordinal = 0
         block_range, operations = number // BLOCKS_A_RANGE, block.operations
         transactions: dict[int, tuple[bytes, datetime]] = {}
         counts: Counter[int] = Counter()
@@ -87,8 +94,30 @@ class BlockRows:
         for validator in dict.fromkeys(block.missed.cycle):
             missed = block.missed.count(validator)
             self.tables["missed_slots"].append((block_range, number, name_text(validator), missed, time))
+        self.add_balances(number, block.balances, time)
         self.operations += len(operations)
         self.ids[number] = block.header.id
+
+    def add_balances(self, number: int, changes: list[KeptChange], time: datetime) -> None:
+        """Add what accounts have after each change of a block, or after all of it."""
+        rows = self.tables["balances"]
+        for account, place, step, before, after in changes:
+            name, at = name_text(account), None if place == NO_OPERATION else place
+            for held, old, new in zip(Held, before, after, strict=True):
+                if old != new:
+                    amount, symbol = amount_of(Asset(new, held.symbol))
+                    change, _ = amount_of(Asset(new - old, held.symbol))
+                    self._ordinal += 1
+                    what = name, held.name.lower(), number, self._ordinal, time, amount, change, symbol
+                    rows.append((*what, at, step or None))
+
+    def add_standing(self, facts: KeptFacts) -> None:
+        """Add what all accounts had where their changes begin; nothing else is known of that block."""
+        standing = facts.balances_stand_at
+        if standing is not None:
+            self._ordinal = 0
+            time = facts.time_of(standing) or facts.time_of(standing + 1)
+            self.add_balances(standing, facts.standing(), moment(time))
 
     def _add_operation(self, number: int, place: int, kept: KeptOperation) -> None:
         operation, virtual, time = kept.operation, kept.virtual_operation, moment(kept.timestamp)

@@ -27,6 +27,7 @@ ORDERS = {
     "operations": ("block", "place"),
     "account_operations": ("block", "place", "account"),
     "missed_slots": ("block", "validator"),
+    "balances": ("block", "ordinal"),
     "votes": ("block", "place"),
 }
 """The order in which the rows of each table are compared."""
@@ -43,6 +44,7 @@ class StoreComparison:
         self._settings = settings
         self._chain_id = chain_id
         self._following: defaultdict[str, int] = defaultdict(int)
+        self._first = 0
         self.compared = 0
         """Operations that were compared."""
         self.head = 0
@@ -84,6 +86,7 @@ class StoreComparison:
         self, stored: Mapping[str, _Stored], first: int, head: int, progress: Callable[[int], None]
     ) -> Iterator[str]:
         self._following.clear()
+        self._first = first
         for begin in range(first, head + 1, BLOCKS_AT_ONCE):
             end = min(head, begin + BLOCKS_AT_ONCE - 1)
             with self._source() as facts:
@@ -98,6 +101,9 @@ class StoreComparison:
         rows = BlockRows(self._settings)
         for number in range(first, last + 1):
             rows.add(facts.block(number))
+            standing = facts.balances_stand_at
+            if standing is not None and (number == standing or standing < number == self._first):
+                rows.add_standing(facts)
         rows.number_entries(self._following)
         return rows
 

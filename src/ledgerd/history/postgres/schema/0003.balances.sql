@@ -29,6 +29,8 @@ CREATE TABLE ledger.balances_reversible (
 );
 COMMENT ON TABLE ledger.balances IS 'What an account has of a holding after each change, and by how much that differs from before.';
 
+ALTER TABLE ledger.feed ADD COLUMN balances_from bigint;
+
 CREATE VIEW ledger.rich_list AS
     SELECT DISTINCT ON (account, holding) account, holding, amount, symbol, block
     FROM ledger.balances
@@ -40,6 +42,13 @@ CREATE VIEW ledger.statement AS
     FROM ledger.balances AS b
     LEFT JOIN ledger.operations AS o
         ON o.block_range = b.block / 10000 AND o.block = b.block AND o.place = b.place;
+
+CREATE FUNCTION ledger.balance_at(name text, held text, number bigint) RETURNS numeric LANGUAGE sql STABLE AS '
+    SELECT coalesce((
+        SELECT amount FROM ledger.balances WHERE account = name AND holding = held AND block <= number
+        ORDER BY block DESC, ordinal DESC LIMIT 1
+    ), 0)
+    FROM ledger.feed WHERE number BETWEEN balances_from AND irreversible';
 
 CREATE VIEW ledger.supply AS
     SELECT symbol, sum(amount) AS amount, count(DISTINCT account) AS accounts

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE
-from ledgerd.node.config.values.values import TEXT, UINT32, uint32
+from ledgerd.node.config.values.values import BOOL, TEXT, UINT32, uint32
 
 BLACKLIST = "history-blacklist-ops"
 WHITELIST = "history-whitelist-ops"
 STORE = "history-store"
+BALANCES = "history-balances"
 COUNT_BLOCKS = "history-count-blocks"
 POSTGRES = ("postgresql://", "postgres://")
 UNLIMITED = "4294967295"
@@ -32,10 +33,12 @@ def _complete(record: HistorySettings, surroundings: Surroundings) -> HistorySet
         raise WrongTogether(BLACKLIST, f"cannot stand beside {WHITELIST}: keep one of the two")
     if record.store and not record.store.startswith(POSTGRES):
         raise WrongTogether(STORE, f"begins with {POSTGRES[0]}, as in {POSTGRES[0]}/ledger")
-    if record.store and record.count_blocks != ALL_BLOCKS:
-        surroundings.remark(f"{COUNT_BLOCKS} has no effect beside {STORE}: nothing may go before it was fed")
-        return replace(record, count_blocks=ALL_BLOCKS)
-    return record
+    if (record.store or record.balances) and record.count_blocks != ALL_BLOCKS:
+        surroundings.remark(
+            f"{COUNT_BLOCKS} has no effect beside {STORE} or {BALANCES}: nothing may go before it was fed"
+        )
+        record = replace(record, count_blocks=ALL_BLOCKS)
+    return replace(record, balances=record.balances or bool(record.store))
 
 
 HISTORY = OptionSection(
@@ -80,6 +83,13 @@ HISTORY = OptionSection(
             "Record the histories of the accounts between two names, both included, and of no others.",
             repeatable=True,
             field="account_ranges",
+        ),
+        Option(
+            BALANCES,
+            BOOL,
+            f"Record what accounts have after each change, for `ledgerd history feed`; {STORE} includes it.",
+            default="false",
+            ours=True,
         ),
         Option(
             STORE,
