@@ -105,7 +105,7 @@ def node_over(name: str, folder: Path) -> Iterator[RecordedNode]:
             BlockRecords: BlockRecords(folder),
             Storage: Storage(state),
             History: history,
-            Subscriptions: Subscriptions(),
+            Subscriptions: Subscriptions(history),
         }
         node = Node(network_of(name), reader.snapshot, NoMain(), services)
         yield RecordedNode(Dispatcher(EVERY, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits()))

@@ -13,7 +13,7 @@ from typing import Any
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.histories import HistoryView
 from ledgerd.history.embedded import EmbeddedStore
-from ledgerd.history.following import follow
+from ledgerd.history.following import follow_with_balances
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
@@ -37,7 +37,7 @@ def open_store(chain: Chain, folder: Path, settings: HistorySettings | None = No
 def followed(chain: Chain, folder: Path, settings: HistorySettings | None = None) -> Iterator[EmbeddedStore]:
     """A history in step with a chain."""
     with open_store(chain, folder, settings) as store:
-        follow(chain, store)
+        follow_with_balances(chain, store, settings or HistorySettings())
         yield store
 
 

@@ -270,6 +270,18 @@ GROUPS = (
         """,
     ),
     Group(
+        "the history in PostgreSQL: proven by the same model, and by the recorded answers of all chains",
+        (
+            "history/postgres/test_feeder.py",
+            "history/postgres/test_recorded_chains.py",
+            "history/postgres/test_balances.py",
+        ),
+        """
+        history/balances history/kept_facts history/postgres/errors history/postgres/news history/postgres/queries
+        history/postgres/reader history/postgres/rows history/postgres/source history/postgres/view
+        """,
+    ),
+    Group(
         "the command that makes records of markets again: proven by running it",
         ("cli/test_markets_command.py",),
         "node/datadir/market_rebuild",
@@ -292,7 +304,7 @@ GROUPS = (
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
         node/parts/past/records node/parts/replaying
-        node/parts/webserver node/runtime node/workers/api_worker node/workers/settings
+        node/parts/webserver node/runtime node/workers/api_worker node/workers/history_feeder node/workers/settings
         """,
     ),
     Group(

@@ -103,6 +103,11 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         "--explorer", metavar="HOST:PORT", help="and pages about the chain, as `ledgerd explorer` (default: none)"
     )
     arguments.add_argument("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
+    arguments.add_argument(
+        "--history-store",
+        metavar="ADDRESS",
+        help="feed the history to this PostgreSQL, and answer from there",
+    )
     arguments.add_argument("--log-format", choices=("text", "json"), default="text", help="how the log is written")
     arguments.add_argument("--quiet", action="store_true", help="print only warnings, no line for each block")
     arguments.set_defaults(run=run)
@@ -197,6 +202,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
             "private-key": sorted(set(producers.values())),
             "enable-stale-production": ["true"],
             "required-participation": ["0"],
+            **({"history-store": [chosen.history_store]} if chosen.history_store else {}),
         },
         Path.cwd(),
     )

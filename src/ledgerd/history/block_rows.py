@@ -36,6 +36,10 @@ class BlockPart:
 
     def operation(self, piece: Piece, row: OperationRow) -> Operation:
         """An operation."""
+        return self.operation_with_bytes(piece, row)[0]
+
+    def operation_with_bytes(self, piece: Piece, row: OperationRow) -> tuple[Operation, bytes]:
+        """An operation, and its bytes."""
         place = row[3]
         if place & VIRTUAL:
             data, where = piece.raw, piece.virtual(place)[1]
@@ -47,7 +51,7 @@ class BlockPart:
             raise self.damaged(where, str(problem)) from problem
         if isinstance(piece, FormerPiece):
             self.require(piece, place, data, where, end)
-        return found
+        return found, data[where:end]
 
     def require(self, piece: FormerPiece, place: int, data: bytes, where: int, end: int) -> None:
         """Refuse an operation that differs from its row."""
@@ -65,25 +69,25 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
 
     Most of the time of a request is spent here, so the code repeats no work and calls few functions.
     """
-    transcribers, reading = _transcribers(), Reading()
+    transcribers, reading = transcribers_by_tag(), Reading()
     found: list[str] = []
     for bytes_, piece, rows in parts:
         own, begin, first_owner = bytes_.data, bytes_.begin, rows[0][1]
         openings = piece.openings(first_owner, rows[-1][1])
         former = piece if isinstance(piece, FormerPiece) else None
         sizes = former.sizes if former is not None else {}
-        usual = _members(0, 0, piece.early)
+        usual = members_of(0, 0, piece.early)
         for tag, owner, number, place in rows:
             if place <= PLACE:
                 data, where, opening = own, place - begin, openings[owner - first_owner]
-                members = _members(number, 0, piece.early) if number else usual
+                members = members_of(number, 0, piece.early) if number else usual
             else:
                 data, where, virtual = own, (place & PLACE) - begin, 0
                 opening = openings[owner - first_owner] if owner != NO_OWNER else piece.opening_of_nobody()
                 if place & VIRTUAL:
                     data = piece.raw
                     virtual, where = piece.virtual(place)
-                members = _members(number, virtual, piece.late if place >= LATE else piece.early)
+                members = members_of(number, virtual, piece.late if place >= LATE else piece.early)
             try:
                 text, end = transcribers[tag](data, where + 1, reading, opening, members)  # after the tag's one byte
             except DecodeError as problem:
@@ -94,13 +98,13 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
     return found
 
 
-def _members(number: int, virtual: int, time: int) -> str:
+def members_of(number: int, virtual: int, time: int) -> str:
     """What is between the opening and the operation: the rest of its numbers and its time."""
     return f'{number},"virtual_op":{virtual},"timestamp":"{time_text(time)}","op":["'
 
 
 @cache
-def _transcribers() -> list[Transcriber]:
+def transcribers_by_tag() -> list[Transcriber]:
     """The transcriber of each operation within a `RecordedOperation`, by its tag."""
     return [
         record_kind(each).framed_transcriber(f'{{opening}}{{members}}{name_of(each)}",', "]}}", ("opening", "members"))

@@ -13,8 +13,9 @@ from typing import Self
 
 import lmdb
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, AppliedOperation, BlockApplied, BlocksUndone, Event
+from ledgerd.chain.events import AFTER_TRANSACTIONS, Amounts, AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.history.account_rows import AccountRows, Reference, reference
+from ledgerd.history.balances import Balances
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
@@ -130,6 +131,18 @@ class EmbeddedStore:
             self._watermarks, self._purged_at = commit.watermarks, commit.purged_at
             return
 
+    @property
+    def balances_stand_at(self) -> int | None:
+        """The block behind which changes of balances are recorded, if they are."""
+        try:
+            return balances_in(self._disk.transaction, self._tables).standing_at
+        finally:
+            self._disk.abort()
+
+    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]]) -> None:
+        """Record changes of balances from behind a block on, after which accounts have these."""
+        self._change(lambda commit: commit.stand(block, balances))
+
     def close(self) -> None:
         """Let the files go."""
         self._disk.close()
@@ -147,6 +160,13 @@ def missed_slots(transaction: LmdbTransaction, tables: Tables) -> MissedSlots:
     if tables.missed is None:
         raise HistoryDamaged("it has no table of missed slots")
     return MissedSlots(transaction, tables.header, tables.missed)
+
+
+def balances_in(transaction: LmdbTransaction, tables: Tables) -> Balances:
+    """The table of balances, which whoever writes a history has made."""
+    if tables.balances is None:
+        raise HistoryDamaged("it has no table of balances")
+    return Balances(transaction, tables.header, tables.balances)
 
 
 class HistoryCommit:
@@ -171,6 +191,7 @@ class HistoryCommit:
         self._log = log
         self._rows = AccountRows(transaction, tables.ranges, tables.chunks)
         self._missed = missed_slots(transaction, tables)
+        self._balances = balances_in(transaction, tables)
         self._references: dict[str, list[Reference]] = defaultdict(list)
         self._places: set[tuple[bytes, bytes]] = set()
 
@@ -187,6 +208,10 @@ class HistoryCommit:
                 self.truncate(event.head_number)
         self._advance_irreversible(irreversible)
 
+    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]]) -> None:
+        """Begin with the balances after a block."""
+        self._balances.stand(block, balances)
+
     def finish(self) -> None:
         """Write what was gathered."""
         self._write_gathered()
@@ -202,6 +227,7 @@ class HistoryCommit:
         if kept:
             self._put_operations(event.block, kept)
         self._missed.record(event)
+        self._balances.record(event, kept)
         if number > irreversible or self._settings.keep_blocks:
             self._transaction.put(BLOCK_KEY.pack(number), event.block.packed, db=self._tables.blocks)
         self.watermarks = self.watermarks._replace(head=number)
@@ -255,6 +281,7 @@ class HistoryCommit:
                 if table is not None:
                     self._transaction.drop(table, delete=False)
             self._missed.truncate(0)
+            self._balances.truncate(0)
             self.watermarks = Watermarks()
             return
         cursor = self._transaction.cursor(tables.operations)
@@ -268,6 +295,7 @@ class HistoryCommit:
         while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             cursor.delete()
         self._missed.truncate(number)
+        self._balances.truncate(number)
         self.watermarks = self.watermarks.cut(number, last_block(self._transaction, tables))
 
     def _forget_entries(self, block: int) -> None:

@@ -57,11 +57,25 @@ def open_history(
 def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space) -> EmbeddedStore:
     store = EmbeddedStore(folder, settings, chain.block_log, space)
     try:
-        follow(chain, store)
+        follow_with_balances(chain, store, settings)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySettings) -> None:
+    """Follow a chain, and record the changes of balances too where that is wanted.
+
+    Where they are not known up to the head, they begin there, with what all accounts have.
+    """
+    chain.gather_balances(is_wanted=settings.balances)
+    follow(chain, store)
+    is_known = store.balances_stand_at is not None and store.head_number == chain.head_number
+    if settings.balances and not is_known:
+        with chain.standing() as accounts:
+            store.stand(chain.head_number, list(accounts.balances))
+        log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 
 def follow(chain: Chain, store: HistoryStore) -> None:

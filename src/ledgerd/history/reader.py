@@ -17,10 +17,11 @@ from ledgerd.chain.log.block_log import FULL_LOG
 from ledgerd.chain.log.files import LogKind
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.missed import MissedBefore, MissedSlots
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.soundness import ReadLoggedBlock, Soundness
+from ledgerd.history.soundness import Soundness
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, ShownTexts
 from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, LmdbTransaction
@@ -95,6 +96,12 @@ class EmbeddedHistory(History):
         """What is wrong with all of it; the blocks that are not here are given by the log."""
         with self._begin() as transaction:
             yield from Soundness(transaction, self._tables, logged).faults()
+
+    @contextmanager
+    def keeping(self, logged: ReadLoggedBlock) -> Iterator[KeptFacts]:
+        """What it has kept of blocks, as it is now: for a moment, since meanwhile no space of it is used again."""
+        with self._begin() as transaction:
+            yield KeptFacts(transaction, self._tables, logged)
 
     def _begin(self) -> LmdbTransaction:
         try:

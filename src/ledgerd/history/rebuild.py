@@ -15,7 +15,7 @@ import msgspec
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.offline.reapply import reapply
 from ledgerd.history.embedded import EmbeddedStore
-from ledgerd.history.following import HISTORY_FOLDER, follow
+from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import Space
@@ -72,7 +72,7 @@ def rebuild(
         Chain.open(folder, chain.network, clock=time.monotonic, space=space) as replayed,
         EmbeddedStore(folder / HISTORY_FOLDER, settings, replayed.block_log, space or Space()) as store,
     ):
-        follow(replayed, store)
+        follow_with_balances(replayed, store, settings)
         while replayed.head_number and not chain.is_on_trunk(replayed.head_id):
             replayed.pop_block()  # the node has run in between, and has switched to another branch
         progress(replayed.head_number)

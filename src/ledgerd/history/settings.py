@@ -24,3 +24,7 @@ class HistorySettings(msgspec.Struct, frozen=True):
     """Whether there are histories of accounts (plugin account_history) besides that of the blocks."""
     keep_blocks: bool = False
     """Keep the bytes of blocks after they are in the log, for a log that drops its oldest blocks."""
+    balances: bool = False
+    """Record what accounts have after each change."""
+    store: str | None = None
+    """The address of the PostgreSQL that the history is fed to, and that the APIs ask."""

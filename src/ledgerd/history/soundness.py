@@ -6,12 +6,14 @@ Nothing is decoded twice that need not be, but all of it once: on a large histor
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ledgerd.chain.log.soundness import fault_in
 from ledgerd.history.account_rows import AccountRows, key_of, name_of_chunk
+from ledgerd.history.balances import Balances
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import REMEDY, HistoryDamaged
+from ledgerd.history.kept_facts import ReadLoggedBlock
 from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.history.tables import (
@@ -29,8 +31,6 @@ from ledgerd.history.touched import touched
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
 from ledgerd.state.disk import LmdbTransaction
-
-ReadLoggedBlock = Callable[[int], bytes | None]
 
 LAST_NUMBER = (1 << 32) - 1
 
@@ -51,7 +51,13 @@ class Soundness:
 
     def faults(self) -> Iterator[str]:
         """What is wrong; each with the remedy."""
-        parts = (self._faults_of_operations, self._faults_of_copies, self._faults_of_accounts, self._faults_of_missed)
+        parts = (
+            self._faults_of_operations,
+            self._faults_of_copies,
+            self._faults_of_accounts,
+            self._faults_of_missed,
+            self._faults_of_balances,
+        )
         for faults in (part() for part in parts):
             for fault in faults:
                 yield f"the history is damaged ({fault}): {REMEDY}"
@@ -132,6 +138,16 @@ class Soundness:
             yield problem.what
         except (*UNREADABLE, UnicodeDecodeError) as problem:
             yield f"missed slots cannot be read: {problem}"
+
+    # -- balances
+
+    def _faults_of_balances(self) -> Iterator[str]:
+        if self._tables.balances is None:
+            return
+        try:
+            Balances(self._transaction, self._tables.header, self._tables.balances).require_sound()
+        except HistoryDamaged as problem:
+            yield problem.what
 
     # -- accounts
 

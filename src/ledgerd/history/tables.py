@@ -44,6 +44,8 @@ class Tables(NamedTuple):
     chunks: Database
     missed: Database | None = None
     """Slots without a block (`missed`); a history that an earlier version has written last has no such table."""
+    balances: Database | None = None
+    """What accounts have after each change (`balances`); the same."""
 
     @classmethod
     def open(cls, environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool) -> Tables:
@@ -59,15 +61,16 @@ class Tables(NamedTuple):
             table("transactions", is_set=True),
             table("ranges"),
             table("chunks"),
-            _later_table(environment, transaction, create=create),
+            _later_table(environment, transaction, b"missed", create=create),
+            _later_table(environment, transaction, b"balances", create=create),
         )
 
 
 def _later_table(
-    environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool
+    environment: lmdb.Environment, transaction: LmdbTransaction | None, name: bytes, *, create: bool
 ) -> Database | None:
     try:
-        return environment.open_db(b"missed", transaction, create=create)
+        return environment.open_db(name, transaction, create=create)
     except lmdb.NotFoundError:
         return None
 

@@ -20,7 +20,7 @@ from ledgerd.node.parts.clients.broadcasts import Broadcasts
 from ledgerd.node.parts.clients.simulations import Simulations
 from ledgerd.node.parts.clients.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.past.archiving import ArchivePart
-from ledgerd.node.parts.past.records import BlockInfoPart, HistoryPart
+from ledgerd.node.parts.past.records import BlockInfoPart, HistoryFeedPart, HistoryPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.replaying import ReplayPart
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 METRICS = "metrics"
 EARLY, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, WATCH = "early answers", "bootstrap", "replay", "create_snapshot", "watch"
 MONITOR, SELF_CHECK, STATUS = "validator_monitor", "self_check", "status"
-AUDIT, RECOVERY, ASSUMPTION = "audit", "recovery", "assumption"
+AUDIT, RECOVERY, ASSUMPTION, FEED = "audit", "recovery", "assumption", "history_feed"
 """Parts that are not plugins."""
 
 FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, AUDIT, ASSUMPTION, RECOVERY, "operation_history", "block_info", REPLAY)
@@ -67,10 +67,9 @@ class Runtime:
         time: TimeSource | None = None,
         handlers: Mapping[str, Handler] | None = None,
     ) -> None:
-        self.configuration = configuration
         data_dir, network = configuration.invocation.data_dir, network_of(configuration)
         data_dir.mkdir(parents=True, exist_ok=True)
-        self.time = time or TimeSource(network.clock)
+        self.configuration, self.time = configuration, time or TimeSource(network.clock)
         self._lock = lock_writer(data_dir)
         self.chain = ChainPart(configuration, network, self.time)
         self.peers = PeersPart(configuration, self.chain, self.time)
@@ -89,6 +88,7 @@ class Runtime:
             "chain": self.chain,
             "p2p": self.peers,
             "operation_history": self.history,
+            FEED: HistoryFeedPart(configuration, network),
             BOOTSTRAP: self.bootstrap,
             "block_info": BlockInfoPart(self.chain),
             BLOCK_ARCHIVE: ArchivePart(configuration),
@@ -184,6 +184,7 @@ class Runtime:
         plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK, AUDIT, ASSUMPTION, WEBHOOKS)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         plugins += (RECOVERY,) if "p2p" in plugins and not self.is_one_shot else ()
+        plugins += (FEED,) if self.configuration.history.store and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)
         yield from (self._parts[name] for name in order if name in plugins and name in self._parts)

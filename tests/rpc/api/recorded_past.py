@@ -33,8 +33,8 @@ from tests.rpc.api.serving import copy_followed
 
 
 @contextmanager
-def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
-    """What answers about the past of a recorded chain, as a worker does."""
+def history_dispatcher(name: str, folder: Path, asked: History | None = None) -> Iterator[Dispatcher]:
+    """What answers about the past of a recorded chain, as a worker does; from a history of its own, or another one."""
     copy_followed(name, ANSWERED[name], folder)
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
@@ -42,8 +42,8 @@ def history_dispatcher(name: str, folder: Path) -> Iterator[Dispatcher]:
     with history, StateReader.open(state, STORED_TABLES) as reader:
         services: dict[type, object] = {
             KeptBlocks: KeptBlocks(log),
-            History: history,
-            Subscriptions: Subscriptions(),
+            History: asked or history,
+            Subscriptions: Subscriptions(history),
         }
         node = Node(network_of(name), reader.snapshot, Link(), services)
         apis = (OPERATION_HISTORY, ACCOUNT_HISTORY, HISTORY_API)

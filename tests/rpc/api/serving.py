@@ -15,6 +15,7 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
 from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
 from ledgerd.chain.rules.market_records.following import market_records
+from ledgerd.history.settings import HistorySettings
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import FILE_NAME, BlockRecorder, BlockRecords
@@ -60,8 +61,8 @@ def followed_chain(name: str, folder: Path) -> Iterator[Chain]:
 
 @contextmanager
 def chain_with_history(name: str, folder: Path) -> Iterator[Chain]:
-    """A chain that keeps what the plugins keep, and the histories of accounts."""
-    with followed_chain(name, folder) as chain, followed(chain, folder):
+    """A chain that keeps what the plugins keep, the histories of accounts, and balances."""
+    with followed_chain(name, folder) as chain, followed(chain, folder, HistorySettings(balances=True)):
         yield chain
 
 

@@ -17,17 +17,20 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
 from ledgerd.node.workers.worker_metrics import WorkerMetrics
 from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.history.server_events import EVENTS_PATH, events_of
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_status import StatusBoard
+from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
@@ -44,6 +47,10 @@ from ledgerd.state.reader import StateReader
 if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.link.link import Link
+
+
+HISTORY_APIS = frozenset({OPERATION_HISTORY.name, ACCOUNT_HISTORY.name, HISTORY_API.name})
+"""The APIs that answer from the history."""
 
 
 def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
@@ -68,8 +75,9 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     }
     plugins = [*settings.plugins]
     if settings.history_folder:
-        services[History] = history = EmbeddedHistory.open(Path(settings.history_folder), logs, settings.history)
-        services[Subscriptions] = Subscriptions()
+        history = EmbeddedHistory.open(Path(settings.history_folder), logs, settings.history)
+        services[History] = asked_history(settings.history) or history
+        services[Subscriptions] = Subscriptions(history)
         plugins.append(HISTORY_API.name)
         if DEV_API.name in plugins:
             link.tasks.begin(_forget_what_is_reverted(link, history))
@@ -80,6 +88,8 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     apis = [api for api in EVERY_API if api.name in plugins]
     cache = AnswerCache(settings.cached_answers)
     dispatcher = Dispatcher(apis, node, lambda: time.wall() / MICRO, cache=cache, limits=limits)
+    if settings.history.store:
+        dispatcher.uncached = HISTORY_APIS
 
     def more_waits(payload: bytes) -> None:
         waiting.take(payload)
@@ -96,6 +106,15 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     if settings.metrics != NO_METRICS:
         link.tasks.begin(WorkerMetrics(settings.metrics, link.number, serves, known_methods()).run())
     return serves
+
+
+def asked_history(settings: HistorySettings) -> History | None:
+    """The history in PostgreSQL, if it is fed there."""
+    if not settings.store:
+        return None
+    from ledgerd.history.postgres.reader import PostgresHistory  # noqa: PLC0415 - an extra that may be missing
+
+    return PostgresHistory(settings.store, settings)
 
 
 async def _forget_what_is_reverted(link: Link, history: EmbeddedHistory) -> None:

@@ -43,3 +43,12 @@ class MetricsWorkerSettings(msgspec.Struct, frozen=True):
     memory: int
     """The descriptor of the memory that all processes of the node share."""
     log_format: LogFormat = "text"
+
+
+class FeedOrder(msgspec.Struct, frozen=True):
+    """What the process that feeds PostgreSQL feeds, and whereto: its settings name the database."""
+
+    data_dir: str
+    chain_id: bytes
+    settings: HistorySettings
+    log_format: LogFormat

@@ -77,8 +77,9 @@ async def subscribe(
     irreversible blocks are sent, unless `reversible` is true: then blocks are sent as they are applied, and
     `undone_from` says which of them were undone.
     """
-    stream = HistoryStream(node.service(History), filter_.wanted, from_block, reversible=reversible)
-    with node.service(Subscriptions).entered(asyncio.current_task()) as name:
+    subscriptions = node.service(Subscriptions)
+    stream = HistoryStream(subscriptions.history, filter_.wanted, from_block, reversible=reversible)
+    with subscriptions.entered(asyncio.current_task()) as name:
         async for message in messages_of(stream, name, node.main):
             yield message
 
@@ -92,8 +93,9 @@ async def subscribe_market(
     Goes on and is resumed as `subscribe` is. `prices` holds the points that `get_market_kline` has of these blocks, if
     the plugin prediction_market_api runs, and until they are removed.
     """
-    stream = MarketStream(node.service(History), node.reading, market, from_block, reversible=reversible)
-    with node.service(Subscriptions).entered(asyncio.current_task()) as name:
+    subscriptions = node.service(Subscriptions)
+    stream = MarketStream(subscriptions.history, node.reading, market, from_block, reversible=reversible)
+    with subscriptions.entered(asyncio.current_task()) as name:
         async for message in messages_of(stream, name, node.main):
             yield message
 

@@ -103,6 +103,8 @@ class Dispatcher:
         self.apis = {name: api for api in apis for name in (api.name, api.former_name) if name}
         self.node = node
         self.cache = cache if cache is not None else AnswerCache()
+        self.uncached = frozenset[str]()
+        """APIs whose answers may change while the head stays."""
         self._clock = clock
         self._limits = limits
         self.bounds = BoundsMet()
@@ -212,7 +214,7 @@ class Dispatcher:
             )
             return error_answer(INTERNAL, identity)
         note.end(AT_OK)
-        if body and method.is_cached:
+        if body and method.is_cached and method.api not in self.uncached:
             self.cache.keep(body, identity, opening, method.full_name)
         return b"%b%b}" % (opening, as_bytes(identity))
 

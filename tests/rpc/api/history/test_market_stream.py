@@ -166,7 +166,7 @@ def test_over_a_websocket_a_market_is_told_of_blocks_that_are_taken_back(tmp_pat
         def reading() -> Iterator[View]:
             yield state
 
-        services: dict[type, object] = {History: history, Subscriptions: Subscriptions()}
+        services: dict[type, object] = {History: history, Subscriptions: Subscriptions(history)}
         node = Node(chain.network, reading, main, services)
         limits = Limits()
         dispatcher = Dispatcher([HISTORY_API], node, lambda: 0.0, cache=AnswerCache(0), limits=limits)

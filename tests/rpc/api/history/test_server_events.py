@@ -65,7 +65,7 @@ def test_whoever_resumes_has_each_operation_once(seed: int, reversible: bool, lo
 
 
 def service_over(story: Story, main: Main, limits: Limits) -> Service:
-    node = Node(TESTNET, nothing_to_read, main, {History: story.history, Subscriptions: Subscriptions()})
+    node = Node(TESTNET, nothing_to_read, main, {History: story.history, Subscriptions: Subscriptions(story.history)})
     service = Service(Dispatcher([HISTORY_API], node, lambda: 0.0, cache=AnswerCache(0), limits=limits), limits)
     service.event_streams = {EVENTS_PATH: partial(events_of, node)}
     return service

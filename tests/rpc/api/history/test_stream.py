@@ -200,7 +200,7 @@ def test_a_stream_without_matches_reports_its_progress(tmp_path: Path, monkeypat
 
 
 def service_over(story: Story, main: Main) -> tuple[Service, Subscriptions]:
-    limits, subscriptions = Limits(), Subscriptions()
+    limits, subscriptions = Limits(), Subscriptions(story.history)
     services: dict[type, object] = {History: story.history, Subscriptions: subscriptions}
     node = Node(TESTNET, nothing_to_read, main, services)
     dispatcher = Dispatcher([HISTORY_API], node, lambda: 0.0, cache=AnswerCache(0), limits=limits)

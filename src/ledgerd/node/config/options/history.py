@@ -6,14 +6,19 @@ Spec 06, section 5.8.
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
-from ledgerd.history.settings import HistorySettings
+from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE
-from ledgerd.node.config.values.values import TEXT, UINT32, uint32
+from ledgerd.node.config.values.values import BOOL, TEXT, UINT32, uint32
 
 BLACKLIST = "history-blacklist-ops"
 WHITELIST = "history-whitelist-ops"
+STORE = "history-store"
+BALANCES = "history-balances"
+COUNT_BLOCKS = "history-count-blocks"
+POSTGRES = ("postgresql://", "postgres://")
 UNLIMITED = "4294967295"
 
 
@@ -23,10 +28,17 @@ class CustomProtocolOptions(msgspec.Struct, frozen=True):
     store_size: int
 
 
-def _complete(record: HistorySettings, _surroundings: Surroundings) -> HistorySettings:
+def _complete(record: HistorySettings, surroundings: Surroundings) -> HistorySettings:
     if record.whitelist and record.blacklist:
         raise WrongTogether(BLACKLIST, f"cannot stand beside {WHITELIST}: keep one of the two")
-    return record
+    if record.store and not record.store.startswith(POSTGRES):
+        raise WrongTogether(STORE, f"begins with {POSTGRES[0]}, as in {POSTGRES[0]}/ledger")
+    if (record.store or record.balances) and record.count_blocks != ALL_BLOCKS:
+        surroundings.remark(
+            f"{COUNT_BLOCKS} has no effect beside {STORE} or {BALANCES}: nothing may go before it was fed"
+        )
+        record = replace(record, count_blocks=ALL_BLOCKS)
+    return replace(record, balances=record.balances or bool(record.store))
 
 
 HISTORY = OptionSection(
@@ -54,7 +66,7 @@ HISTORY = OptionSection(
         ),
         Option("history-start-block", UINT32, "Record the history from this block on.", default="0"),
         Option(
-            "history-count-blocks",
+            COUNT_BLOCKS,
             UINT32,
             f"The number of latest blocks whose history is kept; {UNLIMITED} for all.",
             default=UNLIMITED,
@@ -71,6 +83,20 @@ HISTORY = OptionSection(
             "Record the histories of the accounts between two names, both included, and of no others.",
             repeatable=True,
             field="account_ranges",
+        ),
+        Option(
+            BALANCES,
+            BOOL,
+            f"Record what accounts have after each change, for `ledgerd history feed`; {STORE} includes it.",
+            default="false",
+            ours=True,
+        ),
+        Option(
+            STORE,
+            TEXT,
+            "The PostgreSQL database that the history is fed to as well, and that the APIs answer from.",
+            example="postgresql:///ledger",
+            ours=True,
         ),
     ),
     complete=_complete,

@@ -1,21 +1,45 @@
 """What is recorded of the chain for clients: the history, and the file of `block_info`.
 
-Both write with each commit of the chain: attached before its first event, closed when it is closed.
+Both write with each commit of the chain: attached before its first event, closed when it is closed. The process that
+feeds PostgreSQL reads what the history has kept, beside the chain.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import socket
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
+from ledgerd.history.postgres.news import FeedNews
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.workers.settings import FeedOrder
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import BlockRecorder
 from ledgerd.supervision.part import Part
+from ledgerd.supervision.processes import Child, module_command
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.supervision.work import Working
+
+log = logging.getLogger(__name__)
+
+COMMAND = module_command("ledgerd.node.workers.history_feeder")
+DRIVER = "psycopg"
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+ENDING_SECONDS = 5.0
+FEED = "feed"
 
 
 class HistoryPart(Part):
@@ -78,3 +102,69 @@ class BlockInfoPart(Part):
         if self._recorder is not None:
             await self._chain.run(self._recorder.close)
             self._recorder = None
+
+
+class HistoryFeedPart(Part):
+    """The process that feeds PostgreSQL. Its end is no failed start of the part: it is started again for ever."""
+
+    def __init__(self, configuration: Configuration, network: ChainParameters) -> None:
+        super().__init__("history_feed")
+        self._has_history = OPERATION_HISTORY in configuration.application.plugins
+        self._order = FeedOrder(
+            str(configuration.invocation.data_dir),
+            network.chain_id,
+            configuration.history,
+            configuration.application.log_format,
+        )
+        self.news = FeedNews()
+        """How it stands."""
+
+    async def start(self) -> None:
+        """Start the process."""
+        require_driver()
+        if not self._has_history:
+            raise OperatorError("history-store is fed from the history of the node: add plugin = operation_history")
+        self.work.keep("the feed of PostgreSQL", self._live)
+
+    async def stop(self) -> None:
+        """The process ends when its input is closed, with the task."""
+
+    async def _live(self, working: Working) -> None:
+        loop, pause = asyncio.get_running_loop(), FIRST_PAUSE
+        while True:
+            begun, problem = loop.time(), "its process has ended"
+            try:
+                await self._one_life(working)
+            except OSError as failure:
+                problem = f"its process cannot be started: {failure.strerror}"
+            self.work.warn(FEED, f"nothing is fed to PostgreSQL: {problem}")
+            log.warning("the feed of PostgreSQL: %(problem)s", {"problem": problem})
+            pause = FIRST_PAUSE if loop.time() - begun > LONGEST_PAUSE else min(2 * pause, LONGEST_PAUSE)
+            await asyncio.sleep(pause)
+
+    async def _one_life(self, working: Working) -> None:
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                child = Child.start(COMMAND, stdin=theirs.fileno(), stdout=theirs.fileno())
+            ours.setblocking(False)
+            reader, writer = await asyncio.open_connection(sock=ours)
+            try:
+                writer.write(msgspec.json.encode(self._order) + b"\n")
+                async for line in reader:
+                    self._take(msgspec.json.decode(line, type=FeedNews))
+                    working()
+            finally:
+                writer.transport.abort()
+                await child.stop(ENDING_SECONDS)
+
+    def _take(self, news: FeedNews) -> None:
+        self.news = news
+        stands = f"nothing is fed to PostgreSQL behind block {news.block}: {news.reason}" if news.reason else ""
+        self.work.warn(FEED, stands or news.warning)
+
+
+def require_driver() -> None:
+    """Refuse to go on where the extra is not installed."""
+    if find_spec(DRIVER) is None:
+        raise OperatorError("history-store needs PostgreSQL's driver: install ledgerd[postgres]")

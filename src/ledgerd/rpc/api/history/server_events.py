@@ -44,7 +44,7 @@ def events_of(node: Node, query: bytes, last_id: bytes) -> AsyncGenerator[bytes,
     """
     from_block, filter_, reversible = _asked(query)
     resumed = last_id.decode("latin-1").strip()
-    stream = EventStream(node.service(History), filter_.wanted, from_block, reversible=reversible)
+    stream = EventStream(node.service(Subscriptions).history, filter_.wanted, from_block, reversible=reversible)
     if resumed:
         stream.resume(resumed)
     return _events(node, stream)

@@ -135,9 +135,13 @@ async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> As
 
 
 class Subscriptions:
-    """The subscriptions of one worker, by random names."""
+    """The subscriptions of one worker, by random names, and the history that they are told of.
 
-    def __init__(self) -> None:
+    That has each block as soon as it is the head, also where others are asked for what was before.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
         self._tasks: dict[str, asyncio.Task[object]] = {}
 
     @contextmanager

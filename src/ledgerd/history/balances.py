@@ -1,0 +1,121 @@
+"""What accounts have after each change, by block, from a block on; and what all had then, where the changes begin from.
+
+Kept only where it is wanted: the chain tells it with its events, and consumers beside the node read it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from zlib import crc32
+
+import msgspec
+
+from ledgerd.chain.events import NOTHING, AccountChange, Amounts, AppliedOperation, BlockApplied
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.pieces import INTACT
+from ledgerd.state.disk import Database, LmdbTransaction
+
+_BLOCK = struct.Struct(">I")
+_SUM = struct.Struct("<I")
+_FROM_KEY = b"balances from"
+_STANDING = b"standing"
+"""The key of what all accounts had: longer than those of blocks."""
+
+NO_OPERATION = -1
+
+
+class KeptChange(NamedTuple):
+    """What an account has before and after an operation, or a step of a block."""
+
+    account: str
+    place: int
+    """Of the operation among the recorded ones of its block; `NO_OPERATION` where it is none, or not recorded."""
+    step: str
+    before: Amounts
+    after: Amounts
+
+
+class Balances:
+    """The table, in a transaction that may write it."""
+
+    def __init__(self, transaction: LmdbTransaction, header: Database, table: Database) -> None:
+        self._transaction = transaction
+        self._header = header
+        self._table = table
+
+    @property
+    def standing_at(self) -> int | None:
+        """The block after which all accounts were written down: changes are recorded of those behind it."""
+        raw = self._transaction.get(_FROM_KEY, db=self._header)
+        return None if raw is None else int(_BLOCK.unpack(_without_sum(_FROM_KEY, raw))[0])
+
+    def stand(self, block: int, balances: Iterable[tuple[str, Amounts]]) -> None:
+        """Begin behind a block, after which accounts have this; what was there before goes."""
+        self._transaction.drop(self._table, delete=False)
+        self._put(_STANDING, [KeptChange(name, NO_OPERATION, "standing", NOTHING, each) for name, each in balances])
+        self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, _BLOCK.pack(block)), db=self._header)
+
+    def record(self, event: BlockApplied, kept: Sequence[AppliedOperation]) -> None:
+        """Record the changes of a block, whose recorded operations are given in their order."""
+        if event.balances is None or self.standing_at is None:
+            return
+        places = {id(operation): place for place, operation in enumerate(kept)}
+        changes = [_kept(change, event.operations, places) for change in event.balances]
+        if changes:
+            self._put(_BLOCK.pack(event.block.number), changes)
+
+    def _put(self, key: bytes, changes: list[KeptChange]) -> None:
+        self._transaction.put(key, _with_sum(key, msgspec.msgpack.encode(changes)), db=self._table)
+
+    def truncate(self, number: int) -> None:
+        """Remove what is of blocks above this one; all of it, if what stood there is not known."""
+        standing = self.standing_at
+        if standing is None:
+            return
+        if number < standing:
+            self._transaction.drop(self._table, delete=False)
+            self._transaction.delete(_FROM_KEY, db=self._header)
+            return
+        cursor = self._transaction.cursor(self._table)
+        found = cursor.set_range(_BLOCK.pack(number + 1))
+        while found and len(cursor.key()) == _BLOCK.size:
+            found = cursor.delete()
+
+    def of_block(self, number: int) -> list[KeptChange]:
+        """The changes of a block."""
+        return self._get(_BLOCK.pack(number))
+
+    def standing(self) -> list[KeptChange]:
+        """What all accounts had, as changes from nothing."""
+        return self._get(_STANDING)
+
+    def require_sound(self) -> None:
+        """Read all of it; `HistoryDamaged` where something has rotted."""
+        if self.standing_at is not None:
+            for key, raw in self._transaction.cursor(self._table):
+                _without_sum(key, raw)
+
+    def _get(self, key: bytes) -> list[KeptChange]:
+        raw = self._transaction.get(key, db=self._table)
+        return [] if raw is None else msgspec.msgpack.decode(_without_sum(key, raw), type=list[KeptChange])
+
+
+def _kept(change: AccountChange, operations: Sequence[AppliedOperation], places: dict[int, int]) -> KeptChange:
+    if isinstance(change.cause, str):
+        return KeptChange(change.account, NO_OPERATION, change.cause, change.before, change.after)
+    place = places.get(id(operations[change.cause]), NO_OPERATION)
+    return KeptChange(change.account, place, "", change.before, change.after)
+
+
+def _with_sum(key: bytes, value: bytes) -> bytes:
+    """A value with the checksum of itself and its key."""
+    return value + _SUM.pack(crc32(key + value))
+
+
+def _without_sum(key: bytes, raw: bytes) -> bytes:
+    """The value of a row. `HistoryDamaged` where it has rotted."""
+    if len(raw) < _SUM.size or crc32(key + raw) != INTACT:
+        raise HistoryDamaged(f"what is recorded of balances under {key.hex()} has another checksum")
+    return raw[: -_SUM.size]

@@ -1,0 +1,152 @@
+"""What a history has kept of blocks, for consumers beside the node: operations and missed slots of each.
+
+Other processes read it of one commit, in the order of the chain; the node neither waits for them nor knows of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, MissedSlotOwners
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import DecodeError
+from ledgerd.history.balances import Balances, KeptChange
+from ledgerd.history.block_rows import BlockPart
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.missed import MissedSlots
+from ledgerd.history.pieces import NO_OWNER, VIRTUAL, OperationRow, Piece
+from ledgerd.history.tables import BLOCK_KEY, Tables, Watermarks, first_block, pieces_at, read_watermarks
+from ledgerd.protocol.block import SignedHeader
+from ledgerd.protocol.identifiers import BlockId, TransactionId
+from ledgerd.protocol.operations import Operation
+from ledgerd.state.disk import LmdbTransaction
+
+ReadLoggedBlock = Callable[[int], bytes | None]
+
+
+class KeptOperation(NamedTuple):
+    """A recorded operation with its numbers, decoded and as its bytes."""
+
+    transaction_id: TransactionId
+    transaction_in_block: int
+    operation_in_transaction: int
+    virtual_operation: int
+    timestamp: int
+    operation: Operation
+    packed: bytes
+
+
+class KeptBlock(NamedTuple):
+    """A block, and what happened in it."""
+
+    number: int
+    header: SignedHeader
+    size: int
+    operations: list[KeptOperation]
+    """In the order in which clients see them."""
+    missed: MissedSlotOwners
+    """Whose slots before it have no block."""
+    balances: list[KeptChange]
+    """What accounts have since, if it is recorded, in the order of the changes."""
+
+
+class KeptFacts:
+    """The kept facts of one commit of a history. The blocks that are not in it are read from the log."""
+
+    def __init__(self, transaction: LmdbTransaction, tables: Tables, logged: ReadLoggedBlock) -> None:
+        self._transaction = transaction
+        self._tables = tables
+        self._logged = logged
+        self._watermarks = read_watermarks(transaction, tables) or Watermarks()
+
+    @property
+    def head(self) -> int:
+        """The last block."""
+        return self._watermarks.head
+
+    @property
+    def irreversible(self) -> int:
+        """The last irreversible block."""
+        return self._watermarks.irreversible
+
+    @property
+    def first(self) -> int:
+        """The first block of which operations are known; 0 while there is none."""
+        return first_block(self._transaction, self._tables)
+
+    @property
+    def balances_stand_at(self) -> int | None:
+        """The block behind which changes of balances are recorded; nothing where they are not."""
+        balances = self._balances
+        return None if balances is None else balances.standing_at
+
+    def standing(self) -> list[KeptChange]:
+        """What all accounts had after that block."""
+        balances = self._balances
+        return [] if balances is None else balances.standing()
+
+    @property
+    def _balances(self) -> Balances | None:
+        table = self._tables.balances
+        return None if table is None else Balances(self._transaction, self._tables.header, table)
+
+    def id_of(self, number: int) -> BlockId | None:
+        """The id of a block; nothing where its bytes are not at hand."""
+        packed = self._packed(number)
+        return None if packed is None else _header_of(number, packed).id
+
+    def time_of(self, number: int) -> int:
+        """The time of a block; 0 where its bytes are not at hand."""
+        packed = self._packed(number)
+        return 0 if packed is None else _header_of(number, packed).timestamp
+
+    def block(self, number: int) -> KeptBlock:
+        """A block with its operations.
+
+        Raises:
+            HistoryDamaged: It is not at hand, or not what was recorded.
+        """
+        packed = self._packed(number)
+        if packed is None:
+            raise HistoryDamaged(f"block {number} is neither in it nor in the block log")
+        operations, part = list[KeptOperation](), BlockPart(number, packed)
+        for piece in pieces_at(self._transaction, self._tables, number, self._watermarks):
+            operations += _operations_of(piece, part)
+        balances = self._balances
+        changes = [] if balances is None else balances.of_block(number)
+        return KeptBlock(number, _header_of(number, packed), len(packed), operations, self._missed(number), changes)
+
+    def _packed(self, number: int) -> bytes | None:
+        kept: bytes | None = self._transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
+        return self._logged(number) if kept is None else kept
+
+    def _missed(self, number: int) -> MissedSlotOwners:
+        if self._tables.missed is None:
+            return NOTHING_MISSED
+        slots = MissedSlots(self._transaction, self._tables.header, self._tables.missed)
+        return next((each.validators for each in slots.between(number, number)), NOTHING_MISSED)
+
+
+def _header_of(number: int, packed: bytes) -> SignedHeader:
+    try:
+        header, end = codec_of(SignedHeader).decode_from(packed, 0)
+    except DecodeError as problem:
+        raise HistoryDamaged(f"block {number} cannot be read: {problem}") from problem
+    header.remember_packed(packed[:end])
+    return header
+
+
+def _operations_of(piece: Piece, part: BlockPart) -> list[KeptOperation]:
+    rows, owners = piece.rows(), piece.transactions()
+    if any(not row[3] & VIRTUAL for row in rows):
+        piece.require_sound(part.data, part.begin)
+    return [_kept(piece, part, owners, row) for row in rows]
+
+
+def _kept(piece: Piece, part: BlockPart, owners: list[tuple[int, TransactionId]], row: OperationRow) -> KeptOperation:
+    _, owner, number, place = row
+    transaction, identifier = (AFTER_TRANSACTIONS, NO_TRANSACTION) if owner == NO_OWNER else owners[owner]
+    virtual = piece.virtual(place)[0] if place & VIRTUAL else 0
+    operation, packed = part.operation_with_bytes(piece, row)
+    return KeptOperation(identifier, transaction, number, virtual, piece.timestamp(row), operation, packed)

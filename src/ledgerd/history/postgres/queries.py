@@ -1,0 +1,54 @@
+"""What the APIs ask of PostgreSQL, each query by its name.
+
+Tables may be spread over machines (docs/history-at-scale.md). A query names the column by which that is done in an
+equality, for each of its tables, so that one machine answers it; a test lists the exceptions.
+"""
+
+from __future__ import annotations
+
+_NUMBERS = "block, trx_in_block, op_in_trx, virtual_op, extract(epoch FROM time)::bigint, transaction_id, packed"
+_AT_BLOCK = "WHERE block_range = %s AND block = %s"
+_OF_KINDS = "(%s::int[] IS NULL OR tag = ANY(%s::int[]))"
+_ENTRIES = "WHERE account = %s AND sequence BETWEEN %s AND %s"
+_COUNTS = (
+    "SELECT block, operations FROM (SELECT block, operations FROM blocks WHERE block BETWEEN %s AND %s "
+    "UNION ALL SELECT block, operations FROM blocks_reversible WHERE block BETWEEN %s AND %s) AS both_kinds "
+    "WHERE operations > 0 ORDER BY block {} LIMIT %s"
+)
+
+
+def _twins(name: str, query: str) -> dict[str, str]:
+    """A query of one table, and the same of the table of reversible blocks."""
+    before, _, after = query.rpartition(" FROM ")
+    table, _, conditions = after.partition(" ")
+    return {name: query, f"{name}, reversible": f"{before} FROM {table}_reversible {conditions}"}
+
+
+QUERIES: dict[str, str] = {
+    "feed": "SELECT head, irreversible, is_indexed FROM feed",
+    "range": (
+        "SELECT (SELECT entries FROM accounts WHERE account = %s), "
+        "(SELECT max(sequence) + 1 FROM account_operations_reversible WHERE account = %s)"
+    ),
+    "first entry, reversible": (
+        "SELECT min(sequence) FROM account_operations_reversible WHERE account = %s AND block >= %s"
+    ),
+    "counts up": _COUNTS.format("ASC"),
+    "counts down": _COUNTS.format("DESC"),
+    "between": (
+        f"SELECT {_NUMBERS} FROM (SELECT * FROM operations WHERE block BETWEEN %s AND %s AND {_OF_KINDS} "
+        f"UNION ALL SELECT * FROM operations_reversible WHERE block BETWEEN %s AND %s AND {_OF_KINDS}) AS both_kinds "
+        "ORDER BY block, place"
+    ),
+    **_twins("mark", f"SELECT id FROM blocks {_AT_BLOCK}"),
+    **_twins("operations", f"SELECT {_NUMBERS} FROM operations {_AT_BLOCK} ORDER BY place"),
+    **_twins("transaction", "SELECT block, trx_in_block FROM transactions WHERE id = %s ORDER BY block LIMIT 1"),
+    **_twins("entries", f"SELECT sequence, entry FROM account_operations {_ENTRIES} ORDER BY sequence"),
+    **_twins(
+        "entries of kinds",
+        f"SELECT sequence, entry FROM account_operations {_ENTRIES} AND tag = ANY(%s::int[]) ORDER BY sequence",
+    ),
+    **_twins(
+        "since", "SELECT block FROM blocks WHERE time >= to_timestamp(%s) AND operations > 0 ORDER BY time LIMIT 1"
+    ),
+}

@@ -1,0 +1,95 @@
+"""The history in PostgreSQL for the APIs: one connection of a worker, which is made again when it was lost.
+
+A server that is away costs a request an answer at once, and one that hangs a second, after which it is left alone for
+a while: other requests to this worker wait no longer than that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from ledgerd.chain.log.histories import History, HistoryView
+from ledgerd.history.postgres.connection import PatientConnection, connect, unavailable
+from ledgerd.history.postgres.errors import PostgresUnavailable
+from ledgerd.history.postgres.migrations import require_schema
+from ledgerd.history.postgres.view import PostgresView
+from ledgerd.history.settings import HistorySettings
+
+ANSWER_SECONDS = 1.0
+LONGEST_PAUSE = 8.0
+FIRST_PAUSE = 0.25
+
+_END = "ROLLBACK"
+
+
+class PostgresHistory(History):
+    """A history, open for reading."""
+
+    def __init__(self, address: str, settings: HistorySettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._address = address
+        self._count_blocks = settings.count_blocks
+        self._clock = clock
+        self._connection: PatientConnection | None = None
+        self._pause = FIRST_PAUSE
+        self._again_at = 0.0
+        self._problem = PostgresUnavailable("PostgreSQL was not asked yet")
+
+    @property
+    def count_blocks(self) -> int:
+        return self._count_blocks
+
+    @contextmanager
+    def reading(self) -> Iterator[HistoryView]:
+        connection = self._connected()
+        try:
+            yield PostgresView(connection)
+            connection.execute(_END)
+        except psycopg.Error as problem:
+            self._fail(unavailable(problem))
+            raise self._problem from problem
+        except BaseException:
+            self._leave(connection)
+            raise
+
+    def _connected(self) -> PatientConnection:
+        if self._connection is not None:
+            return self._connection
+        if self._clock() < self._again_at:
+            raise self._problem
+        try:
+            made = connect(self._address, ANSWER_SECONDS, "ledgerd api")
+            try:
+                require_schema(made)
+            except BaseException:
+                made.close()
+                raise
+        except psycopg.Error as problem:
+            self._fail(unavailable(problem))
+            raise self._problem from problem
+        except PostgresUnavailable as problem:
+            self._fail(problem)
+            raise
+        self._connection, self._pause = made, FIRST_PAUSE
+        return made
+
+    def _leave(self, connection: PatientConnection) -> None:
+        """End the transaction of a request that failed for a reason of its own."""
+        try:
+            connection.execute(_END)
+        except psycopg.Error as problem:
+            self._fail(unavailable(problem))
+
+    def _fail(self, problem: PostgresUnavailable) -> None:
+        self.close()
+        self._problem, self._again_at = problem, self._clock() + self._pause
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

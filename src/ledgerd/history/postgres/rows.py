@@ -1,0 +1,157 @@
+"""The rows of the tables, made from the kept facts of blocks."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from ledgerd.chain.events import AFTER_TRANSACTIONS, Held
+from ledgerd.history.balances import NO_OPERATION, KeptChange
+from ledgerd.history.filters import AccountFilter
+from ledgerd.history.kept_facts import KeptBlock, KeptFacts, KeptOperation
+from ledgerd.history.postgres.texts import name_text
+from ledgerd.history.postgres.typed_columns import amount_of, typed_columns, vote_of
+from ledgerd.history.settings import HistorySettings
+from ledgerd.history.touched import touched
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.operations.base import name_of, tag_of
+
+BLOCKS_A_RANGE = 10_000
+"""Blocks that have one `block_range`, by which tables are distributed."""
+
+ENTRY = struct.Struct("<IHHII20s")
+"""What an entry begins with: block, transaction, operation and virtual operation, time, id of the transaction."""
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "blocks": (
+        "block_range", "block", "id", "time", "validator", "transactions", "operations", "virtual_operations", "size",
+    ),
+    "transactions": ("id", "block", "trx_in_block", "time", "operations"),
+    "operations": (
+        "block_range", "block", "place", "transaction_id", "trx_in_block", "op_in_trx", "virtual_op", "is_virtual",
+        "time", "tag", "type", "who", "sender", "recipient", "amount", "symbol", "memo", "body", "is_mended", "packed",
+    ),
+    "account_operations": ("account", "sequence", "block", "place", "tag", "entry"),
+    "missed_slots": ("block_range", "block", "validator", "missed", "time"),
+    "balances": (
+        "account", "holding", "block", "ordinal", "time", "amount", "change", "symbol", "place", "step",
+    ),
+    "votes": ("voter", "block", "place", "time", "kind", "target", "weight"),
+}  # fmt: skip
+"""The tables that grow, and their columns."""
+
+TableRow = tuple[object, ...]
+
+
+class Touch(NamedTuple):
+    """An entry of an account that has no sequence number yet."""
+
+    account: str
+    block: int
+    place: int
+    tag: int
+    entry: bytes
+
+
+class BlockRows:
+    """The rows of some blocks, which follow one another."""
+
+    def __init__(self, settings: HistorySettings) -> None:
+        self._tracks = AccountFilter(settings.account_ranges).tracks
+        self._keeps_accounts = settings.keep_accounts
+        self.tables: dict[str, list[TableRow]] = {table: [] for table in COLUMNS}
+        self.touches: list[Touch] = []
+        self.operations = 0
+        self._ordinal = 0
+        self.ids: dict[int, bytes] = {}
+        """The ids of the blocks, by number."""
+
+    @property
+    def accounts(self) -> set[str]:
+        """Those that are touched."""
+        return {touch.account for touch in self.touches}
+
+    def add(self, block: KeptBlock) -> None:
+        """Add the rows of the next block."""
+        number, time = block.number, moment(block.header.timestamp)
+        self._ordinal = 0
+        block_range, operations = number // BLOCKS_A_RANGE, block.operations
+        transactions: dict[int, tuple[bytes, datetime]] = {}
+        counts: Counter[int] = Counter()
+        for place, kept in enumerate(operations):
+            self._add_operation(number, place, kept)
+            if kept.transaction_in_block != AFTER_TRANSACTIONS:
+                transactions[kept.transaction_in_block] = kept.transaction_id, moment(kept.timestamp)
+                counts[kept.transaction_in_block] += not kept.virtual_operation
+        virtual = sum(kept.virtual_operation > 0 for kept in operations)
+        sums = len(transactions), len(operations), virtual, block.size
+        name = name_text(block.header.validator)
+        self.tables["blocks"].append((block_range, number, block.header.id, time, name, *sums))
+        self.tables["transactions"] += [(key, number, at, *rest) for at, (key, *rest) in _with(transactions, counts)]
+        for validator in dict.fromkeys(block.missed.cycle):
+            missed = block.missed.count(validator)
+            self.tables["missed_slots"].append((block_range, number, name_text(validator), missed, time))
+        self.add_balances(number, block.balances, time)
+        self.operations += len(operations)
+        self.ids[number] = block.header.id
+
+    def add_balances(self, number: int, changes: list[KeptChange], time: datetime) -> None:
+        """Add what accounts have after each change of a block, or after all of it."""
+        rows = self.tables["balances"]
+        for account, place, step, before, after in changes:
+            name, at = name_text(account), None if place == NO_OPERATION else place
+            for held, old, new in zip(Held, before, after, strict=True):
+                if old != new:
+                    amount, symbol = amount_of(Asset(new, held.symbol))
+                    change, _ = amount_of(Asset(new - old, held.symbol))
+                    self._ordinal += 1
+                    what = name, held.name.lower(), number, self._ordinal, time, amount, change, symbol
+                    rows.append((*what, at, step or None))
+
+    def add_standing(self, facts: KeptFacts) -> None:
+        """Add what all accounts had where their changes begin; nothing else is known of that block."""
+        standing = facts.balances_stand_at
+        if standing is not None:
+            self._ordinal = 0
+            time = facts.time_of(standing) or facts.time_of(standing + 1)
+            self.add_balances(standing, facts.standing(), moment(time))
+
+    def _add_operation(self, number: int, place: int, kept: KeptOperation) -> None:
+        operation, virtual, time = kept.operation, kept.virtual_operation, moment(kept.timestamp)
+        kind = type(operation)
+        owner = None if kept.transaction_in_block == AFTER_TRANSACTIONS else kept.transaction_id
+        numbers = kept.transaction_in_block, kept.operation_in_transaction, virtual
+        tag = tag_of(kind)
+        row = (number // BLOCKS_A_RANGE, number, place, owner, *numbers, virtual > 0, time, tag, name_of(kind))
+        self.tables["operations"].append((*row, *typed_columns(operation), kept.packed))
+        vote = vote_of(operation)
+        if vote is not None:
+            self.tables["votes"].append((vote.voter, number, place, time, vote.kind, vote.target, vote.weight))
+        if self._keeps_accounts:
+            entry = ENTRY.pack(number, *numbers, kept.timestamp, kept.transaction_id) + kept.packed
+            for name in touched(operation):
+                if self._tracks(name):
+                    self.touches.append(Touch(name_text(name), number, place, tag, entry))
+
+    def number_entries(self, following: dict[str, int]) -> None:
+        """Number the entries, each account's from its sequence number in `following` on, which goes on."""
+        rows = self.tables["account_operations"]
+        for account, *rest in self.touches:
+            sequence = following[account]
+            following[account] = sequence + 1
+            rows.append((account, sequence, *rest))
+        self.touches = []
+
+
+def _with(
+    transactions: Mapping[int, tuple[bytes, datetime]], counts: Mapping[int, int]
+) -> list[tuple[int, tuple[bytes, datetime, int]]]:
+    return [(at, (key, time, counts[at])) for at, (key, time) in transactions.items()]
+
+
+def moment(seconds: int) -> datetime:
+    """A time of the chain."""
+    return datetime.fromtimestamp(seconds, UTC)

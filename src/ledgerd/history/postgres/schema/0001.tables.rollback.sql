@@ -1,0 +1,14 @@
+DROP TABLE ledger.blocks;
+DROP TABLE ledger.blocks_reversible;
+DROP TABLE ledger.transactions;
+DROP TABLE ledger.transactions_reversible;
+DROP TABLE ledger.operations;
+DROP TABLE ledger.operations_reversible;
+DROP TABLE ledger.account_operations;
+DROP TABLE ledger.account_operations_reversible;
+DROP TABLE ledger.missed_slots;
+DROP TABLE ledger.missed_slots_reversible;
+DROP TABLE ledger.votes;
+DROP TABLE ledger.votes_reversible;
+DROP TABLE ledger.accounts;
+DROP TABLE ledger.feed;

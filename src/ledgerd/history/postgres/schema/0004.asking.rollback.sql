@@ -1,0 +1,1 @@
+DROP FUNCTION ledger.ask(text, integer);

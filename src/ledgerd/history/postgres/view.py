@@ -1,0 +1,213 @@
+"""The history in PostgreSQL at one commit: queries for blocks, transactions and accounts.
+
+The answers are made from the packed operations.
+Each query names the column by which its table is distributed, or is a fan-out (docs/history-at-scale.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ledgerd.chain.events import NO_TRANSACTION
+from ledgerd.chain.log.histories import (
+    FoundOperations,
+    HistoryView,
+    OperationPlace,
+    SequenceRange,
+    TransactionPlace,
+    Wanted,
+)
+from ledgerd.codec import codec_of
+from ledgerd.codec.kinds import Reading
+from ledgerd.history.block_rows import members_of, transcribers_by_tag
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.postgres.connection import PatientConnection
+from ledgerd.history.postgres.errors import PostgresUnavailable
+from ledgerd.history.postgres.queries import QUERIES
+from ledgerd.history.postgres.rows import BLOCKS_A_RANGE, ENTRY
+from ledgerd.history.postgres.texts import name_text
+from ledgerd.history.selection import Selection
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
+
+BEGIN = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {QUERIES['feed']}"
+
+
+class StoredOperation(NamedTuple):
+    """An operation with its numbers."""
+
+    block: int
+    trx_in_block: int
+    op_in_trx: int
+    virtual_op: int
+    time: int
+    transaction_id: bytes
+    packed: bytes
+
+    @classmethod
+    def of_entry(cls, raw: bytes) -> StoredOperation:
+        """The operation of an entry of an account."""
+        return cls._make((*ENTRY.unpack_from(raw), raw[ENTRY.size :]))
+
+    @property
+    def place(self) -> OperationPlace:
+        return OperationPlace(*self[:4])
+
+
+class PostgresView(HistoryView):
+    """The history of one commit: a transaction, which it begins."""
+
+    def __init__(self, connection: PatientConnection) -> None:
+        self._connection = connection
+        cursor = connection.execute(BEGIN)  # both at once: each command to the server costs as much as ten entries
+        cursor.nextset()
+        row = cursor.fetchone()
+        if row is None:
+            raise PostgresUnavailable("the history in PostgreSQL is empty: nothing has been fed to it yet")
+        self._head: int
+        self._irreversible: int
+        self._head, self._irreversible, is_indexed = row
+        if not is_indexed:
+            raise PostgresUnavailable(f"the history in PostgreSQL is being loaded, and has reached block {self._head}")
+        self._ranges: dict[str, tuple[int, int]] = {}
+
+    def _rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(QUERIES[query], given, binary=True).fetchall()
+
+    @property
+    def head_number(self) -> int:
+        return self._head
+
+    @property
+    def irreversible_number(self) -> int:
+        return self._irreversible
+
+    def _query_of(self, query: str, block: int) -> str:
+        """A query of the tables in which a block is."""
+        return f"{query}, reversible" if block > self._irreversible else query
+
+    def mark_of(self, block: int) -> bytes:
+        found = self._rows(self._query_of("mark", block), block // BLOCKS_A_RANGE, block)
+        return found[0][0] if found else b""
+
+    # -- blocks
+
+    def operations_of(self, block: int, *, only_virtual: bool = False) -> list[str]:
+        found = self._rows(self._query_of("operations", block), block // BLOCKS_A_RANGE, block)
+        return texts_of(StoredOperation(*row) for row in found if row[3] or not only_virtual)
+
+    def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
+        for query in ("transaction", "transaction, reversible"):
+            for block, number in self._rows(query, transaction):
+                return TransactionPlace(block, number)
+        return None
+
+    # -- accounts
+
+    def range_of(self, account: AccountName) -> SequenceRange | None:
+        _, following = self._range(account)
+        return SequenceRange(0, following - 1) if following else None
+
+    def _range(self, account: str) -> tuple[int, int]:
+        """How many entries of an account are irreversible, and how many there are."""
+        known = self._ranges.get(account)
+        if known is None:
+            name = name_text(account)
+            ((final, following),) = self._rows("range", name, name)
+            known = self._ranges[account] = final or 0, following or final or 0
+        return known
+
+    def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
+        return texts_of_entries([raw for _, raw in self._entries(account, first, last, None)])
+
+    def _entries(self, account: str, first: int, last: int, tags: Sequence[int] | None) -> list[tuple[Any, ...]]:
+        """The numbers and entries of a part of an account's history, of some kinds of operations or of all."""
+        final, _ = self._range(account)
+        name, found = name_text(account), list[tuple[Any, ...]]()
+        kind = "entries" if tags is None else "entries of kinds"
+        chosen = () if tags is None else (list(tags),)
+        if first < final:
+            found += self._rows(kind, name, first, min(last, final - 1), *chosen)
+        if last >= final:
+            found += self._rows(f"{kind}, reversible", name, max(first, final), last, *chosen)
+        if tags is None and len(found) != last - first + 1:
+            raise HistoryDamaged(f"entries of {account} are missing in PostgreSQL")
+        return found
+
+    # -- queries with a filter
+
+    def first_block_since(self, time: int) -> int:
+        for query in ("since", "since, reversible"):
+            for (block,) in self._rows(query, time):
+                first: int = block
+                return first
+        return self._head + 1
+
+    def first_entry_since(self, account: AccountName, block: int) -> int:
+        final, following = self._range(account)
+        if block > self._irreversible:
+            for (number,) in self._rows("first entry, reversible", name_text(account), block):
+                return following if number is None else int(number)
+        low, high = 0, final
+        while low < high:
+            middle = (low + high) // 2
+            ((_, raw),) = self._entries(account, middle, middle, None)
+            if StoredOperation.of_entry(raw).block < block:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
+        is_forward, low, high = first <= last, min(first, last), max(first, last)
+        counts = self._rows("counts up" if is_forward else "counts down", low, high, low, high, most + 1)
+        looked_at, reached = 0, last
+        for block, count in counts:
+            if looked_at >= most:
+                reached = block - 1 if is_forward else block + 1
+                break
+            looked_at += count
+        low, high = (first, reached) if is_forward else (reached, first)
+        tags = None if wanted.tags is None else list(wanted.tags)
+        found = map(StoredOperation._make, self._rows("between", low, high, tags, tags, low, high, tags, tags))
+        return FoundOperations(texts_of(_taken(found, Selection(wanted), wanted)), reached)
+
+    def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
+        tags = None if wanted.tags is None else list(wanted.tags)
+        rows = {StoredOperation.of_entry(raw): number for number, raw in self._entries(account, first, last, tags)}
+        taken = list(_taken(rows, Selection(wanted, account), wanted))
+        return list(zip([rows[each] for each in taken], texts_of(taken), strict=True))
+
+
+def _taken(operations: Iterable[StoredOperation], selection: Selection, wanted: Wanted) -> Iterable[StoredOperation]:
+    """Those that a filter selects, of operations of the wanted kinds."""
+    decode = codec_of(Operation).decode_exactly
+    for each in operations:
+        if wanted.since <= each.time < wanted.until and (
+            not selection.needs_operations or selection.takes(decode(each.packed), each.place)
+        ):
+            yield each
+
+
+def texts_of(operations: Iterable[StoredOperation]) -> list[str]:
+    """The JSON texts of operations for clients, each a `RecordedOperation`."""
+    transcribers, reading, nobody = transcribers_by_tag(), Reading(), NO_TRANSACTION
+    found = []
+    for block, transaction, number, virtual, time, identifier, packed in operations:
+        owner = (identifier or nobody).hex()
+        opening = f'{{"trx_id":"{owner}","block":{block},"trx_in_block":{transaction},"op_in_trx":'
+        found.append(transcribers[packed[0]](packed, 1, reading, opening, members_of(number, virtual, time))[0])
+    return found
+
+
+def texts_of_entries(entries: Sequence[bytes]) -> list[str]:
+    """The same of entries of an account, which are asked for most."""
+    transcribers, reading, numbers_of, start = transcribers_by_tag(), Reading(), ENTRY.unpack_from, ENTRY.size
+    found = []
+    for raw in entries:
+        block, transaction, number, virtual, time, identifier = numbers_of(raw)
+        opening = f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{transaction},"op_in_trx":'
+        found.append(transcribers[raw[start]](raw, start + 1, reading, opening, members_of(number, virtual, time))[0])
+    return found
