@@ -313,13 +313,12 @@ class Store(View):
         """Remove an object."""
         self._by_record[type(entity)].remove(entity)
 
-    def editing(self, *entities: Entity) -> Edit[Any] | Editing:
+    def editing(self, entity: Entity, *others: Entity) -> Edit[Any] | Editing:
         """A context in which these objects may be changed; at its end their keys are compared one after the other."""
         tables = self._by_record
-        if len(entities) == 1:
-            entity = entities[0]
+        if not others:
             return Edit(tables[type(entity)], entity)
-        return Editing([Edit(tables[type(entity)], entity) for entity in entities])
+        return Editing([Edit(tables[type(each)], each) for each in (entity, *others)])
 
     def noting(self, table: Table[E], notes: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
         """An `editing` that also notes, by its id, each object of a table with what is read of it before the change.
