@@ -29,6 +29,8 @@ CHUNK_GROWTH = 4
 LARGEST_CHUNK = 256
 REMEMBERED_SEARCHES = 64
 
+_encode_number = INT64.encode
+
 
 class First(NamedTuple):
     """The first entry of a range, the object under it, and that one's key in this index, where it is of use."""
@@ -47,10 +49,12 @@ class OpenIndex(Generic[E]):
         "_absent",
         "_database",
         "_disk",
+        "_encode_key",
         "_firsts",
         "_firsts_version",
         "_fronts",
         "_has_restored_keys",
+        "_is_unique",
         "_leasts",
         "_pending",
         "_version",
@@ -67,6 +71,8 @@ class OpenIndex(Generic[E]):
     def __init__(self, index: Index[E], cache: ObjectCache[E], disk: Disk, database: Database) -> None:
         self.index = index
         self.key = index.key
+        self._encode_key = index.encode_key
+        self._is_unique = index.is_unique
         self.is_by_id = index is index.table.by_id
         self.cache = cache
         self.hints: dict[Key, int] = {}
@@ -102,8 +108,8 @@ class OpenIndex(Generic[E]):
 
     def entry_of(self, image: E, ranks: Ranks) -> bytes:
         """The entry of a value with its ranks."""
-        raw = self.index.encode_key(self.key(image))
-        return raw if self.index.is_unique else raw + INT64.encode(ranks[self.slot])
+        raw = self._encode_key(self.key(image))
+        return raw if self._is_unique else raw + _encode_number(ranks[self.slot])
 
     def entry(self, entity: E) -> bytes:
         """The entry of an object; while it is being edited, the one from before."""
@@ -146,7 +152,7 @@ class OpenIndex(Generic[E]):
             if before is not None:
                 removed.append(before)
             if after is not None:
-                added.append((after, INT64.encode(object_id)))
+                added.append((after, _encode_number(object_id)))
         self._pending.clear()
         self._leasts.clear()
         self._has_restored_keys = False

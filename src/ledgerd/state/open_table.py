@@ -263,7 +263,7 @@ class OpenTable(Generic[E]):
 
     def write(self, transaction: LmdbTransaction) -> None:
         """Put every object that changed into the transaction."""
-        self.cache.write(transaction)
+        self.cache.write(transaction, self.by_id.is_written)
 
     def write_again(self, transaction: LmdbTransaction) -> None:
         """Write the index entries that an abandoned transaction has lost."""

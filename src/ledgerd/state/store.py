@@ -6,7 +6,7 @@ A store belongs to one thread. Changes between commits are in memory; the file i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -44,6 +44,7 @@ Editor = Callable[..., "Edit[Any] | Editing"]
 """`Store.editing`, or one that notes what is edited."""
 
 CACHED_OBJECTS = 100_000
+NO_ID = -1
 
 
 class Store(View):
@@ -161,6 +162,16 @@ class Store(View):
         found = self._search(opened, key)
         if found is None:
             raise UnknownKey
+        return found
+
+    def at_each(self, index: Index[E], keys: Iterable[Any]) -> list[E]:
+        """What `at` gives for each of these keys, which have one part."""
+        opened: OpenIndex[E] = self._indexes[index]
+        hints, objects, key_of = opened.hints, opened.cache.objects, opened.key
+        found = []
+        for key in keys:
+            entity = objects.get(hints.get((key,), NO_ID))
+            found.append(entity if entity is not None and key_of(entity) == (key,) else self.at(index, key))
         return found
 
     def _search(self, opened: OpenIndex[E], key: Key) -> E | None:

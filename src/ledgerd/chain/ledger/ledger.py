@@ -5,7 +5,7 @@ Evaluators and block steps take a `Ledger` and nothing else; `applying` and `cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -190,6 +190,10 @@ class Ledger:
     def validator(self, name: AccountName) -> Validator:
         """A validator that must exist."""
         return self.store.at(VALIDATOR_BY_NAME, name)
+
+    def validators(self, names: Iterable[AccountName]) -> list[Validator]:
+        """Validators that must exist, in the order of their names here."""
+        return self.store.at_each(VALIDATOR_BY_NAME, names)
 
     def find_validator(self, name: AccountName) -> Validator | None:
         """A validator, if it exists."""
