@@ -44,7 +44,6 @@ Editor = Callable[..., "Edit[Any] | Editing"]
 """`Store.editing`, or one that notes what is edited."""
 
 CACHED_OBJECTS = 100_000
-NO_ID = -1
 
 
 class Store(View):
@@ -170,7 +169,7 @@ class Store(View):
         hints, objects, key_of = opened.hints, opened.cache.objects, opened.key
         found = []
         for key in keys:
-            entity = objects.get(hints.get((key,), NO_ID))
+            entity = objects.get(hints.get((key,), -1))
             found.append(entity if entity is not None and key_of(entity) == (key,) else self.at(index, key))
         return found
 
@@ -326,10 +325,9 @@ class Store(View):
 
     def editing(self, entity: Entity, *others: Entity) -> Edit[Any] | Editing:
         """A context in which these objects may be changed; at its end their keys are compared one after the other."""
-        tables = self._by_record
         if not others:
-            return Edit(tables[type(entity)], entity)
-        return Editing([Edit(tables[type(each)], each) for each in (entity, *others)])
+            return Edit(self._by_record[type(entity)], entity)
+        return Editing([Edit(self._by_record[type(each)], each) for each in (entity, *others)])
 
     def noting(self, table: Table[E], notes: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
         """An `editing` that also notes, by its id, each object of a table with what is read of it before the change.
